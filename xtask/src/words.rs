@@ -16,7 +16,6 @@ const EXCEPTIONS: &[(&str, (usize, usize))] = &[
     ("crates/answers", (13, 29)),
     ("crates/scheduling", (10, 36)),
     ("apps/cli", (16, 29)),
-    ("apps/kube", (27, 28)),
     ("apps/python", (18, 19)),
     ("apps/serve", (16, 33)),
     ("apps/slurm", (20, 26)),

@@ -1,28 +1,28 @@
-//! The objects that a cluster needs, as a text for `kubectl apply`.
+//! Objects to install in a cluster, as text for `kubectl apply`.
 
-use crate::KubeError;
+use crate::client::KubeError;
 use crate::plan::RESOURCE;
 
-/// Which objects.
+/// A selection of objects.
 #[derive(Clone, Debug, Default)]
 pub struct Manifests {
-    /// Without the policy that adds gate and resource to Jobs, which API servers before Kubernetes
-    /// 1.36 lack.
+    /// True to leave out the policy that adds the gate and the resource to Jobs, which API servers
+    /// before Kubernetes 1.36 do not support.
     pub no_mutation: bool,
-    /// An image of the program: then with two copies of the daemon.
+    /// An image of the program; adds a Deployment with two copies of the daemon.
     pub image: Option<String>,
-    /// A resource that nodes have of themselves, such as `google.com/tpu`, in place of one that the
-    /// daemon adds. Then Jobs ask for it themselves.
+    /// A resource that nodes already have, such as `google.com/tpu`, instead of the one that the
+    /// daemon adds. Jobs then request it themselves.
     pub resource: Option<String>,
-    /// Also what Jobs in queues of Kueue need.
+    /// True to add the objects for Kueue.
     pub kueue: bool,
 }
 
 impl Manifests {
-    /// The text.
+    /// Returns the text.
     ///
     /// # Errors
-    /// If image or resource have characters that no such name has.
+    /// If the image or resource is not a valid name.
     pub fn text(&self) -> Result<String, KubeError> {
         let policies = include_str!("../manifests/policies.yaml");
         let policies = match &self.resource {
@@ -56,7 +56,7 @@ impl Manifests {
     }
 }
 
-/// A name that is written as it is.
+/// Checks a name that is inserted verbatim.
 fn named(name: &str) -> Result<&str, KubeError> {
     let right = |byte: u8| byte.is_ascii_alphanumeric() || b"./:@_-".contains(&byte);
     if name.is_empty() || name.len() > 512 || !name.bytes().all(right) {

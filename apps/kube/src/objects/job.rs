@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde::Deserialize;
 
-use super::{BOX, GLOBAL_INDEX, PodSpec, SECONDS, SHAPE, resource, slim};
-use crate::objects::{Known as _, Uid};
-use crate::quota::Quota;
+use super::{BOX, GLOBAL_INDEX, Object as _, PodSpec, Quota, SECONDS, SHAPE, Uid, resource, slim};
 
-/// A Job, as far as a placement hangs on it.
+/// A Job, with the fields that matter to its placement.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Job {
@@ -19,7 +17,7 @@ pub(crate) struct Job {
     pub(crate) spec: JobSpec,
     #[serde(default)]
     pub(crate) status: JobStatus,
-    /// What Kueue says of it, if it asks us.
+    /// The quota of Kueue, if our check applies.
     #[serde(skip)]
     pub(crate) quota: Option<Quota>,
 }
@@ -38,7 +36,7 @@ pub(crate) struct JobSpec {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Template {
-    /// Whether Kueue's topology-aware scheduling is asked for.
+    /// True if the template requests Kueue's topology-aware scheduling.
     #[serde(default, rename = "metadata", deserialize_with = "topology")]
     pub(crate) topology: bool,
     #[serde(default)]
@@ -49,7 +47,7 @@ pub(crate) struct Template {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JobStatus {
     pub(crate) succeeded: Option<u32>,
-    /// Of one that is complete.
+    /// The completion time of a complete Job.
     pub(crate) completion_time: Option<Time>,
     #[serde(default)]
     pub(crate) conditions: Vec<Condition>,
@@ -68,7 +66,7 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
-    /// Whether a condition of this kind holds.
+    /// Returns whether a condition of this type is true.
     pub(crate) fn holds(all: &[Condition], kind: &str) -> bool {
         all.iter().any(|one| one.kind == kind && one.status == "True")
     }
@@ -77,61 +75,61 @@ impl Condition {
 resource!(Job, NamespaceResourceScope, "batch", "v1", "jobs");
 
 impl Job {
-    /// The shape that it asks for, as it is written; none for a Job that is not placed.
+    /// Returns the requested shape as written, or `None` for a Job without one.
     pub(crate) fn shape(&self) -> Option<&str> {
         self.annotation(SHAPE)
     }
 
-    /// What controls it, if it is of a set.
+    /// Returns the controller of a Job that shares a box with its set.
     pub(crate) fn set(&self) -> Option<Uid> {
         self.owner().filter(|_| self.is_of_a_set())
     }
 
-    /// Whether it gets a box together with the other Jobs of what controls it.
+    /// Returns whether it shares a box with the other Jobs of its controller.
     pub(crate) fn is_of_a_set(&self) -> bool {
         self.annotation(BOX) == Some("set")
     }
 
-    /// Its number among the Jobs of its set.
+    /// Returns its number among the Jobs of its set.
     pub(crate) fn global_index(&self) -> Option<u32> {
         let text = self.label(GLOBAL_INDEX)?;
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         text.parse().ok().filter(|_| digits)
     }
 
-    /// Whether it has ended, well or not.
-    pub(crate) fn is_over(&self) -> bool {
+    /// Returns whether it has succeeded or failed.
+    pub(crate) fn is_finished(&self) -> bool {
         let ends = ["Complete", "Failed", "SuccessCriteriaMet", "FailureTarget"];
         ends.iter().any(|kind| Condition::holds(&self.status.conditions, kind))
     }
 
-    /// When it was complete, in seconds since 1970; none if it is not.
+    /// Returns the completion time in seconds since 1970.
     pub(crate) fn completed(&self) -> Option<i64> {
         Some(self.status.completion_time.as_ref()?.0.as_second())
     }
 
-    /// Whether it is not to have pods.
+    /// Returns whether it is suspended.
     pub(crate) fn is_suspended(&self) -> bool {
         self.spec.suspend == Some(true)
     }
 
-    /// How many pods it has yet to bring to an end.
-    pub(crate) fn left(&self) -> u32 {
+    /// Returns the number of indexes that have not ended.
+    pub(crate) fn remaining(&self) -> u32 {
         let all = self.spec.completions.or(self.spec.parallelism).unwrap_or(1);
         all.saturating_sub(self.status.succeeded.unwrap_or(0))
     }
 
-    /// Whether it has quota and waits for its place, or keeps the place, until it is admitted.
+    /// Returns whether it holds quota of Kueue.
     pub(crate) fn has_quota(&self) -> bool {
         self.quota.as_ref().is_some_and(|quota| quota.reserved)
     }
 
-    /// Whether it is not to have pods, nor a place for them.
+    /// Returns whether it is suspended without quota, and so needs no box.
     pub(crate) fn is_idle(&self) -> bool {
         self.is_suspended() && !self.has_quota()
     }
 
-    /// How long it is said to run, in seconds.
+    /// Returns its maximum run time in seconds, if it has one.
     pub(crate) fn seconds(&self) -> Option<u64> {
         let written = self.annotation(SECONDS).and_then(|text| text.parse().ok());
         let given = [written, self.spec.active_deadline_seconds];
@@ -139,7 +137,7 @@ impl Job {
     }
 }
 
-/// Whether annotations of a template ask Kueue to place its pods.
+/// Returns whether annotations of a template request topology-aware scheduling.
 fn topology<'de, D: serde::Deserializer<'de>>(input: D) -> Result<bool, D::Error> {
     #[derive(Deserialize)]
     struct Metadata {

@@ -1,4 +1,4 @@
-//! Objects of Kueue: quota that a Job has, and what is asked of us before it is admitted.
+//! Objects of Kueue: quota of Jobs, and checks before admission.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use serde::de::IgnoredAny;
 
 use super::job::Condition;
 use super::pod::Toleration;
-use super::{Known as _, Uid, resource, slim};
+use super::{Object as _, ObjectRef, Uid, resource, slim};
 
-/// Who we are to Kueue.
+/// Our name as a controller of admission checks.
 pub(crate) const CONTROLLER: &str = "pavior.dev/placement";
 /// The label of a Workload with the uid of its Job.
 const JOB: &str = "kueue.x-k8s.io/job-uid";
 
-/// What Kueue knows of a Job.
+/// Kueue's view of a Job.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Workload {
     #[serde(deserialize_with = "slim")]
@@ -38,14 +38,14 @@ pub(crate) struct WorkloadStatus {
     pub(crate) conditions: Vec<Condition>,
     pub(crate) admission: Option<Admission>,
     #[serde(default)]
-    pub(crate) admission_checks: Vec<CheckState>,
-    /// The pods that have ended, and need no quota any more.
+    pub(crate) admission_checks: Vec<AdmissionCheckState>,
+    /// Pods that have ended and no longer need quota.
     #[serde(default)]
-    pub(crate) reclaimable_pods: Vec<Reclaimed>,
+    pub(crate) reclaimable_pods: Vec<ReclaimablePod>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-pub(crate) struct Reclaimed {
+pub(crate) struct ReclaimablePod {
     #[serde(default)]
     pub(crate) count: u32,
 }
@@ -54,14 +54,14 @@ pub(crate) struct Reclaimed {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Admission {
     #[serde(default)]
-    pub(crate) pod_set_assignments: Vec<Assignment>,
+    pub(crate) pod_set_assignments: Vec<PodSetAssignment>,
 }
 
-/// What the pods of a Job get.
+/// The quota of a set of pods.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Assignment {
-    /// By resource.
+pub(crate) struct PodSetAssignment {
+    /// The flavor of each resource.
     #[serde(default)]
     pub(crate) flavors: BTreeMap<String, String>,
     pub(crate) count: Option<u32>,
@@ -70,14 +70,14 @@ pub(crate) struct Assignment {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub(crate) struct CheckState {
+pub(crate) struct AdmissionCheckState {
     pub(crate) name: String,
     pub(crate) state: String,
     #[serde(default)]
     pub(crate) message: String,
 }
 
-/// What is to be done before Workloads are admitted, and by whom.
+/// A check before Workloads are admitted.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct AdmissionCheck {
     #[serde(deserialize_with = "slim")]
@@ -101,7 +101,7 @@ pub(crate) struct CheckStatus {
     pub(crate) conditions: Vec<Condition>,
 }
 
-/// Nodes of one sort.
+/// Nodes of one kind.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct ResourceFlavor {
     #[serde(deserialize_with = "slim")]
@@ -119,17 +119,38 @@ pub(crate) struct FlavorSpec {
     pub(crate) tolerations: Vec<Toleration>,
 }
 
+/// The quota of a Job that is placed before it is admitted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Quota {
+    pub(crate) workload: ObjectRef,
+    /// The position of our check among those of the Workload, and its name, state and message.
+    pub(crate) at: usize,
+    pub(crate) check: String,
+    pub(crate) state: String,
+    pub(crate) message: String,
+    pub(crate) priority: i64,
+    /// True if quota is reserved and not being revoked.
+    pub(crate) reserved: bool,
+    /// The number of admitted pods, with those that have ended.
+    pub(crate) pods: Option<u32>,
+    /// True if Kueue chooses the nodes.
+    pub(crate) topology: bool,
+    /// Node labels required by the flavors.
+    pub(crate) selector: BTreeMap<String, String>,
+    pub(crate) tolerations: Vec<Toleration>,
+}
+
 resource!(Workload, NamespaceResourceScope, "kueue.x-k8s.io", "v1beta2", "workloads");
 resource!(AdmissionCheck, ClusterResourceScope, "kueue.x-k8s.io", "v1beta2", "admissionchecks");
 resource!(ResourceFlavor, ClusterResourceScope, "kueue.x-k8s.io", "v1beta2", "resourceflavors");
 
 impl Workload {
-    /// The Job that it is of.
+    /// Returns the uid of its Job.
     pub(crate) fn job(&self) -> Option<Uid> {
         self.label(JOB).map(|uid| Uid(uid.to_string()))
     }
 
-    /// Whether it has quota and keeps it.
+    /// Returns whether quota is reserved and not being revoked.
     pub(crate) fn is_reserved(&self) -> bool {
         let holds = |kind| Condition::holds(&self.status.conditions, kind);
         self.spec.active != Some(false)

@@ -1,10 +1,19 @@
 //! Leases of `coordination.k8s.io/v1`.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 
 use super::{resource, slim};
 
-/// Who acts.
+/// The namespace of the program and its Lease.
+pub(crate) const NAMESPACE: &str = "pavior-system";
+/// The name of the Lease.
+pub(crate) const LEASE_NAME: &str = "pavior-kube";
+/// The time after which a Lease that is not renewed expires.
+pub(crate) const LEASE_TIME: Duration = Duration::from_secs(15);
+
+/// The Lease of the copy that acts.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Lease {
     #[serde(deserialize_with = "slim")]
@@ -23,7 +32,7 @@ pub(crate) struct LeaseSpec {
 resource!(Lease, NamespaceResourceScope, "coordination.k8s.io", "v1", "leases");
 
 impl Lease {
-    /// The copy that acts; none if it was given back.
+    /// Returns the holder, or `None` if the Lease was released.
     pub(crate) fn holder(&self) -> Option<&str> {
         self.spec.holder_identity.as_deref().filter(|holder| !holder.is_empty())
     }

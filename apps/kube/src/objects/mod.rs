@@ -1,8 +1,7 @@
-//! Objects of the API server, with the fields that decisions need and no others.
+//! Objects of the API server, reduced to the fields that decisions need.
 //!
-//! An account that may write an object may fill it: what is read here is bounded by the API server
-//! (1.5 MB an object), and everything that is not needed is dropped while it is read. Annotations
-//! are those of `pavior.dev` alone.
+//! A user may fill an object with anything. The API server bounds its size (1.5 MB), and fields
+//! that are not needed are dropped while it is read. Only annotations of `pavior.dev` are kept.
 
 mod job;
 mod kueue;
@@ -21,38 +20,38 @@ use serde::{Deserialize, Deserializer};
 pub(crate) use job::Job;
 #[cfg(test)]
 pub(crate) use kueue::CONTROLLER;
-pub(crate) use kueue::{AdmissionCheck, ResourceFlavor, Workload};
-pub(crate) use lease::Lease;
-pub(crate) use machine::{Machine, MachineSpec, MachineStatus, Naming, SlotCount};
+pub(crate) use kueue::{AdmissionCheck, Quota, ResourceFlavor, Workload};
+pub(crate) use lease::{LEASE_NAME, LEASE_TIME, Lease, NAMESPACE};
+pub(crate) use machine::{CoordinateSource, Machine, MachineSpec, MachineStatus, SlotCount};
 pub(crate) use node::{Node, Taint};
 #[cfg(test)]
 pub(crate) use placement::PlacementStatus;
 pub(crate) use placement::{Placement, PlacementSpec};
-pub(crate) use pod::{Affinity, Compact, Expression, Pod, PodSpec, Term, Toleration};
+pub(crate) use pod::{Affinity, CompactJson, Expression, Pod, PodSpec, Term, Toleration};
 
-/// The group of our own objects, and the version that is served.
+/// The API group of our objects, and the served version.
 pub(crate) const GROUP: &str = "pavior.dev";
 pub(crate) const VERSION: &str = "v1alpha1";
 
-/// What begins the names of our annotations.
+/// The prefix of our annotations.
 const OURS: &str = "pavior.dev/";
 /// The annotation of a Job with its shape, such as `4x4x2`.
 pub(crate) const SHAPE: &str = "pavior.dev/shape";
-/// The annotation of a Job with its machine, where a cluster has several.
+/// The annotation of a Job with its machine, if the cluster has several.
 pub(crate) const MACHINE: &str = "pavior.dev/machine";
-/// The annotation of a Job with the seconds that it is said to run.
+/// The annotation of a Job with its maximum run time in seconds.
 pub(crate) const SECONDS: &str = "pavior.dev/seconds";
-/// The annotation of a Job that says whether it, or all Jobs of its set together, get a box.
+/// The annotation that says whether a Job, or all Jobs of its set together, get a box.
 pub(crate) const BOX: &str = "pavior.dev/box";
 /// The label of a JobSet's Jobs with their number among all Jobs of the set.
 pub(crate) const GLOBAL_INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
-/// The gate of pods that wait for a place.
+/// The scheduling gate of pods that wait for a box.
 pub(crate) const GATE: &str = "pavior.dev/placement";
 
-/// The longest annotation that is read; a longer one is as good as a wrong one.
+/// The maximum length of an annotation; a longer one is dropped.
 const LONGEST: usize = 256;
 
-/// Says of which resource a type is.
+/// Implements `kube::Resource` for a type.
 macro_rules! resource {
     ($name:ident, $scope:ident, $group:expr, $version:expr, $plural:expr) => {
         impl kube::Resource for $name {
@@ -89,7 +88,7 @@ macro_rules! resource {
 }
 pub(crate) use resource;
 
-/// Metadata without what no decision needs: the history of fields, and foreign annotations.
+/// Reads metadata without managed fields and foreign annotations.
 pub(crate) fn slim<'de, D: Deserializer<'de>>(input: D) -> Result<ObjectMeta, D::Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -129,22 +128,42 @@ pub(crate) fn slim<'de, D: Deserializer<'de>>(input: D) -> Result<ObjectMeta, D:
     })
 }
 
-/// The identity of an object: a name may be used again, a uid never.
+/// The identity of an object. Names may be reused; uids are not.
 #[derive(
     Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, serde::Serialize,
 )]
 #[serde(transparent)]
 pub(crate) struct Uid(pub(crate) String);
 
-/// Tables by uid are asked with the text of an object, without a copy of it.
+/// Allows lookups by the text of a uid without a copy.
 impl Borrow<str> for Uid {
     fn borrow(&self) -> &str {
         &self.0
     }
 }
 
-/// What every object says of itself.
-pub(crate) trait Known: kube::Resource {
+/// A reference to an object in the version that was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct ObjectRef {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) uid: Uid,
+    pub(crate) version: String,
+}
+
+impl ObjectRef {
+    pub(crate) fn of(object: &impl Object) -> ObjectRef {
+        ObjectRef {
+            namespace: object.namespace().to_string(),
+            name: object.name().to_string(),
+            uid: object.uid(),
+            version: object.meta().resource_version.clone().unwrap_or_default(),
+        }
+    }
+}
+
+/// Metadata of any object.
+pub(crate) trait Object: kube::Resource {
     fn name(&self) -> &str {
         self.meta().name.as_deref().unwrap_or_default()
     }
@@ -157,24 +176,24 @@ pub(crate) trait Known: kube::Resource {
         Uid(self.id().to_string())
     }
 
-    /// The text of the uid.
+    /// Returns the text of the uid.
     fn id(&self) -> &str {
         self.meta().uid.as_deref().unwrap_or_default()
     }
 
-    /// The version of the object. The API server's versions are decimal numbers that grow.
+    /// Returns the resource version. The API server's versions are increasing decimal numbers.
     fn version_number(&self) -> u128 {
         let version = self.meta().resource_version.as_deref();
         version.and_then(|version| version.parse().ok()).unwrap_or(0)
     }
 
-    /// When it was made, in seconds since 1970 by the API server's clock.
+    /// Returns the creation time in seconds since 1970, by the API server's clock.
     fn created(&self) -> i64 {
         self.meta().creation_timestamp.as_ref().map_or(0, |time| time.0.as_second())
     }
 
-    /// Whether it is being deleted.
-    fn is_going(&self) -> bool {
+    /// Returns whether it is being deleted.
+    fn is_terminating(&self) -> bool {
         self.meta().deletion_timestamp.is_some()
     }
 
@@ -186,16 +205,16 @@ pub(crate) trait Known: kube::Resource {
         self.meta().annotations.as_ref()?.get(name).map(String::as_str)
     }
 
-    /// The uid of the object that controls it.
+    /// Returns the uid of its controller.
     fn owner(&self) -> Option<Uid> {
         self.owner_id().map(|id| Uid(id.to_string()))
     }
 
-    /// The text of that uid.
+    /// Returns the text of that uid.
     fn owner_id(&self) -> Option<&str> {
         let owner = self.meta().owner_references.as_ref()?.first()?;
         Some(&owner.uid)
     }
 }
 
-impl<K: kube::Resource> Known for K {}
+impl<K: kube::Resource> Object for K {}

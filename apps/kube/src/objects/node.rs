@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::job::Condition;
-use super::{Known as _, resource, slim};
+use super::{Object as _, resource, slim};
 
-/// A node, as far as it can be a machine's.
+/// A node, with the fields that matter to a machine.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Node {
     #[serde(deserialize_with = "slim")]
@@ -26,7 +26,7 @@ pub(crate) struct NodeSpec {
     pub(crate) taints: Vec<Taint>,
 }
 
-/// What keeps pods away that do not tolerate it.
+/// A taint: keeps pods away that do not tolerate it.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Taint {
     pub(crate) key: String,
@@ -46,17 +46,17 @@ pub(crate) struct NodeStatus {
 resource!(Node, ClusterResourceScope, "", "v1", "nodes");
 
 impl Node {
-    /// Whether new pods may start there.
+    /// Returns whether new pods may start there.
     pub(crate) fn is_ready(&self) -> bool {
         Condition::holds(&self.status.conditions, "Ready") && !self.spec.unschedulable
     }
 
-    /// Whether it has each label of a selector, with that value.
+    /// Returns whether it has all labels of a selector.
     pub(crate) fn is_selected(&self, selector: &BTreeMap<String, String>) -> bool {
         selector.iter().all(|(label, value)| self.label(label) == Some(value))
     }
 
-    /// Whether it has some of a resource.
+    /// Returns whether it has any of a resource.
     pub(crate) fn offers(&self, resource: &str) -> bool {
         self.status.allocatable.get(resource).is_some_and(|amount| amount != "0")
     }

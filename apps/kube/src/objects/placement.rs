@@ -1,11 +1,11 @@
-//! `Placement`: the record of which nodes a Job has.
+//! `Placement`: the nodes of a Job.
 
 use serde::{Deserialize, Serialize};
 
 use super::{GROUP, Uid, VERSION, resource, slim};
 
-/// The record of a Job's nodes. It has the name of the Job's uid, and is the Job's: it goes with
-/// it. Its creation is a proposal; nothing is opened before it is confirmed.
+/// The record of a Job's nodes. It is named by the Job's uid and owned by the Job. A new record is
+/// a proposal; pods are opened after it is confirmed.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Placement {
     #[serde(deserialize_with = "slim")]
@@ -15,26 +15,26 @@ pub(crate) struct Placement {
     pub(crate) status: PlacementStatus,
 }
 
-/// What is never changed.
+/// The immutable part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PlacementSpec {
     pub(crate) machine: String,
     pub(crate) job: String,
     pub(crate) job_uid: Uid,
-    /// Of a set: the uids of its Jobs in the order of their ranks, the first one, too.
+    /// For a set, the uids of its Jobs in the order of their ranks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) set: Vec<Uid>,
-    /// As the Job asks for it.
+    /// The shape as written on the Job.
     pub(crate) shape: String,
-    /// Where it lies, such as `4x4x2@0,0,6`, in nodes.
+    /// The box in nodes, such as `4x4x2@0,0,6`.
     #[serde(rename = "box")]
     pub(crate) at: String,
-    /// The nodes by rank.
+    /// The names of the nodes by rank.
     pub(crate) nodes: Vec<String>,
 }
 
-/// What becomes of it.
+/// The mutable part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct PlacementStatus {
     #[serde(default)]
@@ -42,7 +42,7 @@ pub(crate) struct PlacementStatus {
 }
 
 impl PlacementSpec {
-    /// The Jobs that have the nodes, in the order of their ranks.
+    /// Returns the Jobs of the record in the order of their ranks.
     pub(crate) fn jobs(&self) -> &[Uid] {
         if self.set.is_empty() { std::slice::from_ref(&self.job_uid) } else { &self.set }
     }

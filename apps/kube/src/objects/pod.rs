@@ -1,4 +1,4 @@
-//! Pods, and what they demand of nodes.
+//! Pods and their node requirements.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::job::Condition;
-use super::{GATE, Known as _, Taint, resource, slim};
+use super::{GATE, Object as _, Taint, resource, slim};
 
 /// A pod.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -20,7 +20,7 @@ pub(crate) struct Pod {
     pub(crate) status: PodStatus,
 }
 
-/// What a pod, or the template of a Job's pods, demands.
+/// The specification of a pod or of a Job's template.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PodSpec {
@@ -30,8 +30,8 @@ pub(crate) struct PodSpec {
     pub(crate) scheduling_gates: Vec<Gate>,
     #[serde(default)]
     pub(crate) node_selector: BTreeMap<String, String>,
-    /// As it is written: a patch adds to it.
-    pub(crate) affinity: Option<Compact>,
+    /// The affinity as written, because a patch adds to it.
+    pub(crate) affinity: Option<CompactJson>,
     #[serde(default)]
     pub(crate) tolerations: Vec<Toleration>,
 }
@@ -54,13 +54,13 @@ pub(crate) struct Toleration {
 pub(crate) struct PodStatus {
     #[serde(default)]
     pub(crate) phase: String,
-    /// When its node took it.
+    /// The time at which its node accepted it.
     pub(crate) start_time: Option<Time>,
     #[serde(default)]
     pub(crate) conditions: Vec<Condition>,
 }
 
-/// The part of an affinity that nodes must satisfy: one of the terms.
+/// The required part of a node affinity: one of its terms must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Affinity {
@@ -68,7 +68,7 @@ pub(crate) struct Affinity {
     pub(crate) node_selector_terms: Vec<Term>,
 }
 
-/// A term: all of it must hold.
+/// A term, of which all expressions must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Term {
@@ -78,7 +78,7 @@ pub(crate) struct Term {
     pub(crate) match_fields: Vec<Expression>,
 }
 
-/// A demand on a label, or on the name.
+/// An expression on a label or on the node's name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(crate) struct Expression {
     pub(crate) key: String,
@@ -87,13 +87,13 @@ pub(crate) struct Expression {
     pub(crate) values: Vec<String>,
 }
 
-/// A value of JSON as text. The trees of thousands of pods take ten times the memory.
+/// JSON as text. Parsed trees of thousands of pods take ten times the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Compact(Box<str>);
+pub(crate) struct CompactJson(Box<str>);
 
-impl Compact {
-    pub(crate) fn of(value: &Value) -> Compact {
-        Compact(value.to_string().into())
+impl CompactJson {
+    pub(crate) fn of(value: &Value) -> CompactJson {
+        CompactJson(value.to_string().into())
     }
 
     pub(crate) fn value(&self) -> Value {
@@ -101,37 +101,43 @@ impl Compact {
     }
 }
 
-impl<'de> Deserialize<'de> for Compact {
-    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Compact, D::Error> {
-        Ok(Compact::of(&Value::deserialize(input)?))
+impl<'de> Deserialize<'de> for CompactJson {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<CompactJson, D::Error> {
+        Ok(CompactJson::of(&Value::deserialize(input)?))
     }
 }
 
 resource!(Pod, NamespaceResourceScope, "", "v1", "pods");
 
 impl Pod {
-    /// Whether it may still run: it is not over, though it may be going.
-    pub(crate) fn lives(&self) -> bool {
+    /// Returns whether it may still run. A pod that is being deleted may.
+    pub(crate) fn is_active(&self) -> bool {
         !matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
     }
 
-    /// Which of its gates is ours.
+    /// Returns whether it makes a node busy. Pods of DaemonSets and static pods do not.
+    pub(crate) fn occupies_node(&self) -> bool {
+        let mut owners = self.metadata.owner_references.iter().flatten();
+        !owners.any(|owner| matches!(owner.kind.as_str(), "DaemonSet" | "Node"))
+    }
+
+    /// Returns the position of our gate.
     pub(crate) fn gate(&self) -> Option<usize> {
         self.spec.gate()
     }
 
-    /// The index that its Job gave it.
+    /// Returns the completion index.
     pub(crate) fn rank(&self) -> Option<usize> {
         self.label("batch.kubernetes.io/job-completion-index")?.parse().ok()
     }
 
-    /// The node that it runs on.
+    /// Returns the node that it is bound to.
     pub(crate) fn node(&self) -> Option<&str> {
         self.spec.node_name.as_deref().filter(|name| !name.is_empty())
     }
 
-    /// The node that it was opened for: every term of its affinity names this one.
-    pub(crate) fn meant_for(&self) -> Option<String> {
+    /// Returns the node that all terms of its affinity name.
+    pub(crate) fn target_node(&self) -> Option<String> {
         let terms = self.spec.required()?.node_selector_terms;
         let named = |term: &Term| match term.match_fields.last() {
             Some(Expression { key, operator, values })
@@ -146,8 +152,8 @@ impl Pod {
         same.then_some(first)
     }
 
-    /// What the scheduler says of why it does not start it.
-    pub(crate) fn refusal(&self) -> Option<&str> {
+    /// Returns the scheduler's message if the pod is unschedulable.
+    pub(crate) fn unschedulable_message(&self) -> Option<&str> {
         let refused = |one: &&Condition| one.kind == "PodScheduled" && one.status == "False";
         let condition = self.status.conditions.iter().find(refused)?;
         (condition.reason == "Unschedulable").then_some(condition.message.as_str())
@@ -155,25 +161,24 @@ impl Pod {
 }
 
 impl PodSpec {
-    /// Whether Kueue's topology-aware scheduling is to open it, too.
-    pub(crate) fn is_kueues(&self) -> bool {
+    /// Returns whether Kueue's topology-aware scheduling must also open it.
+    pub(crate) fn uses_topology_scheduling(&self) -> bool {
         self.scheduling_gates.iter().any(|gate| gate.name == "kueue.x-k8s.io/topology")
     }
 
-    /// Whether another one has the same selector, affinity and tolerations.
+    /// Returns whether selector, affinity and tolerations are equal.
     pub(crate) fn demands_the_same(&self, other: &PodSpec) -> bool {
         self.node_selector == other.node_selector
             && self.affinity == other.affinity
             && self.tolerations == other.tolerations
     }
 
-    /// Which of its gates is ours.
+    /// Returns the position of our gate.
     pub(crate) fn gate(&self) -> Option<usize> {
         self.scheduling_gates.iter().position(|gate| gate.name == GATE)
     }
 
-    /// The part of the affinity that nodes must satisfy. What cannot be read is as if it had no
-    /// term: no node satisfies it.
+    /// Returns the required node affinity. An unreadable one has no term, so no node matches.
     pub(crate) fn required(&self) -> Option<Affinity> {
         let affinity = self.affinity.as_ref()?.value();
         let affinity = affinity.get("nodeAffinity")?;
@@ -183,7 +188,7 @@ impl PodSpec {
 }
 
 impl Toleration {
-    /// Whether it makes a taint harmless.
+    /// Returns whether it covers a taint.
     pub(crate) fn covers(&self, taint: &Taint) -> bool {
         let effect = self.effect.as_deref().unwrap_or_default();
         let key = self.key.as_deref().unwrap_or_default();

@@ -1,16 +1,17 @@
-//! Which nodes the pods of a Job may have, as the scheduler of the cluster sees it: selector,
-//! affinity and taints of the template. A node that it would refuse is no candidate.
+//! Node requirements of a Job, as the cluster's scheduler sees them: selector, affinity and taints.
+//! A node that it would refuse is not a candidate.
 
 use std::collections::BTreeMap;
 
-use crate::objects::{Affinity, Expression, Job, Known as _, Node, PodSpec, Term, Toleration};
-use crate::quota::Quota;
+use crate::objects::{
+    Affinity, Expression, Job, Node, Object as _, PodSpec, Quota, Term, Toleration,
+};
 
-/// What a Job demands of nodes.
+/// The node requirements of a Job.
 #[derive(Clone, Debug)]
 pub(crate) struct Demands<'a> {
     template: &'a PodSpec,
-    /// Of the flavors that Kueue gave, which its pods will have.
+    /// The flavors of Kueue, whose labels its pods will get.
     flavors: Option<&'a Quota>,
     required: Option<Affinity>,
 }
@@ -20,12 +21,12 @@ impl<'a> Demands<'a> {
         Demands { template, flavors: None, required: template.required() }
     }
 
-    /// Those of a Job's pods, as they will be.
+    /// Returns the requirements that a Job's pods will have.
     pub(crate) fn of_job(job: &'a Job) -> Demands<'a> {
         Demands { flavors: job.quota.as_ref(), ..Demands::of(&job.spec.template.spec) }
     }
 
-    /// The different ones of several Jobs: each must hold.
+    /// Returns the distinct requirements of several Jobs, all of which must hold.
     pub(crate) fn of_all(jobs: &[&'a Job]) -> Vec<Demands<'a>> {
         let mut all: Vec<Demands<'_>> = Vec::new();
         for job in jobs {
@@ -37,17 +38,17 @@ impl<'a> Demands<'a> {
         all
     }
 
-    /// Whether they are the same as others.
+    /// Returns whether two requirements are equal.
     pub(crate) fn are(&self, other: &Demands<'_>) -> bool {
         self.template.demands_the_same(other.template) && self.given() == other.given()
     }
 
-    /// What the flavors demand and allow.
+    /// Returns the labels and tolerations of the flavors.
     fn given(&self) -> Option<(&BTreeMap<String, String>, &[Toleration])> {
         self.flavors.map(|quota| (&quota.selector, &quota.tolerations[..]))
     }
 
-    /// Whether pods of the Job may start on a node, if they get it.
+    /// Returns whether pods of the Job may start on a node.
     pub(crate) fn allow(&self, node: &Node) -> bool {
         let affine =
             |affinity: &Affinity| affinity.node_selector_terms.iter().any(|term| term.allows(node));
@@ -57,7 +58,7 @@ impl<'a> Demands<'a> {
             && self.tolerate(node)
     }
 
-    /// Whether no taint of a node keeps the pods away.
+    /// Returns whether the pods tolerate all taints of a node.
     pub(crate) fn tolerate(&self, node: &Node) -> bool {
         let keeps = ["NoSchedule", "NoExecute"];
         let hard = node.spec.taints.iter().filter(|taint| keeps.contains(&&*taint.effect));
@@ -68,7 +69,8 @@ impl<'a> Demands<'a> {
 }
 
 impl Term {
-    /// A term without a demand allows no node, as in the scheduler of the cluster.
+    /// Returns whether a node matches. A term without expressions matches none, as in the
+    /// scheduler.
     fn allows(&self, node: &Node) -> bool {
         let labels = self.match_expressions.iter().map(|demand| {
             let value = node.label(&demand.key);
@@ -114,7 +116,7 @@ mod tests {
         Demands::of(&template).allow(&serde_json::from_value(node).unwrap())
     }
 
-    /// An affinity with these terms.
+    /// Returns an affinity with these terms.
     fn affinity(terms: &Value) -> Value {
         let required = json!({ "nodeSelectorTerms": terms });
         let node = json!({ "requiredDuringSchedulingIgnoredDuringExecution": required });
@@ -141,14 +143,14 @@ mod tests {
             let one = affinity(&json!([{ "matchExpressions": [demand] }]));
             assert_eq!(allowed(one, node()), holds, "{operator} {key}");
         }
-        // One of the terms is enough; one without a demand allows nothing.
+        // One term is enough; one without expressions matches nothing.
         let name = |name: &str| {
             let demand = json!({ "key": "metadata.name", "operator": "In", "values": [name] });
             json!({ "matchFields": [demand] })
         };
         assert!(allowed(affinity(&json!([name("n0"), name("n1")])), node()));
         assert!(!allowed(affinity(&json!([name("n0"), {}])), node()));
-        // What cannot be read is satisfied by no node.
+        // No node matches an unreadable affinity.
         assert!(!allowed(affinity(&json!("n1")), node()));
     }
 

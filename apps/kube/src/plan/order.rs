@@ -1,23 +1,23 @@
-//! In which order Jobs wait: by priority, then by creation.
+//! The order of the queue: by priority, then by creation.
 //!
-//! A namespace that has more than its limits let in is served in turn with the others: its Jobs
-//! stand behind those that were made before it got its latest place. Else each end of one of its
-//! Jobs would let in an older one, and who needs a larger box would wait for all of them.
+//! A namespace that exceeds its limits takes turns with the others: its Jobs queue behind those
+//! that were created before it got its latest record. Otherwise each end of one of its Jobs would
+//! admit an older one, and Jobs that need larger boxes would wait for all of them.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
+use super::layout::Layout;
+use super::memory::Memory;
 use super::records::Record;
-use super::{Memory, Plot};
-use crate::objects::Known as _;
-use crate::unit::Unit;
-use crate::world::Index;
+use crate::objects::Object as _;
+use crate::world::{Index, JobGroup};
 
-/// Why a Job is left alone.
-pub(super) const KUEUES: &str =
-    "topology-aware scheduling of Kueue chooses its nodes: one of the two must go";
+/// The reason that a Job is left to Kueue.
+pub(super) const TOPOLOGY: &str =
+    "topology-aware scheduling of Kueue chooses its nodes: remove that or pavior.dev/shape";
 
-/// The nodes that the Jobs of each namespace hold.
+/// Returns the number of nodes that each namespace holds.
 pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
     let mut nodes: HashMap<&str, u32> = HashMap::new();
     for run in records.chunk_by(|one, next| one.namespace() == next.namespace()) {
@@ -27,25 +27,25 @@ pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
     nodes
 }
 
-/// The Jobs of a machine without a record, or sets of them, in the order of the queue, and whether
-/// all their pods wait. `held` says how many nodes each namespace has.
+/// Returns the groups without a record in the order of the queue, and whether all their pods wait.
+/// `held` has the number of nodes of each namespace.
 pub(super) fn waiting<'a>(
-    plot: &Plot<'_>,
+    layout: &Layout<'_>,
     index: &Index<'a>,
     held: &HashMap<&str, u32>,
-    units: Vec<Unit<'a>>,
+    groups: Vec<JobGroup<'a>>,
     memory: &Memory,
-) -> Vec<(Unit<'a>, bool)> {
-    let mut all: Vec<(Unit<'_>, bool, i64)> = Vec::new();
-    for unit in units {
-        let suspended = unit.jobs().iter().all(|job| job.is_idle());
-        if unit.is_over() || suspended || unit.is_placed(index) {
+) -> Vec<(JobGroup<'a>, bool)> {
+    let mut all: Vec<(JobGroup<'_>, bool, i64)> = Vec::new();
+    for group in groups {
+        let suspended = group.jobs().iter().all(|job| job.is_idle());
+        if group.is_finished() || suspended || group.is_placed(index) {
             continue;
         }
-        let quota = unit.jobs().iter().filter_map(|job| job.quota.as_ref());
+        let quota = group.jobs().iter().filter_map(|job| job.quota.as_ref());
         let mut priority = quota.map(|quota| quota.priority).max();
         let (mut gated, mut open) = (HashSet::new(), 0);
-        for (rank, pod) in unit.pods(index) {
+        for (rank, pod) in group.pods(index) {
             priority = priority.max(Some(pod.spec.priority.unwrap_or(0)));
             match rank {
                 Some(rank) if pod.gate().is_some() => drop(gated.insert(rank)),
@@ -53,37 +53,36 @@ pub(super) fn waiting<'a>(
                 None => {}
             }
         }
-        let is_whole = gated.len() as u64 == unit.left() && !gated.is_empty();
-        let ready = open == 0 && (is_whole || unit.is_promised());
-        all.push((unit, ready, priority.unwrap_or(0)));
+        let is_whole = gated.len() as u64 == group.remaining() && !gated.is_empty();
+        let ready = open == 0 && (is_whole || group.awaits_admission());
+        all.push((group, ready, priority.unwrap_or(0)));
     }
-    let crowded = crowded(plot, held, &all, memory);
-    all.sort_by_cached_key(|(unit, _, priority)| {
-        let job = unit.first();
+    let crowded = crowded(layout, held, &all, memory);
+    all.sort_by_cached_key(|(group, _, priority)| {
+        let job = group.first();
         let served = crowded.get(job.namespace()).copied().unwrap_or(i64::MIN);
         (Reverse(*priority), job.created().max(served), job.created(), job.id())
     });
-    all.into_iter().map(|(unit, ready, _)| (unit, ready)).collect()
+    all.into_iter().map(|(group, ready, _)| (group, ready)).collect()
 }
 
-/// The namespaces with more waiting Jobs than their limits let in, each with when it got its latest
-/// place.
+/// Returns namespaces whose waiting Jobs exceed their limits, with the time of their latest record.
 fn crowded<'a>(
-    plot: &Plot<'_>,
+    layout: &Layout<'_>,
     held: &HashMap<&str, u32>,
-    waiting: &[(Unit<'a>, bool, i64)],
+    waiting: &[(JobGroup<'a>, bool, i64)],
     memory: &Memory,
 ) -> HashMap<&'a str, i64> {
     let mut asked: HashMap<&str, (usize, u64)> = HashMap::new();
-    for (unit, ..) in waiting.iter().filter(|(_, ready, _)| *ready) {
-        let (jobs, nodes) = asked.entry(unit.first().namespace()).or_default();
+    for (group, ..) in waiting.iter().filter(|(_, ready, _)| *ready) {
+        let (jobs, nodes) = asked.entry(group.first().namespace()).or_default();
         *jobs += 1;
-        *nodes += unit.left();
+        *nodes += group.remaining();
     }
     let over = |(name, (jobs, nodes)): (&'a str, (usize, u64))| {
         let all = nodes + u64::from(held.get(name).copied().unwrap_or(0));
-        let is_over = jobs > plot.site.queued || all > u64::from(plot.site.held);
-        is_over.then(|| Some((name, *memory.served.get(name)?))).flatten()
+        let is_finished = jobs > layout.config.queued || all > u64::from(layout.config.held);
+        is_finished.then(|| Some((name, *memory.served.get(name)?))).flatten()
     };
     asked.into_iter().filter_map(over).collect()
 }

@@ -1,44 +1,44 @@
-//! How a pod is opened: one JSON patch that is refused if the pod is not as it was seen.
+//! The JSON patch that opens a pod. It fails if the pod has changed.
 
 use serde_json::{Value, json};
 
-use crate::objects::{Compact, GATE, Known as _, Pod};
+use crate::objects::{CompactJson, GATE, Object as _, Pod};
 
-/// Where the terms of an affinity stand.
+/// The path of the terms of an affinity.
 const TERMS: &str = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/\
                      nodeSelectorTerms";
 
-/// The annotations that a pod gets, for itself and its framework.
-pub(crate) struct Told {
+/// The annotations of an open pod, for itself and its framework.
+pub(crate) struct PodAnnotations {
     pub(crate) at: String,
     pub(crate) coordinates: String,
-    /// The ranks beside it on the machine's links, such as `-x=3 +x=1`.
+    /// The ranks on adjacent nodes, such as `-x=3 +x=1`.
     pub(crate) neighbours: String,
 }
 
-/// The patch that opens a gated pod for a node; none if the pod is not gated.
+/// Returns the patch that opens a gated pod for a node, or `None` if it is not gated.
 ///
-/// By `matchFields` the scheduler of the cluster looks at one node, by a selector at all of them.
-/// What the pod demands of nodes stays: the name goes into each of its terms.
-pub(crate) fn open(pod: &Pod, node: &str, told: &Told) -> Option<Value> {
+/// With `matchFields` the scheduler filters one node, with a selector all of them. The pod's own
+/// requirements stay: the name is added to each of its terms.
+pub(crate) fn open(pod: &Pod, node: &str, annotations: &PodAnnotations) -> Option<Value> {
     let gate = format!("/spec/schedulingGates/{}", pod.gate()?);
     let mut patch = vec![
         json!({ "op": "test", "path": "/metadata/uid", "value": pod.uid().0 }),
         json!({ "op": "test", "path": format!("{gate}/name"), "value": GATE }),
     ];
-    patch.extend(named(pod, node));
-    patch.extend(annotated(pod, told));
+    patch.extend(confine(pod, node));
+    patch.extend(annotate(pod, annotations));
     patch.push(json!({ "op": "remove", "path": gate }));
     Some(Value::Array(patch))
 }
 
-/// The steps that confine a pod to a node.
-fn named(pod: &Pod, node: &str) -> Vec<Value> {
+/// Returns the steps that confine a pod to a node.
+fn confine(pod: &Pod, node: &str) -> Vec<Value> {
     let field = json!({ "key": "metadata.name", "operator": "In", "values": [node] });
     let terms = json!({ "nodeSelectorTerms": [{ "matchFields": [field] }] });
     let required = json!({ "requiredDuringSchedulingIgnoredDuringExecution": terms });
     let add = |path: &str, value: &Value| json!({ "op": "add", "path": path, "value": value });
-    let affinity = pod.spec.affinity.as_ref().map(Compact::value);
+    let affinity = pod.spec.affinity.as_ref().map(CompactJson::value);
     let Some(affinity) = affinity.as_ref().filter(|one| one.is_object()) else {
         return vec![add("/spec/affinity", &json!({ "nodeAffinity": required }))];
     };
@@ -64,12 +64,14 @@ fn named(pod: &Pod, node: &str) -> Vec<Value> {
     each.collect()
 }
 
-/// The steps that tell a pod its place.
-fn annotated(pod: &Pod, told: &Told) -> Vec<Value> {
-    let ours =
-        [("box", &told.at), ("coordinates", &told.coordinates), ("neighbours", &told.neighbours)];
-    // Of foreign annotations none is kept here, but the shape is a Job's, and the index a pod's: a
-    // pod of an Indexed Job always has an annotation.
+/// Returns the steps that annotate a pod.
+fn annotate(pod: &Pod, annotations: &PodAnnotations) -> Vec<Value> {
+    let ours = [
+        ("box", &annotations.at),
+        ("coordinates", &annotations.coordinates),
+        ("neighbours", &annotations.neighbours),
+    ];
+    // A pod of an Indexed Job always has an annotation, its index, to which others can be added.
     let path = |name: &str| format!("/metadata/annotations/pavior.dev~1{name}");
     if pod.rank().is_none() {
         return Vec::new();
@@ -94,12 +96,16 @@ mod tests {
         serde_json::from_value(json!({ "metadata": metadata, "spec": spec })).unwrap()
     }
 
-    fn told() -> Told {
-        Told { at: "1x1@0,0".into(), coordinates: "0,0".into(), neighbours: String::new() }
+    fn annotations() -> PodAnnotations {
+        PodAnnotations {
+            at: "1x1@0,0".into(),
+            coordinates: "0,0".into(),
+            neighbours: String::new(),
+        }
     }
 
     fn paths(affinity: &Value) -> Vec<String> {
-        let patch = open(&pod(affinity), "n7", &told()).unwrap();
+        let patch = open(&pod(affinity), "n7", &annotations()).unwrap();
         let steps = patch.as_array().unwrap().iter();
         let place = |step: &Value| step["path"].as_str().unwrap().to_string();
         steps.filter(|step| step["op"] == "add").map(place).collect()
@@ -107,7 +113,7 @@ mod tests {
 
     #[test]
     fn gate_and_uid_are_tested_and_the_gate_goes_last() {
-        let patch = open(&pod(&Value::Null), "n7", &told()).unwrap();
+        let patch = open(&pod(&Value::Null), "n7", &annotations()).unwrap();
         assert_eq!(patch[0]["path"], "/metadata/uid");
         assert_eq!(patch[1]["path"], "/spec/schedulingGates/1/name");
         let last = patch.as_array().unwrap().last().unwrap();
@@ -136,6 +142,6 @@ mod tests {
     fn a_pod_without_our_gate_is_not_opened() {
         let mut open_pod = pod(&Value::Null);
         open_pod.spec.scheduling_gates.clear();
-        assert!(open(&open_pod, "n7", &told()).is_none());
+        assert!(open(&open_pod, "n7", &annotations()).is_none());
     }
 }

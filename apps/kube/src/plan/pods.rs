@@ -1,89 +1,94 @@
-//! Which pods are opened, and which are in the wrong place.
+//! Pods to open, and pods to delete.
 
 use std::collections::HashMap;
 
 use pavior::{Grid, NodeId};
 
-use super::Plot;
-use super::act::{Act, Seen, Unless};
-use super::patch::{self, Told};
+use super::action::{Absence, Action};
+use super::layout::Layout;
+use super::patch::{self, PodAnnotations};
 use super::records::Record;
-use crate::objects::{Job, Known as _, Pod};
-use crate::unit::Unit;
-use crate::world::Index;
+use crate::objects::{Job, Object as _, ObjectRef, Pod};
+use crate::world::{Index, JobGroup};
 
-/// Opens the pods of a Job whose record stands. A pod that is open for another node is deleted: the
-/// Job makes it anew, gated.
-pub(crate) fn open(plot: &Plot<'_>, index: &Index<'_>, record: &Record<'_>, acts: &mut Vec<Act>) {
-    let Some(unit) = &record.unit else { return };
-    // Most records have no pod to open: then neither is looked at, nor is a table of ranks made.
+/// Opens the pods of a valid record. A pod that is open for another node is deleted; its Job
+/// creates it again, gated.
+pub(crate) fn open(
+    layout: &Layout<'_>,
+    index: &Index<'_>,
+    record: &Record<'_>,
+    actions: &mut Vec<Action>,
+) {
+    let Some(group) = &record.group else { return };
+    // Most records have no pod to open, and need neither of these.
     let begins = || {
-        let begun = unit.pods(index).any(|(_, pod)| pod.gate().is_none());
-        begun || unit.pods(index).count() as u64 >= unit.left()
+        let start_times = group.pods(index).any(|(_, pod)| pod.gate().is_none());
+        start_times || group.pods(index).count() as u64 >= group.remaining()
     };
     let mut opens = None;
     let ranks = || record.nodes.iter().enumerate().map(|(rank, &node)| (node, rank)).collect();
     let mut known: Option<HashMap<NodeId, usize>> = None;
-    for (rank, pod) in unit.pods(index) {
+    for (rank, pod) in group.pods(index) {
         let place = rank.and_then(|rank| Some((record.nodes.get(rank)?, rank)));
         let Some((&node, rank)) = place else { continue };
         let name = &record.placement.spec.nodes[rank];
         match pod.gate() {
             Some(_) if *opens.get_or_insert_with(begins) => {
-                let told = told(plot, record, known.get_or_insert_with(ranks), node);
-                let patch = patch::open(pod, name, &told);
-                acts.extend(patch.map(|patch| Act::Open { pod: Seen::of(pod), patch }));
+                let annotations =
+                    annotations(layout, record, known.get_or_insert_with(ranks), node);
+                let patch = patch::open(pod, name, &annotations);
+                actions.extend(patch.map(|patch| Action::Open { pod: ObjectRef::of(pod), patch }));
             }
             Some(_) => {}
             None if is_for(pod, name) => {}
             None => {
-                let why = "it is open for another node than its Job's placement says".to_string();
-                acts.push(Act::Remove { pod: Seen::of(pod), why, unless: None });
+                let why = "it is open for a node other than its placement's".to_string();
+                actions.push(Action::Remove { pod: ObjectRef::of(pod), why, absent: None });
             }
         }
     }
 }
 
-/// Whether an open pod is on a node, or is to start there.
+/// Returns whether an open pod is on a node, or is to start there.
 fn is_for(pod: &Pod, node: &String) -> bool {
-    pod.node().map_or_else(|| pod.meant_for().as_ref() == Some(node), |on| on == node)
+    pod.node().map_or_else(|| pod.target_node().as_ref() == Some(node), |on| on == node)
 }
 
-/// Deletes pods that are open without a record. Those that run are let run, unless their Job, or
-/// another of its set, has others that wait: then it is to be placed as a whole.
-pub(crate) fn remove(unit: &Unit<'_>, index: &Index<'_>, acts: &mut Vec<Act>) {
-    let gated = unit.pods(index).any(|(_, pod)| pod.gate().is_some());
-    for (_, pod) in unit.pods(index).filter(|(_, pod)| pod.gate().is_none()) {
+/// Deletes open pods without a record. Running pods are kept unless the group has gated pods: it is
+/// then placed as a whole.
+pub(crate) fn remove(group: &JobGroup<'_>, index: &Index<'_>, actions: &mut Vec<Action>) {
+    let gated = group.pods(index).any(|(_, pod)| pod.gate().is_some());
+    for (_, pod) in group.pods(index).filter(|(_, pod)| pod.gate().is_none()) {
         if gated || pod.node().is_none() {
-            let why = "it is open, and its Job has no placement".to_string();
-            // A record has the name of a Job's uid. It may be younger than what was read of them.
-            let record = |job: &&Job| Seen {
+            let why = "it is open without a placement".to_string();
+            // A record, named by a Job's uid, may be newer than the list that was read.
+            let record = |job: &&Job| ObjectRef {
                 namespace: job.namespace().to_string(),
                 name: job.uid().0,
-                ..Seen::default()
+                ..ObjectRef::default()
             };
-            let records = unit.jobs().iter().map(record).collect();
-            let unless = Some(Unless::Record(records));
-            acts.push(Act::Remove { pod: Seen::of(pod), why, unless });
+            let records = group.jobs().iter().map(record).collect();
+            let absent = Some(Absence::Record(records));
+            actions.push(Action::Remove { pod: ObjectRef::of(pod), why, absent });
         }
     }
 }
 
-/// What the pod of a node is told.
-fn told(
-    plot: &Plot<'_>,
+/// Returns the annotations of the pod of a node.
+fn annotations(
+    layout: &Layout<'_>,
     record: &Record<'_>,
     ranks: &HashMap<NodeId, usize>,
     node: NodeId,
-) -> Told {
-    Told {
+) -> PodAnnotations {
+    PodAnnotations {
         at: record.placement.spec.at.clone(),
-        coordinates: plot.site.coordinates(node),
-        neighbours: neighbours(&plot.site.grid, ranks, node),
+        coordinates: layout.config.coordinates(node),
+        neighbours: neighbours(&layout.config.grid, ranks, node),
     }
 }
 
-/// The ranks beside a node on the links of the machine, such as `-x=3 +x=1`.
+/// Returns the ranks on adjacent nodes, such as `-x=3 +x=1`.
 fn neighbours(grid: &Grid, ranks: &HashMap<NodeId, usize>, node: NodeId) -> String {
     let point = grid.point(node);
     let mut found = Vec::new();
@@ -96,9 +101,9 @@ fn neighbours(grid: &Grid, ranks: &HashMap<NodeId, usize>, node: NodeId) -> Stri
                 None => side - 1,
                 Some(_) => 0,
             };
-            let mut beside = point;
-            beside[axis] = at;
-            let other = ranks.get(&grid.id(beside)).filter(|_| beside != point);
+            let mut other_point = point;
+            other_point[axis] = at;
+            let other = ranks.get(&grid.id(other_point)).filter(|_| other_point != point);
             found.extend(other.map(|rank| format!("{sign}{letter}={rank}")));
         }
     }

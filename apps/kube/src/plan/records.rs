@@ -1,32 +1,31 @@
-//! What becomes of the records: which may be confirmed, and which are given up.
+//! Decisions about records: confirm or delete.
 //!
-//! A record may be confirmed if none that overlaps it is confirmed, and none that overlaps it is
-//! older. Records are read by one watch, in the order in which they were written: who sees a record
-//! has seen all that are older. So of two copies of this program at most one confirms, however slow
-//! the other is.
+//! A record is confirmed if no confirmed record and no older proposal overlaps it. One watch
+//! delivers records in the order in which they were written, so a copy that sees a record has seen
+//! all older ones. Of two copies at most one confirms, however slow the other is.
 
 use std::collections::{HashMap, HashSet};
 
 use pavior::NodeId;
 use pavior::text::shown;
 
-use super::act::{Act, Seen, Unless};
+use super::action::{Absence, Action};
 use super::demands::Demands;
-use super::{Memory, Plot};
-use crate::objects::{Job, Known as _, Placement, Pod, Uid};
-use crate::unit::Unit;
-use crate::world::Index;
+use super::layout::Layout;
+use super::memory::Memory;
+use crate::objects::{Job, Object as _, ObjectRef, Placement, Pod, Uid};
+use crate::world::{Index, JobGroup};
 
-/// A record, and where its nodes lie.
+/// A record with its nodes.
 pub(crate) struct Record<'a> {
     pub(crate) placement: &'a Placement,
-    /// Its Jobs; none if one of them is gone.
-    pub(crate) unit: Option<Unit<'a>>,
-    /// By rank; empty if a node is none of the machine's.
+    /// Its Jobs; `None` if one of them is gone.
+    pub(crate) group: Option<JobGroup<'a>>,
+    /// The nodes by rank; empty if one does not belong to the machine.
     pub(crate) nodes: Vec<NodeId>,
-    /// The others of such a record.
+    /// The remaining nodes of such a record.
     left: Vec<NodeId>,
-    /// Whether pods may be opened for it: it is confirmed, and is not given up.
+    /// True if pods may be opened: the record is confirmed and kept.
     pub(crate) stands: bool,
 }
 
@@ -35,22 +34,22 @@ impl<'a> Record<'a> {
         self.placement.namespace()
     }
 
-    /// The nodes that no other record may have while it is there, in whatever state it is.
+    /// Returns the nodes that no other record may have.
     pub(crate) fn held(&self) -> impl Iterator<Item = NodeId> {
         self.nodes.iter().chain(&self.left).copied()
     }
 }
 
-/// The records of a machine, oldest first, and what is to be done with them.
+/// Decides about the records of a machine. Returns them, oldest first.
 pub(crate) fn judge<'a>(
-    plot: &Plot<'_>,
+    layout: &Layout<'_>,
     index: &Index<'a>,
     memory: &mut Memory,
     now: i64,
-    acts: &mut Vec<Act>,
+    actions: &mut Vec<Action>,
 ) -> Vec<Record<'a>> {
-    let mut records = read(plot, index);
-    // The Job that has each node, by confirmed records, and by those that are older.
+    let mut records = read(layout, index);
+    // The Job of each node: in confirmed records, and in older proposals.
     let (mut confirmed, mut older) = (HashMap::new(), HashMap::new());
     let proposed = records.iter().any(|record| !record.placement.status.confirmed);
     for record in records.iter().filter(|record| proposed && record.placement.status.confirmed) {
@@ -64,16 +63,16 @@ pub(crate) fn judge<'a>(
         let others = |by: &HashMap<NodeId, &Uid>, nodes: &[NodeId]| {
             nodes.iter().any(|node| by.get(node).is_some_and(|job| *job != own))
         };
-        let why = if placement.is_going() {
+        let why = if placement.is_terminating() {
             continue;
-        } else if let Some(why) = useless(index, record) {
+        } else if let Some(why) = obsolete(index, record) {
             Some(why)
         } else if !placement.status.confirmed
             && (others(&confirmed, &record.nodes) || others(&older, &record.nodes))
         {
-            Some("another one has its nodes".to_string())
+            Some("another placement has its nodes".to_string())
         } else {
-            fault(plot, index, record, memory, now)
+            fault(layout, index, record, memory, now)
         };
         if !placement.status.confirmed {
             for node in record.held() {
@@ -82,103 +81,107 @@ pub(crate) fn judge<'a>(
         }
         match why {
             Some(why) => {
-                let unless = unread(index, placement);
-                acts.push(Act::Withdraw { placement: Seen::of(placement), why, unless });
+                let absent = missing_job(index, placement);
+                actions.push(Action::Withdraw { placement: ObjectRef::of(placement), why, absent });
             }
             None if placement.status.confirmed => record.stands = true,
-            None => acts.push(Act::Confirm { placement: Seen::of(placement) }),
+            None => actions.push(Action::Confirm { placement: ObjectRef::of(placement) }),
         }
     }
     records
 }
 
-/// What is wrong with the nodes of a record.
+/// Returns the fault of a record's nodes.
 fn fault(
-    plot: &Plot<'_>,
+    layout: &Layout<'_>,
     index: &Index<'_>,
     record: &Record<'_>,
     memory: &mut Memory,
     now: i64,
 ) -> Option<String> {
     if record.placement.status.confirmed {
-        broken(plot, index, record, memory, now)
+        broken(layout, index, record, memory, now)
     } else {
-        unfit(plot, index, record)
+        unfit(layout, index, record)
     }
 }
 
-fn read<'a>(plot: &Plot<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
+fn read<'a>(layout: &Layout<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
     let all = index.world.placements.values();
-    let mut own: Vec<&Placement> = all.filter(|one| one.spec.machine == plot.name).collect();
+    let mut own: Vec<&Placement> = all.filter(|one| one.spec.machine == layout.name).collect();
     own.sort_by_cached_key(|placement| (placement.version_number(), placement.id()));
     let record = |placement: &'a Placement| {
         let names = &placement.spec.nodes;
-        let ids = names.iter().filter_map(|name| plot.places.ids.get(name.as_str()).copied());
+        let ids = names.iter().filter_map(|name| layout.map.ids.get(name.as_str()).copied());
         let ids: Vec<NodeId> = ids.collect();
         let whole = ids.len() == names.len();
         let (nodes, left) = if whole { (ids, Vec::new()) } else { (Vec::new(), ids) };
-        Record { placement, unit: index.unit_of(placement), nodes, left, stands: false }
+        Record { placement, group: index.group_of(placement), nodes, left, stands: false }
     };
     own.into_iter().map(record).collect()
 }
 
-/// The Job of a record, if it alone is missing: it may be younger than what was read of Jobs. Of
-/// others of a set no name is known.
-fn unread(index: &Index<'_>, placement: &Placement) -> Option<Unless> {
+/// Returns the Job of a record if only it is missing: the watch of Jobs may lag. The names of other
+/// Jobs of a set are not known.
+fn missing_job(index: &Index<'_>, placement: &Placement) -> Option<Absence> {
     let own = &placement.spec.job_uid;
     let missing = |uid: &&Uid| index.job(uid).is_none();
     let is_own = placement.spec.jobs().iter().filter(missing).eq([own]);
     is_own.then(|| {
-        Unless::Job(Seen {
+        Absence::Job(ObjectRef {
             namespace: placement.namespace().to_string(),
             name: placement.spec.job.clone(),
             uid: own.clone(),
-            ..Seen::default()
+            ..ObjectRef::default()
         })
     })
 }
 
-/// Why a record is of no use any more.
-fn useless(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
-    let Some(unit) = &record.unit else {
+/// Returns the reason that a record is no longer needed.
+fn obsolete(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
+    let Some(group) = &record.group else {
         return Some("its Job is gone".to_string());
     };
-    if unit.is_over() {
-        return Some("its Job is over".to_string());
+    if group.is_finished() {
+        return Some("its Job has finished".to_string());
     }
     if record.nodes.is_empty() {
-        return Some("its nodes are none of the machine's".to_string());
+        return Some("a node does not belong to the machine".to_string());
     }
     let open = |job: &&Job| index.pods_of(job).any(|pod| pod.gate().is_none());
-    (unit.is_suspended() && !unit.jobs().iter().any(open))
+    (group.is_suspended() && !group.jobs().iter().any(open))
         .then(|| "its Job is suspended".to_string())
 }
 
-/// Why a proposal cannot be confirmed: a node cannot be had any more.
-fn unfit(plot: &Plot<'_>, index: &Index<'_>, record: &Record<'_>) -> Option<String> {
-    let unit = record.unit.as_ref()?;
-    let demands = Demands::of_all(unit.jobs());
-    let uids: HashSet<&str> = unit.jobs().iter().map(|job| job.id()).collect();
+/// Returns the reason that a proposal cannot be confirmed: a node is not available.
+fn unfit(layout: &Layout<'_>, index: &Index<'_>, record: &Record<'_>) -> Option<String> {
+    let group = record.group.as_ref()?;
+    let demands = Demands::of_all(group.jobs());
+    let uids: HashSet<&str> = group.jobs().iter().map(|job| job.id()).collect();
     let owns = |pod: &Pod| pod.owner_id().is_some_and(|owner| uids.contains(owner));
     record.placement.spec.nodes.iter().find_map(|name| {
         let right = index.world.nodes.get(name).is_some_and(|node| {
             node.is_ready()
                 && demands.iter().all(|one| one.allow(node))
-                && plot.site.has_its_resource(node)
+                && layout.config.has_its_resource(node)
         });
         if !right {
             return Some(format!("{} is not available", shown(name)));
         }
-        let other = index.pods_on(name).any(|pod| super::occupies(pod) && !owns(pod));
+        let other = index.pods_on(name).any(|pod| pod.occupies_node() && !owns(pod));
         other.then(|| format!("{} is not free", shown(name)))
     })
 }
 
-/// A node that is not of the flavors that Kueue gave a Job. While it is suspended and has no pods,
-/// its quota may be taken and given again with others before that is seen.
-fn of_another_flavor(index: &Index<'_>, unit: &Unit<'_>, record: &Record<'_>) -> Option<String> {
+/// Finds a node that is not of the flavors of a suspended Job. Kueue may revoke quota and reserve
+/// it with other flavors before the daemon notices.
+fn of_another_flavor(
+    index: &Index<'_>,
+    group: &JobGroup<'_>,
+    record: &Record<'_>,
+) -> Option<String> {
     let nodes = &record.placement.spec.nodes;
-    unit.bases().find_map(|(job, base)| {
+    group.bases().find_map(|(job, base)| {
         let quota = job.quota.as_ref().filter(|_| job.is_suspended())?;
         if index.pods_of(job).next().is_some() {
             return None;
@@ -191,25 +194,25 @@ fn of_another_flavor(index: &Index<'_>, unit: &Unit<'_>, record: &Record<'_>) ->
     })
 }
 
-/// Why a confirmed record does not hold any more: a pod of it has no node, and cannot start on the
-/// one that it is to have. Pods that run are let run as long as the cluster lets them.
+/// Returns the reason that a confirmed record is deleted: a pod cannot start on its node. Running
+/// pods are kept.
 fn broken(
-    plot: &Plot<'_>,
+    layout: &Layout<'_>,
     index: &Index<'_>,
     record: &Record<'_>,
     memory: &mut Memory,
     now: i64,
 ) -> Option<String> {
-    let unit = record.unit.as_ref()?;
-    if let Some(why) = of_another_flavor(index, unit, record) {
+    let group = record.group.as_ref()?;
+    if let Some(why) = of_another_flavor(index, group, record) {
         return Some(why);
     }
     let waits = |job: &&Job| index.pods_of(job).any(|pod| pod.node().is_none());
-    if !unit.jobs().iter().any(waits) {
+    if !group.jobs().iter().any(waits) {
         return None;
     }
     let mut by_rank: HashMap<usize, (bool, Option<&Pod>)> = HashMap::new();
-    for (rank, pod) in unit.pods(index) {
+    for (rank, pod) in group.pods(index) {
         let Some(rank) = rank else { continue };
         let Some(name) = record.placement.spec.nodes.get(rank) else { continue };
         let (runs, waits) = by_rank.entry(rank).or_default();
@@ -218,21 +221,21 @@ fn broken(
             waits.get_or_insert(pod);
         }
     }
-    for (job, base) in unit.bases() {
+    for (job, base) in group.bases() {
         let demands = Demands::of_job(job);
         let own = base + job.spec.completions.unwrap_or(0) as usize;
         let nodes = record.placement.spec.nodes.iter().enumerate();
         for (rank, name) in nodes.take(own).skip(base) {
-            // A rank without a pod has succeeded, or its pod is about to be made.
+            // A rank without a pod has succeeded, or its pod does not exist yet.
             let Some((false, Some(pod))) = by_rank.get(&rank) else { continue };
             let right = index.world.nodes.get(name).is_some_and(|node| {
-                node.is_ready() && demands.tolerate(node) && plot.site.has_its_resource(node)
+                node.is_ready() && demands.tolerate(node) && layout.config.has_its_resource(node)
             });
             if !right {
                 return Some(format!("{} is not available", shown(name)));
             }
-            let unit = &record.placement.spec.job_uid;
-            if let Some(why) = refused(plot, unit, pod, name, memory, now) {
+            let group = &record.placement.spec.job_uid;
+            if let Some(why) = refused(layout, group, pod, name, memory, now) {
                 return Some(why);
             }
         }
@@ -240,21 +243,21 @@ fn broken(
     None
 }
 
-/// What the scheduler of the cluster says of a pod that was opened long ago.
+/// Returns the scheduler's reason if it has refused an open pod for too long.
 fn refused(
-    plot: &Plot<'_>,
-    unit: &Uid,
+    layout: &Layout<'_>,
+    group: &Uid,
     pod: &Pod,
     node: &str,
     memory: &mut Memory,
     now: i64,
 ) -> Option<String> {
-    let said = pod.refusal().filter(|_| pod.gate().is_none())?;
+    let message = pod.unschedulable_message().filter(|_| pod.gate().is_none())?;
     let since = *memory.refused.entry(pod.uid()).or_insert(now);
-    if now < since + plot.site.patience_s {
+    if now < since + layout.config.patience_s {
         return None;
     }
-    memory.avoid(unit, node, now);
-    let said: String = said.chars().take(200).collect();
-    Some(format!("{} was refused by the scheduler: {}", shown(node), shown(&said)))
+    memory.avoid(group, node, now);
+    let message: String = message.chars().take(200).collect();
+    Some(format!("the scheduler refuses {}: {}", shown(node), shown(&message)))
 }

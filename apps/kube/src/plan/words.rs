@@ -1,4 +1,4 @@
-//! Why a request waits, in sentences: the project's one answer, with what holders are called here.
+//! Explanations of waiting requests, in sentences.
 
 use std::time::Duration;
 
@@ -8,10 +8,9 @@ use pavior::answers::{
 use pavior::time::Date;
 use pavior::{JobId, Time};
 
-use super::Site;
+use super::config::MachineConfig;
 
-/// Finds out why a box of a shape is not there. At most so many others move in a plan. Cost: all
-/// places of the box are looked at.
+/// Explains why no box of a shape is available. Cost: all positions of the box are examined.
 pub(crate) fn reason(
     snapshot: &Snapshot,
     shape: Shape,
@@ -24,13 +23,17 @@ pub(crate) fn reason(
     why(snapshot, &Question { queued, limits, planned, ..Question::new(&demand, &end) })
 }
 
-/// Says it in sentences; `name` is what a holder is called.
-pub(crate) fn lines(site: &Site, why: &Why, name: &dyn Fn(JobId) -> String) -> Vec<String> {
+/// Formats an explanation. `name` names a holder.
+pub(crate) fn lines(
+    config: &MachineConfig,
+    why: &Why,
+    name: &dyn Fn(JobId) -> String,
+) -> Vec<String> {
     why.lines(&Words {
-        grid: &site.grid,
+        grid: &config.grid,
         job: name,
         time: &|time| Date(Duration::from_secs(time.0)).to_string(),
-        strategy: &site.strategy.to_string(),
-        scheduler: &site.scheduler.to_string(),
+        strategy: &config.strategy.to_string(),
+        scheduler: &config.scheduler.to_string(),
     })
 }

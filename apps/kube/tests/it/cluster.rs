@@ -25,12 +25,12 @@ const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace
                            pod-garbage-collector-controller,disruption-controller,\
                            node-lifecycle-controller,taint-eviction-controller";
 
-/// What is missing where nothing is tried.
+/// A variable that makes a missing cluster an error.
 const REQUIRED: &str = "PAVIOR_REQUIRE_KUBERNETES";
 
 static NEXT: AtomicU16 = AtomicU16::new(0);
 
-/// The release that is tried: the newest, unless another is asked for.
+/// Returns the tested release: the newest, unless another is requested.
 pub(crate) fn release() -> &'static str {
     match std::env::var("PAVIOR_KUBE_RELEASE") {
         Ok(release) => release.leak(),
@@ -38,12 +38,12 @@ pub(crate) fn release() -> &'static str {
     }
 }
 
-/// Whether the policy that adds gate and resource to Jobs is on.
+/// Returns whether the policy that adds gate and resource is available.
 pub(crate) fn mutates(release: &str) -> bool {
     !matches!(release, "1.34" | "1.35")
 }
 
-/// Who asks.
+/// The account of a request.
 #[derive(Clone, Copy)]
 pub(crate) enum User {
     Admin,
@@ -79,8 +79,8 @@ impl Cluster {
         Some(cluster)
     }
 
-    /// The same without nodes and objects of ours, and with nothing in the place of kubelets. The
-    /// audit log has so much of each object: `Metadata` or `RequestResponse`.
+    /// Starts a cluster without nodes, our objects and a stand-in of kubelets. The audit log has
+    /// `Metadata` or `RequestResponse` of each object.
     pub(crate) fn bare(
         what: &str,
         release: &'static str,
@@ -107,13 +107,13 @@ impl Cluster {
         Some(Cluster { folder, release, port, controllers, runtime, admin, user, copies, kubelets })
     }
 
-    /// Nodes, our objects, and the namespace of users.
+    /// Creates nodes, our objects, and the namespace of users.
     fn prepare(&self, sides: [u16; 3]) {
         self.add_nodes(sides);
         self.apply();
     }
 
-    /// Nodes of a mesh or torus.
+    /// Creates the nodes of a mesh or torus.
     pub(crate) fn add_nodes(&self, sides: [u16; 3]) {
         for z in 0..sides[2] {
             for y in 0..sides[1] {
@@ -124,7 +124,7 @@ impl Cluster {
         }
     }
 
-    /// Our objects, and what users may do.
+    /// Installs our objects, and the rights of users.
     pub(crate) fn apply(&self) {
         let image = Some("registry.invalid/pavior:0.1.0".to_string());
         let no_mutation = !mutates(self.release);
@@ -150,7 +150,7 @@ impl Cluster {
         self.until("the policies", || in_force::hold(self));
     }
 
-    /// A user's Job is refused, with a word of the reason and nothing raw.
+    /// Checks that a user's Job is refused, with a word of the reason and no raw text.
     pub(crate) fn refuses(&self, wrong: &serde_json::Value, word: &str) {
         let (code, message) =
             self.ask(User::Alice, "POST", JOBS, wrong).expect_err("it is refused");
@@ -182,7 +182,7 @@ impl Cluster {
         self.patch(&format!("/api/v1/nodes/{name}/status"), &status);
     }
 
-    /// A merge patch by the administrator.
+    /// Sends a merge patch as the administrator.
     pub(crate) fn patch(&self, path: &str, body: &Value) {
         self.good(User::Admin, "PATCH", path, body);
     }
@@ -192,7 +192,7 @@ impl Cluster {
         self.machine_with(grid, &json!({}));
     }
 
-    /// The same, with more members of its spec.
+    /// Creates a Machine with more members of its spec.
     pub(crate) fn machine_with(&self, grid: &str, more: &Value) {
         let mut machine = json!({
             "apiVersion": "pavior.dev/v1alpha1", "kind": "Machine", "metadata": { "name": "pod" },
@@ -206,7 +206,7 @@ impl Cluster {
         });
     }
 
-    /// An answer, or the refusal's code and message.
+    /// Sends a request; returns the answer, or the code and message of a refusal.
     pub(crate) fn ask(
         &self,
         user: User,
@@ -230,7 +230,7 @@ impl Cluster {
         }
     }
 
-    /// An answer that is no refusal.
+    /// Sends a request that must succeed.
     pub(crate) fn good(&self, user: User, method: &str, path: &str, body: &Value) -> Value {
         self.ask(user, method, path, body).unwrap_or_else(|why| panic!("{method} {path}: {why:?}"))
     }
@@ -265,12 +265,12 @@ impl Cluster {
         self.start_copy_as("pavior", lease, &[]);
     }
 
-    /// The same with another account, and more arguments.
+    /// Starts a copy with another account and more arguments.
     pub(crate) fn start_copy_as(&mut self, who: &str, lease: &str, more: &[&str]) {
         self.start_copy_at(None, who, lease, more);
     }
 
-    /// The same with a clock that is wrong, such as by `+1h`. Whether it can be, the caller sees.
+    /// Starts a copy with a wrong clock, such as by `+1h`. The caller checks that this works.
     pub(crate) fn start_copy_at(
         &mut self,
         clock: Option<&str>,
@@ -352,8 +352,7 @@ impl Cluster {
         std::thread::sleep(Duration::from_millis(300));
     }
 
-    /// Kills the API server while the copies cannot see it, and has etcd forget all that was. Who
-    /// watches from before is told 410 by the one that starts.
+    /// Kills the API server while copies cannot reach it, and compacts etcd.
     pub(crate) fn compact(&self) {
         let etcd = format!("127.0.0.1:{}", self.port + 1);
         let ask = |path: &str, body: &Value| {
@@ -381,7 +380,7 @@ impl Cluster {
         self.folder.path()
     }
 
-    /// What is not over, in lines.
+    /// Returns the unfinished Jobs, in lines.
     fn state(&self) -> String {
         let mut lines = Vec::new();
         let get = |path| self.ask(User::Admin, "GET", path, &Value::Null).unwrap_or_default();
@@ -410,7 +409,7 @@ impl Cluster {
     }
 }
 
-/// The head and the body of an answer; empty while nothing listens.
+/// Returns the head and body of an answer; empty while nothing listens.
 pub(crate) fn ask(address: &str, method: &str, path: &str, body: &str) -> (String, String) {
     let mut answer = String::new();
     if let Ok(mut stream) = TcpStream::connect(address) {
@@ -423,7 +422,7 @@ pub(crate) fn ask(address: &str, method: &str, path: &str, body: &str) -> (Strin
     (head.to_string(), body.to_string())
 }
 
-/// Whether a program can be given a wrong clock; if not, that is noted.
+/// Returns whether a program can get a wrong clock, and notes if not.
 pub(crate) fn clocks_can_be_wrong() -> bool {
     let can = Command::new("faketime").args(["-f", "+1h", "true"]).status();
     let can = can.is_ok_and(|status| status.success());
@@ -448,7 +447,7 @@ pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
 pub(crate) const MACHINES: &str = "/apis/pavior.dev/v1alpha1/machines";
 pub(crate) const PLACEMENTS: &str = "/apis/pavior.dev/v1alpha1/namespaces/default/placements";
 
-/// A Job as a user writes it: the shape, and nothing else of ours.
+/// Returns a Job as a user writes it, with a shape alone.
 pub(crate) fn job(name: &str, shape: &str, run_s: u32) -> Value {
     let nodes: u64 = shape.split('x').map(|side| side.parse::<u64>().unwrap_or(1)).product();
     let container = json!({ "name": "main", "image": "toy" });
@@ -486,7 +485,7 @@ fn client(runtime: &Runtime, folder: &Path, who: &str) -> Client {
     })
 }
 
-/// The path that an object is created at.
+/// Returns the path for the creation of an object.
 fn place(object: &Value) -> String {
     let version = object["apiVersion"].as_str().unwrap();
     let root = if version.contains('/') { "/apis" } else { "/api" };

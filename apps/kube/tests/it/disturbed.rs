@@ -1,4 +1,4 @@
-//! What disturbs the reading: a clock that is wrong, and a past that the API server has forgotten.
+//! Disturbances of reading: a wrong clock, and a past that the API server has forgotten.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn stamp(text: &Value) -> i64 {
     stamp.as_second()
 }
 
-/// The hours that the lines of a log differ by at most.
+/// Returns the largest difference between the times of a log's lines, in hours.
 fn hours_apart(log: &str) -> i64 {
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let times: Vec<i64> = lines.map(|line| stamp(&line["time"])).collect();

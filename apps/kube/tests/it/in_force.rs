@@ -1,10 +1,10 @@
-//! Whether the policies are in force, and objects that they refuse.
+//! Checks that the policies are in force, by objects that they refuse.
 
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, JOBS, PLACEMENTS, PODS, User, job};
 
-/// Whether each policy answers. Each is in force by itself, a while after it was made.
+/// Returns whether each policy answers. Each takes effect by itself, a while after its creation.
 pub(crate) fn hold(cluster: &Cluster) -> bool {
     let tried = |user, path: &str, object: &Value| {
         cluster.ask(user, "POST", &format!("{path}?dryRun=All"), object)
@@ -21,7 +21,7 @@ pub(crate) fn hold(cluster: &Cluster) -> bool {
         && tried(User::Alice, JOBS, &job("good", "1x1x1", 1)).is_ok_and(gated)
 }
 
-/// A pod without an owner, with more members of its spec.
+/// Returns a pod without an owner, with more members of its spec.
 pub(crate) fn pod(name: &str, more: &Value) -> Value {
     let container = json!({ "name": "main", "image": "toy" });
     let mut pod = json!({
@@ -34,7 +34,7 @@ pub(crate) fn pod(name: &str, more: &Value) -> Value {
     pod
 }
 
-/// A record such as the daemon's.
+/// Returns a record like the daemon's.
 pub(crate) fn placement(name: &str) -> Value {
     json!({
         "apiVersion": "pavior.dev/v1alpha1", "kind": "Placement", "metadata": { "name": name },

@@ -9,7 +9,8 @@ use crate::sets::nodes;
 
 const SETS: &str = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets";
 
-/// A JobSet of groups of Jobs: each with its name, how many Jobs, their shape, and their pods.
+/// Returns a JobSet of groups of Jobs: each with its name, the number of Jobs, their shape, and
+/// their pods.
 fn jobset(name: &str, groups: &[(&str, u32, &str, u32)], together: bool, run_s: u32) -> Value {
     let group = |&(group, replicas, shape, pods): &(&str, u32, &str, u32)| {
         let mut own = job(group, shape, run_s);

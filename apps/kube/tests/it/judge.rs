@@ -1,5 +1,5 @@
-//! What was so, from the audit log alone: which node each pod was bound to, which placements were
-//! confirmed when, and whether every Job ran on the nodes of its placement by rank.
+//! A judge of the audit log alone: the node that each pod was bound to, confirmed placements, and
+//! whether each Job ran on the nodes of its placement by rank.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use pavior::{Cuboid, Grid};
 use serde_json::{Value, json};
 
-/// What the log says.
+/// The contents of the log.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     /// Confirmed placements that stand, by uid.
@@ -23,13 +23,14 @@ pub(crate) struct Record {
     pub(crate) misplaced: usize,
     spec: HashMap<String, Spec>,
     pods: HashMap<String, (String, usize)>,
-    /// Where each pod was bound, by its uid.
+    /// The node of each pod, by its uid.
     nodes: HashMap<String, String>,
-    /// How many pods each Job has.
+    /// The number of pods of each Job.
     completions: HashMap<String, usize>,
 }
 
-/// What a placement says: the uids of its Jobs, and the nodes, both in the order of the ranks.
+/// The specification of a placement: the uids of its Jobs, and the nodes, both in the order of the
+/// ranks.
 #[derive(Clone, Debug)]
 struct Spec {
     jobs: Vec<String>,
@@ -81,8 +82,8 @@ impl Record {
         self.spec.values().filter(|spec| !is_box(&spec.nodes)).count()
     }
 
-    /// The placements that were proposed, and those of them for several Jobs. Who is killed while
-    /// it confirms one may have it stored, and the log says that it failed.
+    /// Returns the number of proposed placements, and of those for several Jobs. A confirmation may
+    /// be stored although the log says that it failed, if the copy was killed meanwhile.
     pub(crate) fn proposed(&self) -> (usize, usize) {
         let of_sets = self.spec.values().filter(|spec| spec.jobs.len() > 1).count();
         (self.spec.len(), of_sets)
@@ -183,7 +184,7 @@ impl Record {
     }
 }
 
-/// The changes that the API server made, in their order.
+/// Reads the changes that the API server made, in their order.
 pub(crate) fn events(folder: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(folder.join("audit.log")).expect("the log is there");
     let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -196,9 +197,9 @@ pub(crate) fn events(folder: &Path) -> Vec<Value> {
     events
 }
 
-/// Deletions of placements that took place, although none is said to: the API server or etcd was
-/// killed before it answered. Of what stands on, something is heard later, since none is left when
-/// all Jobs are over.
+/// Finds deletions of placements without a successful answer: the API server or etcd was killed
+/// before it answered. Remaining placements appear later in the log, because none is left at the
+/// end.
 fn unanswered(good: &[Value], others: &[Value]) -> Vec<Value> {
     let is_ours = |event: &&Value| {
         event["objectRef"]["resource"] == "placements" && !event["objectRef"]["name"].is_null()
@@ -233,8 +234,7 @@ fn unanswered(good: &[Value], others: &[Value]) -> Vec<Value> {
     found
 }
 
-/// When a change took place at the earliest, if it is a deletion, else at the latest: what seems to
-/// overlap then, does.
+/// Returns the earliest time of a deletion, or the latest time of another change.
 pub(crate) fn when(event: &Value) -> String {
     let stamp =
         if event["verb"] == "delete" { "requestReceivedTimestamp" } else { "stageTimestamp" };
@@ -274,7 +274,7 @@ fn a_pod_that_was_made_and_bound_without_an_answer_is_known_by_its_later_ones() 
     assert_eq!(seen(&[pod("create", "", ""), binding, pod("update", "", "n1-0-0")]), (2, 1));
 }
 
-/// A word on a placement at a second, as the log has it; 0 is the code where there is no answer.
+/// Formats a log line of a placement; the code is 0 without an answer.
 fn word_on(name: &str, verb: &str, second: u32, code: u32, node: &str) -> Value {
     let stamp = format!("2026-11-28T00:00:{second:02}.000000Z");
     let mut event = json!({

@@ -1,6 +1,5 @@
-//! What kubelets do, for all nodes: they say that they are well; bound pods run, and succeed after
-//! the seconds that an annotation says, the first of a Job after others if it says so; pods that
-//! are deleted go.
+//! A stand-in for all kubelets: nodes report that they are ready; bound pods run, and succeed after
+//! the seconds of an annotation, the first of a Job after the others if requested; deleted pods go.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -17,7 +16,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
-/// How often a node says that it is well. It is believed for 40 s.
+/// The interval of a node's reports, which are valid for 40 s.
 const BEAT: Duration = Duration::from_secs(10);
 
 #[derive(Default)]

@@ -20,15 +20,15 @@ const SHAPES: &[&str] =
     &["2x2x2", "2x1x1", "2x4x1", "2x4x2", "1x1x1", "2x2x1", "1x4x1", "2x3x2", "2x2x2", "1x1x2"];
 const PRIORITIES: [(&str, u32); 3] = [("low", 1), ("middle", 10), ("high", 100)];
 const API: &str = "/apis/kueue.x-k8s.io/v1beta2";
-/// How long a Job may hold quota without a place, in seconds.
+/// The time that a Job may hold quota without a box, in seconds.
 const PATIENCE_S: u64 = 5;
 
-/// The flavor whose nodes a node is one of.
+/// Returns the flavor of a node.
 pub(crate) fn flavor(node: &str) -> &'static str {
     if node.starts_with("n0-") || node.starts_with("n1-") { "left" } else { "right" }
 }
 
-/// Two flavors of 16 nodes with quota for 20 each, three priorities, and our check.
+/// Creates two flavors of 16 nodes with quota for 20 each, three priorities, and our check.
 fn queues(cluster: &Cluster) {
     for z in 0..2 {
         for node in (0..16).map(|at| format!("n{}-{}-{z}", at % 4, at / 4)) {
@@ -69,7 +69,7 @@ fn queues(cluster: &Cluster) {
     make("namespaces/default/localqueues", "LocalQueue", "queue", spec);
 }
 
-/// The queue admits no Job before our check is looked after.
+/// Returns whether our check is active; the queue admits no Job before.
 fn is_active(cluster: &Cluster) -> bool {
     let queue = cluster.get(&format!("{API}/clusterqueues/all"));
     let conditions = queue["status"]["conditions"].as_array();
@@ -77,8 +77,8 @@ fn is_active(cluster: &Cluster) -> bool {
     conditions.any(|one| one["type"] == "Active" && one["status"] == "True")
 }
 
-/// A Job in the queue, with a priority. Its first pod ends long before the others: Kueue takes back
-/// a part of the quota.
+/// Returns a Job in the queue, with a priority. Its first pod ends long before the others, so that
+/// Kueue takes back part of the quota.
 fn queued(name: &str, shape: &str, priority: &str, run_s: u32) -> Value {
     let mut body = job(name, shape, run_s);
     body["metadata"]["labels"] = json!({
@@ -88,7 +88,8 @@ fn queued(name: &str, shape: &str, priority: &str, run_s: u32) -> Value {
     body
 }
 
-/// A Job of which a pod has ended is preempted, and comes back with quota for the others alone.
+/// Preempts a Job after one of its pods has ended, and checks that it comes back with quota for the
+/// others.
 fn preempt_in_part(cluster: &Cluster) {
     let make = |name, priority, run_s| {
         let body = queued(name, "2x4x2", priority, run_s);
@@ -125,7 +126,7 @@ impl Storm {
         (self.draw.next_u64() % bound.max(1) as u64) as usize
     }
 
-    /// While Kueue is away no Job can be made, and no pod.
+    /// Creates a Job. No Job or pod can be created while Kueue is away.
     fn make(&mut self, number: usize) {
         let shape = SHAPES[self.below(SHAPES.len())];
         let run_s = if number % 6 == 2 { 12 } else { 1 };
@@ -226,7 +227,7 @@ fn quota_is_kueues_and_places_are_ours() {
     }
 }
 
-/// A cluster with Kueue and two copies; none where it cannot be had.
+/// Starts a cluster with Kueue and two copies, if Kueue is available.
 fn start() -> Option<Cluster> {
     let mut cluster = Cluster::start("Kueue", release(), [4, 4, 2])?;
     if !cluster.start_controller("kueue") {

@@ -1,5 +1,5 @@
-//! What Kueue gave and took back, from the audit log alone: who held quota without a place, and for
-//! how long; what each Workload was told; whether pods ran on nodes of their flavor.
+//! Quota of Kueue from the audit log alone: Jobs that held quota without a box, answers to each
+//! Workload, and pods on nodes of other flavors.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,7 +16,7 @@ const RESOURCE: &str = "pavior.dev/node";
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     admitted: usize,
-    /// Of them without a confirmed placement at that moment, each with what the log has of it.
+    /// Admissions without a confirmed placement at that moment, each with lines of the log.
     placeless: Vec<String>,
     preempted: usize,
     /// Evictions because the check said Retry.
@@ -29,7 +29,7 @@ pub(crate) struct Ledger {
     unflavored: usize,
     /// Workloads told that they wait; when they start; that their quota is given back.
     waits: usize,
-    /// Of Jobs that ask for no box.
+    /// The number of admissions of Jobs without a shape.
     boxless: usize,
     dated: usize,
     impatient: usize,
@@ -63,9 +63,9 @@ impl Ledger {
         ledger
     }
 
-    /// No Job holds quota without a place for long, admitted or not, and all that is to be seen was
-    /// seen. Who reads late that a place was given up may say Ready for it: such a Job is admitted
-    /// without one, and has the same patience.
+    /// Checks that no Job holds quota without a box for long, admitted or not, and that the log is
+    /// complete. A copy that reads late that a record was deleted may answer Ready for it: such a
+    /// Job is admitted without a box, and has the same patience.
     pub(crate) fn check(&self, patience_s: u64) {
         assert_eq!(self.elsewhere, 0, "{self}");
         assert!(self.longest <= patience_s as f64 + LAG_S, "{self}");
@@ -154,14 +154,14 @@ impl Ledger {
             self.unflavored += usize::from(admitted && held.flavor.is_empty());
         }
         if told != held.told {
-            self.waits += usize::from(told.starts_with("it waits for its place: "));
+            self.waits += usize::from(told.starts_with("it waits for a box: "));
             self.dated += usize::from(told.contains("By the time limits alone it starts at 20"));
             self.impatient += usize::from(told.starts_with("its quota is given back"));
             held.told = told.to_string();
         }
     }
 
-    /// Who holds quota without a place.
+    /// Notes the Jobs that hold quota without a box.
     fn look(&mut self, at: f64) {
         let placed: Vec<&String> = self.placed.values().flatten().collect();
         for (job, held) in &mut self.jobs {
@@ -175,14 +175,14 @@ impl Ledger {
     }
 }
 
-/// The uids of the Jobs of a placement.
+/// Returns the uids of the Jobs of a placement.
 fn jobs(placement: &Value) -> Vec<String> {
     let set = placement["spec"]["set"].as_array().into_iter().flatten();
     let own = [&placement["spec"]["jobUid"]];
     set.chain(own).map(|uid| word(uid).to_string()).collect()
 }
 
-/// What kills, their restarts, and a busy machine add to a patience, in seconds.
+/// The additional time for kills, restarts and a busy machine, in seconds.
 const LAG_S: f64 = 90.0;
 
 impl fmt::Display for Ledger {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, JOBS, User, job, release};
 
-/// An address that nothing listens to.
+/// Returns an address that nothing listens to.
 fn free_address() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }

@@ -1,4 +1,4 @@
-//! What users may not do, and what they are told.
+//! Requests that users may not make, and the answers.
 
 use serde_json::{Value, json};
 

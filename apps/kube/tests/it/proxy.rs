@@ -1,5 +1,5 @@
-//! What stands between a copy and the API server, and spoils some of what they say: it answers
-//! 429, 500 and 410 without asking, and loses answers of changes that were made.
+//! A proxy between a copy and the API server that spoils some requests: it answers 429, 500 and 410
+//! without forwarding, and loses answers to changes.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -22,7 +22,7 @@ use tokio::runtime::Runtime;
 /// One of so many requests is spoilt.
 const ONE_OF: u64 = 20;
 
-/// What is done to a request.
+/// The kinds of spoiled requests.
 const SPOILT: [&str; 4] =
     ["answered 429", "answered 500", "a read answered 410", "the answer of a change lost"];
 
@@ -63,7 +63,7 @@ impl Proxy {
         Proxy { port, spoils }
     }
 
-    /// What was spoilt, and how often.
+    /// Returns the number of spoiled requests of each kind.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counts = self.spoils.counts.iter().map(|count| count.load(Ordering::Relaxed));
         SPOILT.into_iter().zip(counts)
@@ -71,7 +71,7 @@ impl Proxy {
 }
 
 impl Spoils {
-    /// What is done to the next request, if anything is.
+    /// Returns the fault of the next request, if any.
     fn next(&self, reads: bool) -> Option<usize> {
         let drawn = self.draw.lock().unwrap().next_u64();
         let which = (drawn / ONE_OF) as usize % 3;

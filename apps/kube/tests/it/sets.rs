@@ -28,7 +28,7 @@ pub(crate) fn set(cluster: &Cluster, name: &str) -> Value {
     })
 }
 
-/// A Job of a set, with so many pods.
+/// Returns a Job of a set, with so many pods.
 pub(crate) fn part(set: &Value, number: u32, shape: &str, pods: u32, run_s: u32) -> Value {
     let name = format!("{}-{number}", set["name"].as_str().unwrap());
     let mut job = job(&name, shape, run_s);
@@ -44,7 +44,7 @@ fn make(cluster: &Cluster, job: &Value) {
     cluster.good(User::Alice, "POST", JOBS, job);
 }
 
-/// The nodes of the pods of a Job that have one, by index.
+/// Returns the nodes of a Job's bound pods, by index.
 pub(crate) fn nodes(cluster: &Cluster, job: &str) -> Vec<String> {
     let selector = format!("{PODS}?labelSelector=batch.kubernetes.io/job-name%3D{job}");
     let all = cluster.get(&selector);
@@ -67,7 +67,7 @@ pub(crate) fn nodes(cluster: &Cluster, job: &str) -> Vec<String> {
     found.into_iter().map(|(_, node)| node).collect()
 }
 
-/// Whether an event on a Job says something.
+/// Returns whether an event on a Job has a text.
 fn is_told(cluster: &Cluster, job: &str, word: &str) -> bool {
     let events = cluster.get("/api/v1/namespaces/default/events");
     let says = |event: &Value| {

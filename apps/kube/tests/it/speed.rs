@@ -1,5 +1,6 @@
-//! How long pods take from their creation to their nodes: with the scheduler of the cluster alone,
-//! and with boxes. `cargo xtask kube speed` runs it, on a quiet machine; the checks only build it.
+//! Measures the time of pods from their creation to their nodes: with the cluster's scheduler
+//! alone, and with boxes. `cargo xtask kube speed` runs it on a quiet machine; the checks only
+//! build it.
 
 #[expect(dead_code, reason = "most of it is for the other tests")]
 mod cluster;
@@ -34,7 +35,7 @@ impl Size {
     }
 }
 
-/// A Job whose pods have a node to itself each, without a shape.
+/// Returns a Job whose pods have nodes of their own, without a shape.
 fn plain(name: &str, shape: &str) -> Value {
     let mut job = job(name, shape, 1);
     job["metadata"]["annotations"] = json!({});
@@ -64,7 +65,7 @@ impl Bindings {
     }
 }
 
-/// The processor time that a part of the control plane, or the copy, has had, in seconds.
+/// Returns the processor time of a part of the control plane or the copy, in seconds.
 fn processor_s(cluster: &Cluster, part: &str) -> f64 {
     let pid = match cluster.copies.first() {
         Some(copy) if part == "pavior" => copy.id().to_string(),

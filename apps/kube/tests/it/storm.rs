@@ -21,15 +21,15 @@ const SHAPES: &[&str] = &[
 ];
 const PARTS: &[&str] = &["etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager"];
 
-/// What is disturbed, and for how long.
+/// The state of a storm of disturbances.
 struct Storm<'a> {
     cluster: &'a mut Cluster,
     draw: Stream,
     counts: BTreeMap<&'static str, usize>,
-    /// What ends a disturbance, and when.
+    /// Ends of disturbances, with their times.
     ends: Vec<(Instant, End)>,
     release: &'static str,
-    /// How Jobs were made.
+    /// The bodies of Jobs as they were created.
     bodies: HashMap<String, Value>,
     wrong_clocks: bool,
 }
@@ -50,7 +50,7 @@ impl Storm<'_> {
         format!("n{}-{}-{}", self.below(4), self.below(4), self.below(4))
     }
 
-    /// The name of an object of a list; none where there is none, or the API server is away.
+    /// Finds the name of an object of a list, unless the API server is away.
     fn one(&mut self, path: &str, is: impl Fn(&Value) -> bool) -> Option<Value> {
         let all = self.cluster.ask(User::Admin, "GET", path, &Value::Null).ok()?;
         let all: Vec<&Value> = all["items"].as_array()?.iter().filter(|one| is(one)).collect();
@@ -154,7 +154,7 @@ impl Storm<'_> {
         }
     }
 
-    /// A copy is killed, and another started in its place.
+    /// Kills a copy, and starts another in its place.
     fn kill_copy(&mut self, clock: Option<&str>) -> &'static str {
         let copy = self.below(2);
         self.cluster.end_copy(copy);
@@ -166,7 +166,7 @@ impl Storm<'_> {
         }
     }
 
-    /// A pod is deleted, or evicted.
+    /// Deletes or evicts a pod.
     fn lose_pod(&mut self, evicted: bool) -> Option<&'static str> {
         let pod = self.one(PODS, |pod| pod["status"]["phase"] == "Running")?;
         let path = format!("{PODS}/{}", pod["metadata"]["name"].as_str()?);
@@ -182,13 +182,13 @@ impl Storm<'_> {
         Some("a pod evicted")
     }
 
-    /// A Job that is not over.
+    /// Returns an unfinished Job.
     fn living(&mut self) -> Option<String> {
         let job = self.one(JOBS, |job| job["status"]["completionTime"].is_null())?;
         job["metadata"]["name"].as_str().map(str::to_string)
     }
 
-    /// A Job is deleted in the background, and made anew under its name.
+    /// Deletes a Job in the background, and creates it again under its name.
     fn again(&mut self) -> Option<&'static str> {
         let job = self.one(JOBS, |job| job["status"]["completionTime"].is_null())?;
         let name = job["metadata"]["name"].as_str()?;
@@ -212,7 +212,7 @@ impl Storm<'_> {
         self.bodies.insert(body["metadata"]["name"].as_str().unwrap().to_string(), body);
     }
 
-    /// Of eight Jobs the last two are a set with one box.
+    /// Runs so many Jobs. The last two of eight are a set with one box.
     fn run(&mut self, jobs: usize) {
         let mut owner = Value::Null;
         for number in 0..jobs {
@@ -274,7 +274,7 @@ pub(crate) fn seeds() -> Vec<u64> {
     pavior_trials::seeds().unwrap_or_else(|| vec![1])
 }
 
-/// 200 Jobs of each seed with `cargo xtask kube RELEASE`, 30 in the checks.
+/// Runs 200 Jobs of each seed with `cargo xtask kube RELEASE`, 30 in the checks.
 #[test]
 fn everything_at_once() {
     let jobs = pavior_trials::size(30, 30, 200);

@@ -3,7 +3,7 @@
 use crate::cluster::{Cluster, JOBS, release};
 use crate::judge::Record;
 
-/// How many Jobs are complete.
+/// Returns the number of complete Jobs.
 pub(crate) fn complete(cluster: &Cluster) -> usize {
     let jobs = cluster.get(JOBS);
     let is = |job: &&serde_json::Value| {

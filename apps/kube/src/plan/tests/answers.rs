@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::model::Model;
 use super::small::settle;
 use crate::objects::SECONDS;
-use crate::plan::{Depth, Memory, plan};
-use crate::show::Shown;
+use crate::page::MachinePage;
+use crate::plan::{Detail, Memory, plan};
 use crate::world::Index;
 
 const NOW: u64 = 10_000;
@@ -43,11 +43,11 @@ fn a_question_has_the_answer_of_the_table() {
         for node in case["unavailable"].as_array().unwrap() {
             model.cordon(&format!("n{}-{}", node[0], node[1]), true);
         }
-        let depth = Depth { pictured: true, ..Depth::ACT };
+        let detail = Detail { picture: true, ..Detail::DAEMON };
         let index = Index::of(&model.world);
-        let mut made = plan(&index, "m", &mut Memory::default(), NOW as i64, depth).unwrap();
+        let mut made = plan(&index, "m", &mut Memory::default(), NOW as i64, detail).unwrap();
         let picture = made.picture.take().expect("it was asked for");
-        let shown = Shown::of("m", picture, &made, NOW, None);
+        let shown = MachinePage::of("m", picture, &made, NOW, None);
         let shape = serde_json::from_value(case["shape"].clone()).unwrap();
         let asked = Asked { shape: Some(shape), nodes: None, waiting: None };
         let told = shown.explain(&asked).unwrap();

@@ -3,7 +3,7 @@
 
 use super::model::{KINDS, Model, View};
 use super::races::Draw;
-use crate::plan::{Act, Depth, Memory, plan};
+use crate::plan::{Action, Detail, Memory, plan};
 use crate::world::Index;
 
 /// Rounds until a change that was not written is decided anew.
@@ -14,14 +14,14 @@ const OLDEST: usize = 5;
 pub(super) struct Copy {
     pub(super) view: View,
     memory: Memory,
-    /// What it has decided and not yet written, and for how many rounds.
-    pending: Vec<Act>,
+    /// Actions that are not written yet, each with its delay in rounds.
+    pending: Vec<Action>,
     age: usize,
-    /// How many rounds it is until news of each kind come.
+    /// The number of rounds until updates of each kind arrive.
     behind: [usize; KINDS],
-    /// Whether a list of each kind was read since its watch began.
+    /// True for each kind that was listed since its watch began.
     listed: [bool; KINDS],
-    /// Whether every kind was read once.
+    /// True after every kind was read once.
     whole: bool,
     /// By how much its clock is wrong, in seconds.
     wrong: i64,
@@ -48,7 +48,7 @@ impl Copy {
         self.whole |= self.listed.iter().all(|&listed| listed);
     }
 
-    /// Every watch ends, and begins anew after a while.
+    /// Ends every watch; each begins again after a while.
     fn lose_watches(&mut self, draw: &mut Draw) {
         self.listed = [false; KINDS];
         self.behind = [(); KINDS].map(|()| draw.below(6));
@@ -58,20 +58,20 @@ impl Copy {
     fn think(&mut self, now: i64) {
         let now = now + self.wrong;
         let index = Index::of(&self.view.world);
-        let made = plan(&index, "m", &mut self.memory, now, Depth::ACT).unwrap();
-        (self.pending, self.age) = (made.acts, 0);
+        let made = plan(&index, "m", &mut self.memory, now, Detail::DAEMON).unwrap();
+        (self.pending, self.age) = (made.actions, 0);
     }
 }
 
 /// All of them.
 pub(super) struct Copies {
     all: Vec<Copy>,
-    /// How many plans were made.
+    /// The number of plans.
     pub(super) plans: usize,
 }
 
 impl Copies {
-    /// Three, of which two have a wrong clock.
+    /// Creates three copies, two of them with a wrong clock.
     pub(super) fn three() -> Copies {
         let all = [0, 90, -90].map(|wrong| Copy { wrong, ..Copy::default() });
         Copies { all: all.into(), plans: 0 }
@@ -82,7 +82,7 @@ impl Copies {
         self.all.iter_mut().filter(|copy| copy.away == 0).for_each(|copy| copy.look(model, draw));
     }
 
-    /// Most of those that have written what they had decided decide anew.
+    /// Lets most copies without pending actions plan again.
     pub(super) fn think(&mut self, now: i64, draw: &mut Draw) {
         for copy in &mut self.all {
             if copy.away > 0 {
@@ -98,8 +98,8 @@ impl Copies {
         }
     }
 
-    /// What is written in this round: in any order, and some is left for later.
-    pub(super) fn write(&mut self, draw: &mut Draw) -> Vec<Act> {
+    /// Writes actions of this round in any order, and leaves some for later.
+    pub(super) fn write(&mut self, draw: &mut Draw) -> Vec<Action> {
         let (mut left, mut written) = (Vec::new(), Vec::new());
         for copy in &self.all {
             let all = copy.pending.len();
@@ -114,7 +114,7 @@ impl Copies {
         }
     }
 
-    /// One is killed, and another is started after a while.
+    /// Kills one copy, and starts another after a while.
     pub(super) fn kill(&mut self, draw: &mut Draw) {
         let at = draw.below(self.all.len());
         let (wrong, away) = (self.all[at].wrong, 1 + draw.below(8));
@@ -122,12 +122,12 @@ impl Copies {
         self.all[at].lose_watches(draw);
     }
 
-    /// The API server was away: every watch begins anew.
+    /// Restarts every watch, as after an outage of the API server.
     pub(super) fn lose_watches(&mut self, draw: &mut Draw) {
         self.all.iter_mut().for_each(|copy| copy.lose_watches(draw));
     }
 
-    /// Up to which change all that run have read.
+    /// Returns the latest change that all running copies have read.
     pub(super) fn read(&self) -> usize {
         let running = self.all.iter().filter(|copy| copy.away == 0);
         running.map(|copy| copy.view.read()).min().unwrap_or(0)

@@ -6,9 +6,9 @@ use serde_json::json;
 
 use super::model::Model;
 use super::small::settle;
-use crate::objects::{Known as _, SECONDS, Uid};
+use crate::objects::{Object as _, SECONDS, Uid};
 use crate::plan::forecast::seconds;
-use crate::plan::{Depth, Forecast, Memory, plan};
+use crate::plan::{Detail, Forecast, Memory, plan};
 use crate::world::Index;
 
 const NOW: i64 = 10_000;
@@ -17,15 +17,15 @@ fn at(seconds: i64) -> Time {
     Time(Timestamp::from_second(seconds).unwrap())
 }
 
-/// A Job says that it runs ten minutes.
+/// Gives a Job a time limit of ten minutes.
 fn says(model: &mut Model, job: &Uid, created: i64) {
     let job = model.world.jobs.get_mut(job).unwrap();
     job.metadata.annotations.get_or_insert_default().insert(SECONDS.into(), "600".into());
     job.metadata.creation_timestamp = Some(at(created));
 }
 
-/// A machine that a Job has whole, another that waits for it, and whole machines of the past: every
-/// eight seconds one came, and ran for half a minute of its ten.
+/// Creates a machine that one Job occupies, a Job that waits for it, and past Jobs of the whole
+/// machine: one arrived every eight seconds, and ran for half a minute of its ten.
 fn machine(past: i64) -> (Model, Uid) {
     let mut model = Model::new("mesh:4x2", &json!({}));
     let first = model.add_job("first", "4x2", &json!({}));
@@ -47,7 +47,7 @@ fn machine(past: i64) -> (Model, Uid) {
         for job in jobs {
             says(&mut model, &job, 1000 + 8 * number);
             let begin = 1000 + 30 * number;
-            model.world.begun.insert(job.clone(), begin);
+            model.world.start_times.insert(job.clone(), begin);
             let status = &mut model.world.jobs.get_mut(&job).unwrap().status;
             status.completion_time = Some(at(begin + 30));
             let complete = json!({ "type": "Complete", "status": "True" });
@@ -58,8 +58,8 @@ fn machine(past: i64) -> (Model, Uid) {
 }
 
 fn forecast(model: &Model, memory: &mut Memory) -> Forecast {
-    let depth = Depth { forecast: true, ..Depth::ACT };
-    let made = plan(&Index::of(&model.world), "m", memory, NOW, depth).unwrap();
+    let detail = Detail { forecast: true, ..Detail::DAEMON };
+    let made = plan(&Index::of(&model.world), "m", memory, NOW, detail).unwrap();
     made.question.unwrap().answer().unwrap()
 }
 
@@ -109,8 +109,7 @@ fn what_is_deleted_is_remembered_and_counted_once() {
     assert_eq!(model.world.jobs[&second].name(), "second");
 }
 
-/// Each 3x2 of the machine has a node of the second column. Behind such a Job nothing starts under
-/// `fcfs`, which is another reason.
+/// Checks that nothing starts behind a Job whose every 3x2 has a node of the second column.
 #[test]
 fn what_cannot_start_has_no_time() {
     for past in [0, 60] {

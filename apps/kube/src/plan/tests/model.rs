@@ -8,13 +8,13 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::objects::{
-    BOX, Compact, GATE, GLOBAL_INDEX, Job, Known, Machine, Node, Placement, PlacementStatus, Pod,
-    SHAPE, Uid, Workload,
+    BOX, CompactJson, GATE, GLOBAL_INDEX, Job, Machine, Node, Object, Placement, PlacementStatus,
+    Pod, SHAPE, Uid, Workload,
 };
-use crate::plan::{Act, Seen, Unless};
+use crate::plan::{Absence, Action, ObjectRef};
 use crate::world::World;
 
-/// What an object became; none when it was deleted.
+/// An object after a change; none if it was deleted.
 #[derive(Clone)]
 #[expect(clippy::large_enum_variant, reason = "few are made, and each is kept")]
 enum News {
@@ -48,7 +48,7 @@ impl News {
     }
 }
 
-/// How many kinds are watched.
+/// The number of watched kinds.
 pub(super) const KINDS: usize = 4;
 
 /// The cluster.
@@ -58,7 +58,7 @@ pub(super) struct Model {
     version: u64,
     next: u64,
     history: Vec<News>,
-    /// How many changes were forgotten before those of `history`.
+    /// The number of changes that were forgotten before those of `history`.
     forgotten: usize,
     /// The nodes that each Job's pods ended on, by rank.
     pub(super) ended: HashMap<Uid, BTreeMap<usize, String>>,
@@ -66,7 +66,7 @@ pub(super) struct Model {
     pub(super) again: HashMap<Uid, i64>,
 }
 
-/// What a copy of the program has seen.
+/// The world of a copy.
 #[derive(Default)]
 pub(super) struct View {
     pub(super) world: World,
@@ -101,7 +101,7 @@ impl View {
         self.join(model);
     }
 
-    /// Up to which change every kind was read.
+    /// Returns the latest change up to which every kind was read.
     pub(super) fn read(&self) -> usize {
         self.seen.iter().copied().min().unwrap_or(0)
     }
@@ -125,7 +125,7 @@ fn time(seconds: i64) -> Time {
 }
 
 impl Model {
-    /// A machine of these sides, its nodes named by place.
+    /// Creates a machine of these sides, with nodes named by their coordinates.
     pub(super) fn new(grid: &str, spec: &Value) -> Model {
         let mut spec = spec.clone();
         spec["grid"] = json!(grid);
@@ -155,7 +155,7 @@ impl Model {
         format!("u{:06}", self.next)
     }
 
-    /// When what is made now is made.
+    /// Returns the creation time of the next object.
     pub(super) fn time(&self) -> Time {
         time(1000 + self.next as i64)
     }
@@ -165,7 +165,7 @@ impl Model {
         self.history.push(news);
     }
 
-    /// How many changes there were.
+    /// Returns the number of changes.
     fn changes(&self) -> usize {
         self.forgotten + self.history.len()
     }
@@ -226,7 +226,7 @@ impl Model {
         self.add_job_in("default", name, shape, extra)
     }
 
-    /// The same in a namespace.
+    /// Creates a Job in a namespace.
     pub(super) fn add_job_in(
         &mut self,
         namespace: &str,
@@ -252,7 +252,7 @@ impl Model {
         Uid(uid)
     }
 
-    /// A Job of a set, with its number in it.
+    /// Creates a Job of a set, with its number in it.
     pub(super) fn add_job_of(&mut self, set: &str, number: u32, shape: &str, pods: u32) -> Uid {
         let uid = self.add_job(&format!("{set}-{number}"), shape, &json!({}));
         let mut job = self.world.jobs[&uid].clone();
@@ -277,7 +277,7 @@ impl Model {
         self.put_job(job);
     }
 
-    /// Kueue resumes a Job, with the selectors of its flavors.
+    /// Resumes a Job as Kueue does, with the selectors of its flavors.
     pub(super) fn resume(&mut self, uid: &Uid, labels: &BTreeMap<String, String>) {
         let Some(mut job) = self.world.jobs.get(uid).cloned() else { return };
         job.spec.suspend = Some(false);
@@ -317,7 +317,8 @@ impl Model {
     pub(super) fn delete_job(&mut self, uid: &Uid) {
         self.note(News::Job(uid.clone(), None));
         let of = |one: &&Placement| one.spec.job_uid == *uid;
-        let records: Vec<Uid> = self.world.placements.values().filter(of).map(Known::uid).collect();
+        let records: Vec<Uid> =
+            self.world.placements.values().filter(of).map(Object::uid).collect();
         for record in records {
             self.note(News::Placement(record, None));
         }
@@ -326,7 +327,7 @@ impl Model {
         }
     }
 
-    /// A pod is deleted: one that runs is going for a while.
+    /// Deletes a pod; one that runs terminates for a while.
     pub(super) fn delete_pod(&mut self, uid: &Uid) {
         let Some(mut pod) = self.world.pods.get(uid).cloned() else { return };
         if pod.node().is_none() {
@@ -336,15 +337,15 @@ impl Model {
         self.put_pod(pod);
     }
 
-    /// The pods with a property, by uid.
+    /// Returns the uids of pods with a property.
     pub(super) fn pods(&self, is: impl Fn(&Pod) -> bool) -> Vec<Uid> {
         let found = self.world.pods.values().filter(|pod| is(pod));
-        let mut uids: Vec<Uid> = found.map(Known::uid).collect();
+        let mut uids: Vec<Uid> = found.map(Object::uid).collect();
         uids.sort_unstable();
         uids
     }
 
-    /// The controller of Jobs: pods that are wanted and not there are made, gated.
+    /// Creates missing pods with gates, as the controller of Jobs does.
     pub(super) fn make_pods(&mut self) {
         let mut of: HashMap<Uid, Vec<Uid>> = HashMap::new();
         for (uid, pod) in &self.world.pods {
@@ -355,7 +356,7 @@ impl Model {
         let jobs: Vec<Uid> = self.world.jobs.keys().cloned().collect();
         for uid in jobs {
             let (job, of_job) = (&self.world.jobs[&uid], of.remove(&uid).unwrap_or_default());
-            if job.is_suspended() || job.is_over() {
+            if job.is_suspended() || job.is_finished() {
                 for pod in of_job {
                     self.delete_pod(&pod);
                 }
@@ -363,7 +364,7 @@ impl Model {
             }
             let here = of_job.iter().map(|pod| &self.world.pods[pod]);
             let here: HashSet<usize> =
-                here.filter(|pod| !pod.is_going()).filter_map(Pod::rank).collect();
+                here.filter(|pod| !pod.is_terminating()).filter_map(Pod::rank).collect();
             let done = self.ended.get(&uid);
             let is_done = |rank: &usize| done.is_some_and(|done| done.contains_key(rank));
             let ranks = 0..job.spec.completions.unwrap_or(0) as usize;
@@ -382,7 +383,7 @@ impl Model {
         self.make_pod_in(job.namespace(), job, rank);
     }
 
-    /// A user makes a pod that says that it is a Job's.
+    /// Creates a pod that claims to belong to a Job.
     pub(super) fn add_pod_of(&mut self, job: &Uid, namespace: &str, rank: usize) {
         let job = self.world.jobs[job].clone();
         self.make_pod_in(namespace, &job, rank);
@@ -412,12 +413,12 @@ impl Model {
         self.put_pod(pod);
     }
 
-    /// The scheduler: an open pod is bound to the node that it names, if that has room.
+    /// Binds open pods to the free nodes that they name, as the scheduler does.
     pub(super) fn bind(&mut self) {
-        let living = self.world.pods.values().filter(|pod| pod.lives());
+        let living = self.world.pods.values().filter(|pod| pod.is_active());
         let mut taken: HashSet<String> = living.filter_map(Pod::node).map(String::from).collect();
         for uid in self.pods(|pod| pod.gate().is_none() && pod.node().is_none()) {
-            let Some(name) = self.world.pods[&uid].meant_for() else { continue };
+            let Some(name) = self.world.pods[&uid].target_node() else { continue };
             let ready = self.world.nodes.get(&name).is_some_and(Node::is_ready);
             if ready && taken.insert(name.clone()) {
                 let mut pod = self.world.pods[&uid].clone();
@@ -429,12 +430,12 @@ impl Model {
 
     /// Pods that are going are gone.
     pub(super) fn end_going(&mut self) {
-        for uid in self.pods(Known::is_going) {
+        for uid in self.pods(Object::is_terminating) {
             self.note(News::Pod(uid, None));
         }
     }
 
-    /// A pod that runs succeeds.
+    /// Lets a running pod succeed.
     pub(super) fn succeed(&mut self, uid: &Uid) {
         let pod = self.world.pods[uid].clone();
         let (Some(owner), Some(rank), Some(node)) = (pod.owner(), pod.rank(), pod.node()) else {
@@ -454,9 +455,9 @@ impl Model {
     }
 
     /// Makes a change, or refuses it.
-    pub(super) fn carry(&mut self, act: &Act) -> bool {
+    pub(super) fn carry(&mut self, act: &Action) -> bool {
         match act {
-            Act::Propose { job, placement } => {
+            Action::Propose { job, placement } => {
                 let known = |one: &Placement| one.name() == job.uid.0;
                 // The garbage collector deletes what belongs to a Job that is gone.
                 if self.world.placements.values().any(known)
@@ -472,39 +473,39 @@ impl Model {
                 self.put_placement(one);
                 true
             }
-            Act::Confirm { placement } => {
+            Action::Confirm { placement } => {
                 let Some(mut one) = self.seen(placement) else { return false };
                 one.status = PlacementStatus { confirmed: true };
                 self.put_placement(one);
                 true
             }
-            Act::Withdraw { unless, .. } | Act::Remove { unless, .. }
-                if unless.as_ref().is_some_and(|one| self.is_there(one)) =>
+            Action::Withdraw { absent, .. } | Action::Remove { absent, .. }
+                if absent.as_ref().is_some_and(|one| self.is_there(one)) =>
             {
                 false
             }
-            Act::Withdraw { placement, .. } => {
+            Action::Withdraw { placement, .. } => {
                 let Some(one) = self.seen(placement) else { return false };
                 self.note(News::Placement(one.uid(), None));
                 true
             }
-            Act::Open { pod, patch } => self.open(pod, patch),
-            Act::Remove { pod, .. } => {
+            Action::Open { pod, patch } => self.open(pod, patch),
+            Action::Remove { pod, .. } => {
                 let is = self.world.pods.contains_key(&pod.uid);
                 self.delete_pod(&pod.uid);
                 is
             }
-            Act::Offer { .. } => true,
-            Act::Check { workload, record, .. } => {
-                let is = |record: &Seen| self.world.placements.contains_key(&record.uid);
+            Action::Offer { .. } => true,
+            Action::Check { workload, record, .. } => {
+                let is = |record: &ObjectRef| self.world.placements.contains_key(&record.uid);
                 if !record.as_ref().is_none_or(is) {
                     return false;
                 }
                 let known = self.world.kueue.workloads.get(&workload.uid).cloned();
-                let seen = known.filter(|one| Seen::of(one) == *workload);
+                let seen = known.filter(|one| ObjectRef::of(one) == *workload);
                 seen.is_some_and(|one| self.check(one, act))
             }
-            Act::Activate { check } => {
+            Action::Activate { check } => {
                 let one = self.world.kueue.checks.get_mut(&check.name).unwrap();
                 let active = json!({ "type": "Active", "status": "True" });
                 one.status.conditions.push(serde_json::from_value(active).unwrap());
@@ -514,8 +515,8 @@ impl Model {
     }
 
     /// Writes on a Workload how our check stands.
-    fn check(&mut self, mut one: Workload, act: &Act) -> bool {
-        let Act::Check { at, state, message, again_s, .. } = act else { return false };
+    fn check(&mut self, mut one: Workload, act: &Action) -> bool {
+        let Action::Check { at, state, message, again_s, .. } = act else { return false };
         let check = &mut one.status.admission_checks[*at];
         (check.state, check.message) = ((*state).to_string(), message.clone());
         self.again.extend(again_s.map(|seconds| (one.uid(), seconds as i64)));
@@ -523,14 +524,14 @@ impl Model {
         true
     }
 
-    /// Whether what an act is not carried out for is there.
-    fn is_there(&self, unless: &Unless) -> bool {
-        match unless {
-            Unless::Record(names) => {
+    /// Returns whether an object exists.
+    fn is_there(&self, absent: &Absence) -> bool {
+        match absent {
+            Absence::Record(names) => {
                 let mut all = self.world.placements.values();
                 all.any(|one| names.iter().any(|seen| seen.name == one.name()))
             }
-            Unless::Job(job) => self.world.jobs.contains_key(&job.uid),
+            Absence::Job(job) => self.world.jobs.contains_key(&job.uid),
         }
     }
 
@@ -539,19 +540,19 @@ impl Model {
         self.note(News::Placement(one.uid(), Some(one)));
     }
 
-    fn seen(&self, seen: &Seen) -> Option<Placement> {
+    fn seen(&self, seen: &ObjectRef) -> Option<Placement> {
         let one = self.world.placements.get(&seen.uid)?;
-        (Seen::of(one) == *seen).then(|| one.clone())
+        (ObjectRef::of(one) == *seen).then(|| one.clone())
     }
 
-    fn open(&mut self, seen: &Seen, patch: &Value) -> bool {
+    fn open(&mut self, seen: &ObjectRef, patch: &Value) -> bool {
         let Some(mut pod) = self.world.pods.get(&seen.uid).cloned() else { return false };
         if pod.gate().is_none() {
             return false;
         }
         for step in patch.as_array().unwrap() {
             match step["path"].as_str().unwrap() {
-                "/spec/affinity" => pod.spec.affinity = Some(Compact::of(&step["value"])),
+                "/spec/affinity" => pod.spec.affinity = Some(CompactJson::of(&step["value"])),
                 path if path.starts_with("/spec/schedulingGates/") && step["op"] == "remove" => {
                     pod.spec.scheduling_gates.clear();
                 }

@@ -6,17 +6,17 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::model::{Model, View};
-use crate::objects::{CONTROLLER, Job, Known as _, PlacementSpec, Uid, Workload};
-use crate::plan::{Act, Depth, Memory, Plan, Seen, plan};
+use crate::objects::{CONTROLLER, Job, Object as _, PlacementSpec, Uid, Workload};
+use crate::plan::{Action, Detail, Memory, ObjectRef, Plan, plan};
 use crate::world::Index;
 
-/// What Kueue does, as far as it concerns a Job: quota in the order of priority and creation,
-/// preemption, checks, and Jobs that are resumed and suspended.
+/// A stand-in for Kueue: quota in the order of priority and creation, preemption, checks, and Jobs
+/// that are resumed and suspended.
 pub(super) struct Kueue {
     quota: u32,
-    /// What a flavor demands of nodes.
+    /// Node labels of the flavor.
     labels: Value,
-    /// How many pods fewer than it asks for a Job gets.
+    /// The number of pods by which an assignment is too small.
     cut: u32,
     pub(super) preempts: bool,
     /// Until when a Workload asks for no quota.
@@ -38,7 +38,7 @@ impl Kueue {
         Kueue { quota, labels, cut: 0, preempts: false, until: RefCell::default() }
     }
 
-    /// A suspended Job in a queue.
+    /// Creates a suspended Job in a queue.
     pub(super) fn submit(model: &mut Model, name: &str, shape: &str, priority: i64) -> Uid {
         let job = model.add_job(name, shape, &json!({}));
         model.suspend(&job, true);
@@ -65,14 +65,14 @@ impl Kueue {
         let mut all: Vec<Workload> = model.world.kueue.workloads.values().cloned().collect();
         all.sort_by_key(|one| (-one.spec.priority.unwrap_or(0), one.created(), one.uid()));
         // Pods that have ended need no quota.
-        let pods = |job: &Job| job.left();
+        let pods = |job: &Job| job.remaining();
         for one in &all {
             let Some(job) = one.job().and_then(|uid| model.world.jobs.get(&uid)).cloned() else {
                 continue;
             };
             let mut one = model.world.kueue.workloads[&one.uid()].clone();
             let state = one.status.admission_checks[1].state.clone();
-            if job.is_over() {
+            if job.is_finished() {
                 set(model, &mut one, &["Finished"]);
             } else if one.is_reserved() && state == "Retry" {
                 let again_s = model.again.remove(&one.uid());
@@ -116,7 +116,7 @@ impl Kueue {
     fn used(model: &Model) -> u32 {
         let reserved = model.world.kueue.workloads.values().filter(|one| one.is_reserved());
         let job = |one: &Workload| one.job().and_then(|uid| model.world.jobs.get(&uid));
-        reserved.filter_map(|one| Some(job(one)?.left())).sum()
+        reserved.filter_map(|one| Some(job(one)?.remaining())).sum()
     }
 }
 
@@ -145,17 +145,17 @@ fn model(spec: &Value) -> Model {
 fn planned(model: &Model, memory: &mut Memory, now: i64) -> Plan {
     let mut view = View::default();
     view.catch_up(model);
-    plan(&Index::of(&view.world), "m", memory, now, Depth::ACT).unwrap()
+    plan(&Index::of(&view.world), "m", memory, now, Detail::DAEMON).unwrap()
 }
 
-/// All do what they do for a while; the last plan.
+/// Runs all parts for a while, and returns the last plan.
 fn go(model: &mut Model, kueue: &Kueue, memory: &mut Memory, from: i64, to: i64) -> Plan {
     let mut made = planned(model, memory, from);
     for now in from..to {
         kueue.step(model, now);
         model.make_pods();
         made = planned(model, memory, now);
-        for act in &made.acts {
+        for act in &made.actions {
             model.carry(act);
         }
         model.bind();
@@ -187,20 +187,20 @@ fn a_job_has_its_place_before_it_is_admitted() {
     let kueue = Kueue::new(&mut model, 16, json!({}));
     let job = Kueue::submit(&mut model, "a", "2x2", 0);
     let mut memory = Memory::default();
-    let words = |made: &Plan| made.acts.iter().map(Act::word).collect::<Vec<_>>();
+    let words = |made: &Plan| made.actions.iter().map(Action::word).collect::<Vec<_>>();
     assert_eq!(words(&planned(&model, &mut memory, 0)), ["activate"], "it has no quota yet");
-    for act in planned(&model, &mut memory, 0).acts {
+    for act in planned(&model, &mut memory, 0).actions {
         model.carry(&act);
     }
     kueue.step(&mut model, 0);
     for word in ["propose", "confirm", "check"] {
         let made = planned(&model, &mut memory, 0);
         assert_eq!(words(&made), [word]);
-        assert!(model.carry(&made.acts[0]));
+        assert!(model.carry(&made.actions[0]));
     }
-    assert_eq!(check(&model, &job), ("Ready".into(), "its box is 2x2@0,0".into()));
+    assert_eq!(check(&model, &job), ("Ready".into(), "its box is 2x2 at 0,0".into()));
     // It is still suspended, and keeps its place.
-    assert!(planned(&model, &mut memory, 0).acts.is_empty());
+    assert!(planned(&model, &mut memory, 0).actions.is_empty());
     go(&mut model, &kueue, &mut memory, 0, 6);
     assert_eq!(runs(&model, &job), 4);
 }
@@ -234,8 +234,8 @@ fn what_a_flavor_demands_restricts_the_box_and_is_never_replaced() {
     for now in 0..8 {
         kueue.step(&mut model, now);
         model.make_pods();
-        for act in planned(&model, &mut memory, now).acts {
-            if let Act::Open { patch, .. } = &act {
+        for act in planned(&model, &mut memory, now).actions {
+            if let Action::Open { patch, .. } = &act {
                 patches.push(patch.to_string());
             }
             model.carry(&act);
@@ -264,10 +264,10 @@ fn who_gets_quota_of_another_flavor_gets_another_box_before_it_is_admitted() {
     let mut memory = Memory::default();
     let mut carried = |model: &mut Model| {
         let made = planned(model, &mut memory, 0);
-        for act in &made.acts {
+        for act in &made.actions {
             model.carry(act);
         }
-        made.acts.iter().map(Act::word).collect::<Vec<_>>()
+        made.actions.iter().map(Action::word).collect::<Vec<_>>()
     };
     carried(&mut model);
     kueue.step(&mut model, 0);
@@ -287,7 +287,7 @@ fn who_gets_quota_of_another_flavor_gets_another_box_before_it_is_admitted() {
     model.put_workload(one);
     let words: Vec<Vec<&str>> = (0..4).map(|_| carried(&mut model)).collect();
     assert!(words[0].contains(&"withdraw"), "{words:?}");
-    assert_eq!(check(&model, &job), ("Ready".into(), "its box is 2x2@0,2".into()), "{words:?}");
+    assert_eq!(check(&model, &job), ("Ready".into(), "its box is 2x2 at 0,2".into()), "{words:?}");
 }
 
 #[test]
@@ -302,15 +302,15 @@ fn a_job_that_kueue_places_itself_is_left_alone() {
     let annotation = "kueue.x-k8s.io/podset-required-topology";
     let marked = json!({ "metadata": { "annotations": { annotation: "rack" } }, "spec": {} });
     let made = asked(marked);
-    assert!(made.acts.is_empty() && made.waiting[0].never, "{made:?}");
+    assert!(made.actions.is_empty() && made.waiting[0].never, "{made:?}");
     assert!(made.waiting[0].why.contains("topology-aware"), "{made:?}");
-    assert_eq!(asked(json!({ "metadata": {}, "spec": {} })).acts.len(), 1);
+    assert_eq!(asked(json!({ "metadata": {}, "spec": {} })).actions.len(), 1);
     // By a gate of its pods: a queue turns it on unasked.
     let mut model = model(&json!({}));
     model.add_job("a", "2x2", &json!({}));
     model.make_pods();
     model.gate_all("kueue.x-k8s.io/topology");
-    assert!(planned(&model, &mut Memory::default(), 0).acts.is_empty());
+    assert!(planned(&model, &mut Memory::default(), 0).actions.is_empty());
 }
 
 #[test]
@@ -322,8 +322,8 @@ fn a_job_that_is_cut_to_a_count_that_is_no_box_gives_its_quota_back() {
     let mut memory = Memory::default();
     kueue.step(&mut model, 0);
     let made = planned(&model, &mut memory, 0);
-    assert!(made.acts.iter().all(|act| act.word() != "propose"), "{made:?}");
-    for act in &made.acts {
+    assert!(made.actions.iter().all(|act| act.word() != "propose"), "{made:?}");
+    for act in &made.actions {
         model.carry(act);
     }
     let (state, message) = check(&model, &job);
@@ -348,7 +348,7 @@ fn who_waits_for_a_place_says_why_and_gives_its_quota_back_after_a_while() {
     go(&mut model, &kueue, &mut memory, 10, 15);
     let (state, message) = check(&model, &second);
     assert_eq!(state, "Pending");
-    assert!(message.contains("waits for its place") && message.contains("first"), "{message}");
+    assert!(message.contains("waits for a box") && message.contains("first"), "{message}");
     let mut given_back = false;
     for now in 15..40 {
         go(&mut model, &kueue, &mut memory, now, now + 1);
@@ -370,7 +370,7 @@ fn a_proposal_that_is_withdrawn_does_not_make_patience_begin_anew() {
     let second = Kueue::submit(&mut model, "second", "2x2", 0);
     go(&mut model, &kueue, &mut memory, 10, 20);
     // A copy that has not seen the record of the first proposes nodes of it.
-    let job = Seen::of(&model.world.jobs[&second]);
+    let job = ObjectRef::of(&model.world.jobs[&second]);
     let placement = PlacementSpec {
         machine: "m".into(),
         job_uid: second.clone(),
@@ -379,7 +379,7 @@ fn a_proposal_that_is_withdrawn_does_not_make_patience_begin_anew() {
         nodes: ["n0-0", "n1-0", "n0-1", "n1-1"].map(String::from).into(),
         ..PlacementSpec::default()
     };
-    assert!(model.carry(&Act::Propose { job, placement }));
+    assert!(model.carry(&Action::Propose { job, placement }));
     let mut given_back = false;
     for now in 20..34 {
         go(&mut model, &kueue, &mut memory, now, now + 1);
@@ -481,7 +481,7 @@ fn who_asks_for_no_box_is_let_go_and_who_is_of_no_machine_is_told_so() {
     kueue.step(&mut model, 0);
     model.delete_job(&set);
     model.delete_job(&unread);
-    for act in planned(&model, &mut Memory::default(), 0).acts {
+    for act in planned(&model, &mut Memory::default(), 0).actions {
         model.carry(&act);
     }
     assert_eq!(check(&model, &plain).0, "Ready");
@@ -503,7 +503,7 @@ fn a_job_that_is_stopped_when_its_last_pod_has_ended_is_let_go() {
     let met = json!({ "type": "SuccessCriteriaMet", "status": "True" });
     ended.status.conditions = serde_json::from_value(json!([met])).unwrap();
     model.put_job(ended);
-    for act in planned(&model, &mut Memory::default(), 0).acts {
+    for act in planned(&model, &mut Memory::default(), 0).actions {
         assert_ne!(act.word(), "propose", "it needs no place");
         model.carry(&act);
     }

@@ -8,20 +8,20 @@ use super::copies::Copies;
 use super::model::Model;
 use super::quota::Kueue;
 use super::races::{Draw, check};
-use crate::objects::{Known as _, Uid, Workload};
+use crate::objects::{Object as _, Uid, Workload};
 
 /// The nodes of a side.
 const SIDE: usize = 8;
-/// How long a Job may hold quota without a place, in seconds. A round is one.
+/// The time that a Job may hold quota without a box, in seconds. A round is one second.
 const QUOTA: i64 = 30;
-/// What copies that lag, and that lose their patience when they are killed, add to it.
+/// The additional time for copies that lag, or lose their state when they are killed.
 const LAG: i64 = 60;
 /// Jobs that have not ended before no more come.
 const WAITING: usize = 30;
 /// Rounds after the last Job within which all end.
 const PATIENCE: i64 = 2000;
-/// How often each trouble comes, of a thousand rounds: a node is cordoned, a node is gone, a pod is
-/// deleted, a copy is killed, the API server is away.
+/// The frequency of each disturbance, in a thousand rounds: a node is cordoned, a node is deleted,
+/// a pod is deleted, a copy is killed, the API server is away.
 const TROUBLES: [usize; 5] = [60, 40, 40, 20, 6];
 
 struct Storm {
@@ -80,7 +80,7 @@ impl Storm {
         *self.counts.entry(what).or_default() += 1;
     }
 
-    /// So many Jobs come, and all end.
+    /// Runs so many Jobs to their end.
     fn run(&mut self, jobs: usize) {
         let mut last = self.now;
         while self.arrived < jobs || !self.open.is_empty() {
@@ -123,7 +123,7 @@ impl Storm {
         self.model.make_pods();
         self.model.bind();
         check(&self.model, self.seed);
-        for pod in self.model.pods(|pod| pod.node().is_some() && !pod.is_going()) {
+        for pod in self.model.pods(|pod| pod.node().is_some() && !pod.is_terminating()) {
             if self.draw.below(8) == 0 {
                 self.model.succeed(&pod);
             }
@@ -193,9 +193,9 @@ impl Storm {
         }
     }
 
-    /// Jobs that ended are deleted a while later, with their Workloads.
+    /// Deletes ended Jobs with their Workloads a while later.
     fn close(&mut self) {
-        let over = |uid: &Uid| self.model.world.jobs[uid].is_over();
+        let over = |uid: &Uid| self.model.world.jobs[uid].is_finished();
         let ended: Vec<Uid> = self.open.iter().filter(|uid| over(uid)).cloned().collect();
         for uid in ended {
             self.open.remove(&uid);
@@ -211,7 +211,7 @@ impl Storm {
         }
     }
 
-    /// No Job holds quota for long without a place.
+    /// Checks that no Job holds quota for long without a box.
     fn judge_quota(&mut self) {
         let placed: BTreeSet<&Uid> =
             self.model.world.placements.values().map(|one| &one.spec.job_uid).collect();
@@ -220,7 +220,7 @@ impl Storm {
         let reserved: BTreeSet<Uid> = reserved.filter_map(Workload::job).collect();
         let waits = |uid: &Uid| {
             let job = self.model.world.jobs.get(uid);
-            job.is_some_and(|job| !job.is_over()) && !placed.contains(uid)
+            job.is_some_and(|job| !job.is_finished()) && !placed.contains(uid)
         };
         let holding: BTreeSet<&Uid> = reserved.iter().filter(|uid| waits(uid)).collect();
         self.holds.retain(|uid, _| holding.contains(uid));

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::json;
 
 use super::model::{Model, View};
-use crate::objects::{Known as _, Uid};
-use crate::plan::{Act, Depth, Memory, plan};
+use crate::objects::{Object as _, Uid};
+use crate::plan::{Action, Detail, Memory, plan};
 use crate::world::Index;
 
 /// Numbers that look drawn: the same for the same seed.
@@ -25,14 +25,14 @@ impl Draw {
 struct Copy {
     view: View,
     memory: Memory,
-    /// What it has decided and not yet written.
-    pending: Vec<Act>,
+    /// Actions that are not written yet.
+    pending: Vec<Action>,
     /// By how much its clock is wrong, in seconds.
     wrong: i64,
 }
 
 impl Copy {
-    /// One that has read the cluster as it is.
+    /// Creates a copy that has read the cluster.
     fn fresh(model: &Model, wrong: i64) -> Copy {
         let mut copy = Copy { wrong, ..Copy::default() };
         copy.view.catch_up(model);
@@ -40,7 +40,7 @@ impl Copy {
     }
 }
 
-/// No node is in two confirmed records, and none has two living pods.
+/// Checks that no node is in two confirmed records or has two active pods.
 pub(super) fn check(model: &Model, seed: u64) {
     let mut owners: HashMap<&str, &Uid> = HashMap::new();
     for placement in model.world.placements.values().filter(|one| one.status.confirmed) {
@@ -50,14 +50,14 @@ pub(super) fn check(model: &Model, seed: u64) {
         }
     }
     let mut bound: HashMap<&str, Uid> = HashMap::new();
-    for pod in model.world.pods.values().filter(|pod| pod.lives()) {
+    for pod in model.world.pods.values().filter(|pod| pod.is_active()) {
         if let Some(node) = pod.node() {
             assert!(bound.insert(node, pod.uid()).is_none(), "seed {seed}: two pods on {node}");
         }
     }
 }
 
-/// The nodes of a Job that is complete, or of a set, are one box, in the order of the ranks.
+/// Returns whether the nodes of a complete Job or set are one box, in the order of the ranks.
 fn is_box(model: &Model, unit: &[Uid]) -> bool {
     let grid: pavior::Grid = "torus:4x4".parse().unwrap();
     let ended: Vec<&String> = unit.iter().flat_map(|job| model.ended[job].values()).collect();
@@ -99,7 +99,7 @@ fn disturb(model: &mut Model, draw: &mut Draw, copies: &mut [Copy], jobs: &mut V
         }
         5 => model.suspend(&job, true),
         6 => model.suspend(&job, false),
-        7 if model.world.jobs.get(&job).is_some_and(|job| !job.is_over()) => {
+        7 if model.world.jobs.get(&job).is_some_and(|job| !job.is_finished()) => {
             let old = model.world.jobs[&job].clone();
             model.delete_job(&job);
             let shape = old.shape().unwrap();
@@ -124,7 +124,7 @@ fn disturb(model: &mut Model, draw: &mut Draw, copies: &mut [Copy], jobs: &mut V
 fn think(copy: &mut Copy, now: i64) {
     let now = now + copy.wrong;
     let index = Index::of(&copy.view.world);
-    copy.pending = plan(&index, "m", &mut copy.memory, now, Depth::ACT).unwrap().acts;
+    copy.pending = plan(&index, "m", &mut copy.memory, now, Detail::DAEMON).unwrap().actions;
 }
 
 fn run(seed: u64) {
@@ -163,7 +163,7 @@ fn run(seed: u64) {
             7 => model.bind(),
             8 if draw.below(3) == 0 => model.end_going(),
             8 => {
-                let running = model.pods(|pod| pod.node().is_some() && !pod.is_going());
+                let running = model.pods(|pod| pod.node().is_some() && !pod.is_terminating());
                 if !running.is_empty() && draw.below(3) == 0 {
                     let pod = running[draw.below(running.len())].clone();
                     model.succeed(&pod);
@@ -177,7 +177,7 @@ fn run(seed: u64) {
     settle(&mut model, &mut copies[0], &jobs, seed);
 }
 
-/// Nothing disturbs any more: every Job comes to its end, on a box.
+/// Lets everything run without disturbance, and checks that every Job completes on a box.
 fn settle(model: &mut Model, copy: &mut Copy, jobs: &[Uid], seed: u64) {
     for x in 0..4 {
         for y in 0..4 {
@@ -209,20 +209,20 @@ fn settle(model: &mut Model, copy: &mut Copy, jobs: &[Uid], seed: u64) {
         check(model, seed);
         if now % 5 == 0 {
             model.end_going();
-            for pod in model.pods(|pod| pod.node().is_some() && !pod.is_going()) {
+            for pod in model.pods(|pod| pod.node().is_some() && !pod.is_terminating()) {
                 let whole = |uid: &Uid| model.world.jobs.contains_key(uid);
                 if model.world.pods[&pod].owner().is_some_and(|owner| whole(&owner)) {
                     model.succeed(&pod);
                 }
             }
         }
-        if jobs.iter().all(|job| model.world.jobs[job].is_over()) {
+        if jobs.iter().all(|job| model.world.jobs[job].is_finished()) {
             break;
         }
     }
     for job in jobs {
         let one = &model.world.jobs[job];
-        assert!(one.is_over(), "seed {seed}: {} never ends", one.name());
+        assert!(one.is_finished(), "seed {seed}: {} never ends", one.name());
     }
     for (name, unit) in &units {
         assert!(is_box(model, unit), "seed {seed}: {name:?}: {:?}", model.ended);

@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::model::Model;
 use super::small::{planned, settle, words};
-use crate::objects::Known as _;
-use crate::plan::Act;
+use crate::objects::Object as _;
+use crate::plan::Action;
 
-/// The node and the number of the Job of each open pod, in the order of Job and index.
+/// Returns the node and Job number of each open pod, in the order of Job and index.
 fn nodes(model: &Model) -> Vec<(String, String)> {
     let open = model.pods(|pod| pod.node().is_some());
     let of = |uid| {
@@ -28,7 +28,9 @@ fn a_set_gets_one_box_by_the_numbers_of_its_jobs_and_then_their_pods() {
     let first = model.add_job_of("s", 0, "4x2", 3);
     model.make_pods();
     let made = planned(&model);
-    let [Act::Propose { job, placement }] = &made.acts[..] else { panic!("{:?}", made.acts) };
+    let [Action::Propose { job, placement }] = &made.actions[..] else {
+        panic!("{:?}", made.actions)
+    };
     assert_eq!((&job.uid, placement.set.len()), (&first, 2));
     settle(&mut model);
     let nodes = nodes(&model);
@@ -100,7 +102,7 @@ fn a_job_of_a_set_that_ends_keeps_the_box() {
     for pod in model.pods(|pod| pod.owner().as_ref() == Some(&first)) {
         model.succeed(&pod);
     }
-    assert!(planned(&model).acts.is_empty());
+    assert!(planned(&model).actions.is_empty());
     for pod in model.pods(|pod| pod.owner().as_ref() == Some(&second)) {
         model.succeed(&pod);
     }

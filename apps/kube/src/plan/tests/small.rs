@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::model::{Model, View};
-use crate::objects::{Known as _, PlacementSpec, Uid};
-use crate::plan::{Act, Depth, Memory, Plan, Seen, plan};
+use crate::objects::{Object as _, PlacementSpec, Uid};
+use crate::plan::{Action, Detail, Memory, ObjectRef, Plan, plan};
 use crate::world::Index;
 
 pub(super) fn planned(model: &Model) -> Plan {
@@ -14,7 +14,7 @@ pub(super) fn planned(model: &Model) -> Plan {
 pub(super) fn planned_by(model: &Model, memory: &mut Memory) -> Plan {
     let mut view = View::default();
     view.catch_up(model);
-    plan(&Index::of(&view.world), "m", memory, 10_000, Depth::ACT).unwrap()
+    plan(&Index::of(&view.world), "m", memory, 10_000, Detail::DAEMON).unwrap()
 }
 
 /// Carries plans out until nothing changes.
@@ -26,42 +26,44 @@ pub(super) fn settle_by(model: &mut Model, memory: &mut Memory) -> Plan {
     for _ in 0..20 {
         model.make_pods();
         let made = planned_by(model, memory);
-        if made.acts.is_empty() {
+        if made.actions.is_empty() {
             return made;
         }
-        for act in &made.acts {
+        for act in &made.actions {
             model.carry(act);
         }
         model.bind();
     }
-    panic!("it goes on and on: {:?}", planned(model).acts);
+    panic!("it goes on and on: {:?}", planned(model).actions);
 }
 
 pub(super) fn words(made: &Plan) -> Vec<&'static str> {
-    made.acts.iter().map(Act::word).collect()
+    made.actions.iter().map(Action::word).collect()
 }
 
 #[test]
 fn a_job_is_proposed_confirmed_and_opened_in_the_order_of_its_ranks() {
     let mut model = Model::new("torus:4x4", &json!({}));
     let job = model.add_job("a", "2x2", &json!({}));
-    assert!(planned(&model).acts.is_empty(), "it has no pods yet");
+    assert!(planned(&model).actions.is_empty(), "it has no pods yet");
     model.make_pods();
     let made = planned(&model);
-    let [Act::Propose { placement, .. }] = &made.acts[..] else { panic!("{:?}", made.acts) };
+    let [Action::Propose { placement, .. }] = &made.actions[..] else {
+        panic!("{:?}", made.actions)
+    };
     assert_eq!(placement.at, "2x2@0,0");
     assert_eq!(placement.nodes, ["n0-0", "n1-0", "n0-1", "n1-1"]);
-    model.carry(&made.acts[0]);
+    model.carry(&made.actions[0]);
     let made = planned(&model);
     assert_eq!(words(&made), ["confirm"]);
-    model.carry(&made.acts[0]);
+    model.carry(&made.actions[0]);
     let made = planned(&model);
     assert_eq!(words(&made), ["open"; 4]);
-    for act in &made.acts {
+    for act in &made.actions {
         assert!(model.carry(act));
     }
     model.bind();
-    assert!(planned(&model).acts.is_empty());
+    assert!(planned(&model).actions.is_empty());
     let on = model.pods(|pod| pod.node() == Some("n1-0"));
     assert_eq!(model.world.pods[&on[0]].rank(), Some(1));
     assert_eq!(planned(&model).status.busy, 4);
@@ -79,7 +81,8 @@ fn jobs_that_cannot_be_placed_are_told_why_and_stop_no_other() {
     let made = settle(&mut model);
     let why: Vec<&str> = made.waiting.iter().map(|one| one.why.as_str()).collect();
     assert_eq!(why.len(), 4, "{why:?}");
-    for (word, text) in ["no box of torus:4x4", "2 sides", "write one", "may have"].iter().zip(why)
+    for (word, text) in
+        ["not fit on torus:4x4", "2 sides", "write one", "tolerations"].iter().zip(why)
     {
         assert!(text.contains(word), "{text}");
         assert!(!text.contains('\u{1b}'), "{text:?}");
@@ -139,7 +142,7 @@ fn a_namespace_over_its_limit_takes_turns_with_others() {
     settle_by(&mut model, &mut memory);
     let modest = model.add_job_in("other", "modest", "4x3", &json!({}));
     model.make_pods();
-    assert!(planned(&model).acts.is_empty(), "one row is left, two too few");
+    assert!(planned(&model).actions.is_empty(), "one row is left, two too few");
     let placed = |model: &Model, job: &Uid| {
         model.world.placements.values().any(|one| one.spec.job_uid == *job)
     };
@@ -161,7 +164,7 @@ fn a_cordon_alone_moves_nothing_that_runs() {
     model.add_job("a", "4x4", &json!({}));
     settle(&mut model);
     model.cordon("n2-2", true);
-    assert!(planned(&model).acts.is_empty());
+    assert!(planned(&model).actions.is_empty());
     // Its pod is evicted: its successor finds no node, and the whole Job waits for another place.
     let on = model.pods(|pod| pod.node() == Some("n2-2"));
     model.delete_pod(&on[0]);
@@ -179,7 +182,7 @@ fn a_suspended_job_gives_its_nodes_back_when_its_pods_are_gone() {
     model.add_job("b", "1x1", &json!({}));
     settle(&mut model);
     model.suspend(&job, true);
-    assert!(planned(&model).acts.is_empty(), "its pods still have the nodes");
+    assert!(planned(&model).actions.is_empty(), "its pods still have the nodes");
     model.make_pods();
     model.end_going();
     let made = settle(&mut model);
@@ -201,8 +204,8 @@ fn a_record_that_lacks_a_node_keeps_others_from_the_rest_while_it_is_there() {
             nodes: nodes.map(String::from).into(),
             ..PlacementSpec::default()
         };
-        let job = Seen::of(&model.world.jobs[job]);
-        assert!(model.carry(&Act::Propose { job, placement }));
+        let job = ObjectRef::of(&model.world.jobs[job]);
+        assert!(model.carry(&Action::Propose { job, placement }));
     }
     assert_eq!(words(&planned(&model)), ["confirm", "withdraw"]);
     // Another copy that has not seen this yet may still confirm the older one.
@@ -210,7 +213,7 @@ fn a_record_that_lacks_a_node_keeps_others_from_the_rest_while_it_is_there() {
     assert_eq!(words(&planned(&model)), ["withdraw", "withdraw"]);
 }
 
-/// What watches tell of different kinds does not come in the order in which it happened.
+/// Checks a copy whose watches of different kinds lag differently.
 #[test]
 fn a_copy_that_has_not_read_everything_yet_deletes_nothing_that_is_right() {
     let mut model = Model::new("torus:4x4", &json!({}));
@@ -222,7 +225,7 @@ fn a_copy_that_has_not_read_everything_yet_deletes_nothing_that_is_right() {
     model.make_pods();
     for word in ["propose", "confirm", "open"] {
         let made = planned(&model);
-        assert!(made.acts.iter().all(|act| act.word() == word && model.carry(act)), "{word}");
+        assert!(made.actions.iter().all(|act| act.word() == word && model.carry(act)), "{word}");
     }
     let [records, jobs] = &mut copies;
     // Jobs and pods are known, the record is not; then the record is, and its Job is not.
@@ -232,9 +235,9 @@ fn a_copy_that_has_not_read_everything_yet_deletes_nothing_that_is_right() {
     jobs.advance(&model, 3, usize::MAX);
     for (copy, expected) in [(records, vec!["remove"; 4]), (jobs, vec!["withdraw"])] {
         let index = Index::of(&copy.world);
-        let made = plan(&index, "m", &mut Memory::default(), 10_000, Depth::ACT).unwrap();
+        let made = plan(&index, "m", &mut Memory::default(), 10_000, Detail::DAEMON).unwrap();
         assert_eq!(words(&made), expected);
-        assert!(made.acts.iter().all(|act| !model.carry(act)), "{:?}", made.acts);
+        assert!(made.actions.iter().all(|act| !model.carry(act)), "{:?}", made.actions);
     }
 }
 
@@ -249,7 +252,7 @@ fn a_machine_of_slices_has_a_fault_and_its_jobs_are_left_alone() {
     });
     model.world.machines.insert("m".into(), serde_json::from_value(slices).unwrap());
     let index = Index::of(&model.world);
-    let fault = plan(&index, "m", &mut Memory::default(), 10_000, Depth::ACT).unwrap_err();
+    let fault = plan(&index, "m", &mut Memory::default(), 10_000, Detail::DAEMON).unwrap_err();
     assert!(fault.starts_with("kind: `slices`: the only kind is boxes"), "{fault}");
     // `boxes` may be written.
     let mut model = Model::new("torus:4x4", &json!({ "kind": "boxes" }));

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::objects::{Job, Known as _, Node, Placement, Pod};
-use crate::plan::{Act, Depth, Memory, plan};
+use crate::objects::{Job, Node, Object as _, Placement, Pod};
+use crate::plan::{Action, Detail, Memory, plan};
 use crate::world::{Index, World};
 
-/// Jobs of 2x1x1 that run, so many in all, and one that waits.
+/// Creates a world with so many running Jobs of 2x1x1, and one that waits.
 fn world(side: u16, running: usize) -> World {
     let mut world = World::default();
     let spec = json!({
@@ -32,7 +32,7 @@ fn world(side: u16, running: usize) -> World {
     world
 }
 
-/// A node that is ready, with what kubelets say of theirs.
+/// Creates a ready node with the status that kubelets write.
 fn node(name: &str) -> Node {
     let conditions = ["MemoryPressure", "DiskPressure", "PIDPressure", "Ready"].map(|kind| {
         let status = if kind == "Ready" { "True" } else { "False" };
@@ -56,7 +56,7 @@ fn node(name: &str) -> Node {
     serde_json::from_value(node).unwrap()
 }
 
-/// A Job of one of twenty namespaces and its two pods, with its record and its nodes if it runs.
+/// Adds a Job of one of twenty namespaces and its two pods, with a record and nodes if it runs.
 fn add(world: &mut World, number: usize, nodes: &[String; 2], runs: bool) {
     let uid = format!("job{number:06}");
     let about = |name: &str, version: usize| {
@@ -108,7 +108,7 @@ fn add(world: &mut World, number: usize, nodes: &[String; 2], runs: bool) {
     world.jobs.insert(job.uid(), job);
 }
 
-/// No other node can be had, and so many Jobs wait.
+/// Cordons all other nodes and adds so many waiting Jobs.
 fn crowd(world: &mut World, running: usize, waiting: usize) {
     let held: HashSet<String> =
         world.placements.values().flat_map(|one| one.spec.nodes.clone()).collect();
@@ -123,14 +123,14 @@ fn crowd(world: &mut World, running: usize, waiting: usize) {
     }
 }
 
-/// How long this thread has had a processor: other programs do not count.
+/// Returns the processor time of this thread.
 fn worked() -> Duration {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = told.split(' ').next().and_then(|first| first.parse().ok());
     Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
-/// The shortest of some in processor time, and what was made.
+/// Returns the shortest of several runs in processor time, and the result.
 fn best<T>(times: usize, mut made: impl FnMut() -> T) -> (Duration, T) {
     let mut runs = (0..times).map(|_| {
         let began = worked();
@@ -148,19 +148,19 @@ fn a_plan_draws_no_picture_that_is_not_asked_for() {
     let mut world = world(side, running);
     let (read, index) = best(5, || Index::of(&world));
     let mut memory = Memory::default();
-    let (bare, made) = best(5, || plan(&index, "m", &mut memory, 0, Depth::ACT).unwrap());
-    let depth = Depth { pictured: true, ..Depth::ACT };
-    let (drawn, pictured) = best(5, || plan(&index, "m", &mut memory, 0, depth).unwrap());
-    assert!(matches!(made.acts[..], [Act::Propose { .. }]), "{:?}", made.acts);
-    assert_eq!(made.acts, pictured.acts);
+    let (bare, made) = best(5, || plan(&index, "m", &mut memory, 0, Detail::DAEMON).unwrap());
+    let detail = Detail { picture: true, ..Detail::DAEMON };
+    let (drawn, picture) = best(5, || plan(&index, "m", &mut memory, 0, detail).unwrap());
+    assert!(matches!(made.actions[..], [Action::Propose { .. }]), "{:?}", made.actions);
+    assert_eq!(made.actions, picture.actions);
     assert!(made.picture.is_none());
-    let held = pictured.picture.unwrap().held;
+    let held = picture.picture.unwrap().held;
     assert_eq!(held.len(), running + 1);
     let (whole, again) = best(5, || {
         let index = Index::of(&world);
-        plan(&index, "m", &mut memory, 0, Depth::ACT).unwrap().acts
+        plan(&index, "m", &mut memory, 0, Detail::DAEMON).unwrap().actions
     });
-    assert_eq!(made.acts, again);
+    assert_eq!(made.actions, again);
     println!(
         "{running} placements on {side}x{side}x{side}: a decision {whole:.2?}; index {read:.2?}, \
          plan {bare:.2?}, with the picture {drawn:.2?} ({:.2}); {}",
@@ -183,22 +183,22 @@ fn many_jobs_wait_for_a_full_machine() {
     );
 }
 
-/// So many Jobs wait without success; the shortest time of a decision.
+/// Returns the shortest time of a plan with so many blocked Jobs.
 fn waits(world: &mut World, running: usize, waiting: usize) -> Duration {
     crowd(world, running, waiting);
     let mut memory = Memory::default();
     let (time, made) = best(3, || {
         let index = Index::of(world);
-        plan(&index, "m", &mut memory, 0, Depth::ACT).unwrap()
+        plan(&index, "m", &mut memory, 0, Detail::DAEMON).unwrap()
     });
-    assert_eq!((made.acts.len(), made.waiting.len()), (0, waiting));
+    assert_eq!((made.actions.len(), made.waiting.len()), (0, waiting));
     let why = |at: usize| &made.waiting[at].why;
     assert!(why(0).contains("free"), "{}", why(0));
-    assert_eq!(*why(waiting - 1), format!("{} wait before it", waiting - 1));
+    assert_eq!(*why(waiting - 1), format!("{} are ahead of it in the queue", waiting - 1));
     time
 }
 
-/// The most memory that this process has had.
+/// Returns the peak memory of this process.
 fn most_memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let most = status.lines().find(|line| line.starts_with("VmHWM"));

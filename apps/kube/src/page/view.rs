@@ -1,4 +1,4 @@
-//! A machine as the page shows it.
+//! A machine as shown on the page.
 
 use std::sync::Arc;
 
@@ -11,39 +11,39 @@ use pavior::{JobId, NodeId, Request, Time};
 use pavior_board::{Answers, Asked, Drawn, Head, Told, View, joined, part, snapshot};
 use serde_json::{Value, json};
 
-use crate::plan::{Forecast, Holding, Picture, Plan, Site, Waiting, lines, reason};
+use crate::plan::{Allocation, Forecast, MachineConfig, Picture, Plan, Waiting, lines, reason};
 
-/// How many other Jobs may move in the plans that are told.
+/// The maximum number of moved Jobs in an explanation.
 const MOVED: usize = 2;
 
-/// A machine at an instant.
-pub(crate) struct Shown {
+/// A machine at one time.
+pub(crate) struct MachinePage {
     now: u64,
     machine: String,
-    site: Site,
-    held: Vec<Holding>,
+    config: MachineConfig,
+    held: Vec<Allocation>,
     failed: Vec<NodeId>,
     waiting: Vec<Waiting>,
     free: u32,
     forecast: Option<Arc<Forecast>>,
 }
 
-impl Shown {
+impl MachinePage {
     pub(crate) fn of(
         machine: &str,
         picture: Picture,
         made: &Plan,
         now: u64,
         forecast: Option<Arc<Forecast>>,
-    ) -> Shown {
-        let Picture { site, mut held, failed } = picture;
+    ) -> MachinePage {
+        let Picture { config, mut held, failed } = picture;
         for one in &mut held {
-            one.parts = joined(&site.grid, &one.parts);
+            one.parts = joined(&config.grid, &one.parts);
         }
-        Shown {
+        MachinePage {
             now,
             machine: machine.to_string(),
-            site,
+            config,
             held,
             failed,
             waiting: made.waiting.clone(),
@@ -53,9 +53,9 @@ impl Shown {
     }
 
     fn state(&self) -> explain::State {
-        let mut state = explain::State::new(self.site.grid);
+        let mut state = explain::State::new(self.config.grid);
         for (id, held) in self.held.iter().enumerate() {
-            // Each node has one holder here: nothing overlaps.
+            // Each node has one holder, so nothing overlaps.
             let _ = state.hold(JobId(id as u64), &held.parts);
         }
         for &node in &self.failed {
@@ -66,8 +66,8 @@ impl Shown {
 
     fn answers<T>(&self, ask: impl FnOnce(&Answers<'_>) -> T) -> T {
         ask(&Answers {
-            grid: &self.site.grid,
-            strategy: &self.site.strategy,
+            grid: &self.config.grid,
+            strategy: &self.config.strategy,
             state: self.state(),
             counts: [self.free, self.busy(), self.failed.len() as u32],
             name: &|job| self.held[job.0 as usize].name.clone(),
@@ -75,8 +75,8 @@ impl Shown {
         })
     }
 
-    /// Why a request waits, or would wait.
-    fn told(&self, snapshot: &Snapshot, request: &Request, queued: Queued) -> Told {
+    /// Explains why a request waits, or would wait.
+    fn answer(&self, snapshot: &Snapshot, request: &Request, queued: Queued) -> Told {
         let Some(sides) = request.shape else {
             return Told { lines: Vec::new(), why: None, nearest: None };
         };
@@ -84,7 +84,7 @@ impl Shown {
         let shape = if turned { Shape::new(sides) } else { Shape::fixed(sides) };
         let holder = |job: JobId| &self.held[job.0 as usize];
         let why = reason(snapshot, shape, (MOVED, queued, None), &|job| holder(job).end);
-        let lines = lines(&self.site, &why, &|job| holder(job).name.clone());
+        let lines = lines(&self.config, &why, &|job| holder(job).name.clone());
         let blocked = why.blocked.is_some();
         let nearest = blocked.then(|| nearest(snapshot, shape, 1).pop()).flatten();
         Told { lines, why: Some(why), nearest }
@@ -94,8 +94,8 @@ impl Shown {
         self.waiting.iter().find(|waiting| id(waiting) == name)
     }
 
-    fn lease(&self, held: &Holding) -> Value {
-        let grid = &self.site.grid;
+    fn lease(&self, held: &Allocation) -> Value {
+        let grid = &self.config.grid;
         let nodes: u64 = held.parts.iter().map(|at| u64::from(at.volume())).sum();
         json!({
             "id": held.name, "state": "held", "machine": self.machine, "nodes": nodes,
@@ -106,7 +106,7 @@ impl Shown {
     }
 
     fn request(&self, waiting: &Waiting) -> Value {
-        let axes = self.site.grid.axes();
+        let axes = self.config.grid.axes();
         let shape = waiting.request.and_then(|request| request.shape);
         json!({
             "id": id(waiting), "state": "waiting", "machine": self.machine,
@@ -129,7 +129,7 @@ fn waits_for(waiting: &Waiting) -> Value {
     json!({ "kind": kind, "sentence": waiting.why, "by": waiting.starts.map(date) })
 }
 
-impl View for Shown {
+impl View for MachinePage {
     fn now(&self) -> u64 {
         self.now
     }
@@ -137,14 +137,14 @@ impl View for Shown {
     fn head(&self) -> Head {
         Head {
             name: self.machine.clone(),
-            machine: self.site.grid.to_string(),
-            strategy: self.site.strategy.to_string(),
+            machine: self.config.grid.to_string(),
+            strategy: self.config.strategy.to_string(),
             ledger: "kubernetes",
         }
     }
 
     fn drawn(&self) -> Drawn {
-        let grid = &self.site.grid;
+        let grid = &self.config.grid;
         let point = |&node: &NodeId| grid.point(node)[..grid.axes()].to_vec();
         Drawn {
             leases: self.held.iter().map(|held| (held.name.clone(), self.lease(held))).collect(),
@@ -154,7 +154,7 @@ impl View for Shown {
     }
 
     fn busy(&self) -> u32 {
-        self.site.grid.nodes() - self.free - self.failed.len() as u32
+        self.config.grid.nodes() - self.free - self.failed.len() as u32
     }
 
     fn largest_free(&self) -> u64 {
@@ -172,20 +172,20 @@ impl View for Shown {
     }
 
     fn explain(&self, asked: &Asked) -> Result<Value, String> {
-        let none = || "no such Job waits for a box".to_string();
+        let none = || "no such Job is waiting for a box".to_string();
         let waiting = asked.waiting.as_deref().map(|name| self.named(name).ok_or_else(none));
         let waiting = waiting.transpose()?;
         let request = match waiting {
             Some(waiting) => waiting.request.ok_or_else(|| waiting.why.clone())?,
-            None => match Ask::read(asked.shape.as_deref(), asked.nodes, &self.site.grid) {
+            None => match Ask::read(asked.shape.as_deref(), asked.nodes, &self.config.grid) {
                 Ok(Ask::Shape(sides)) => Request::shape(sides),
-                Ok(Ask::Nodes(_)) => return Err("a Job asks for a shape".to_string()),
+                Ok(Ask::Nodes(_)) => return Err("a Job must have a shape".to_string()),
                 Ok(Ask::Beyond(_)) => return Err("no machine has such a side".to_string()),
                 Err(fault) => return Err(fault.to_string()),
             },
         };
         let queued = if waiting.is_some() { Queued::Kept } else { Queued::First };
-        let why = |snapshot: &Snapshot| self.told(snapshot, &request, queued);
+        let why = |snapshot: &Snapshot| self.answer(snapshot, &request, queued);
         self.answers(|answers| answers.explain(&request, why, waiting.map(waits_for).as_ref()))
     }
 
@@ -195,13 +195,15 @@ impl View for Shown {
 
     fn why(&self, job: &str) -> Result<String, String> {
         if let Some(held) = self.held.iter().find(|held| held.name == format!("Job {job}")) {
-            let parts: Vec<String> = held.parts.iter().map(|at| self.site.words(at)).collect();
+            let parts: Vec<String> =
+                held.parts.iter().map(|at| self.config.box_words(at)).collect();
             return Ok(format!("{job} holds {}", parts.join("; ")));
         }
-        let waiting = self.named(job).ok_or_else(|| "no such Job waits or runs".to_string())?;
+        let waiting =
+            self.named(job).ok_or_else(|| "no such Job is waiting or running".to_string())?;
         let Some(request) = waiting.request else { return Ok(format!("{job}: {}", waiting.why)) };
-        let snapshot = snapshot(&self.state(), &self.site.strategy)?;
-        let mut lines = self.told(&snapshot, &request, Queued::Kept).lines;
+        let snapshot = snapshot(&self.state(), &self.config.strategy)?;
+        let mut lines = self.answer(&snapshot, &request, Queued::Kept).lines;
         let forecast = self.forecast.as_ref();
         lines.extend(forecast.and_then(|one| one.words(&waiting.job.uid, date)));
         Ok(format!("{job} waits: {}\n{}", waiting.why, lines.join("\n")))

@@ -1,4 +1,4 @@
-//! Whether the program is well, for probes.
+//! Health of the daemon, for probes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,37 +7,37 @@ use std::time::{Duration, Instant};
 use pavior_board::{http, probes};
 use serde_json::json;
 
-use crate::KubeError;
+use crate::client::{KubeError, now};
 
-/// Where probes are answered unless something else is said.
+/// The default address of probes.
 pub const PROBES: &str = "0.0.0.0:9324";
 
-/// A look at the cluster that takes longer hangs: with all changes that it makes it takes seconds.
+/// A reconciliation that takes longer hangs; it normally takes seconds.
 const HANGS: Duration = Duration::from_mins(5);
 
 #[derive(Debug, Default)]
 pub(crate) struct Health {
-    /// Whether the cluster was read whole.
+    /// True after the cluster was read completely.
     whole: AtomicBool,
-    /// Since when it looks at the cluster, if it does.
+    /// The start of the current reconciliation.
     looks: Mutex<Option<Instant>>,
 }
 
 impl Health {
-    /// A look at the whole cluster begins, or has ended.
+    /// Notes the begin or end of a reconciliation.
     pub(crate) fn looks(&self, begins: bool) {
         self.whole.store(true, Ordering::Relaxed);
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         *looks = begins.then(Instant::now);
     }
 
-    /// Whether it does not hang: without news it rests.
+    /// Returns whether no reconciliation hangs. An idle daemon is alive.
     fn is_alive(&self) -> bool {
         let looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         looks.is_none_or(|since| since.elapsed() < HANGS)
     }
 
-    /// Answers probes at an address.
+    /// Serves probes at an address.
     pub(crate) fn serve(self: &Arc<Health>, address: &str) -> Result<(), KubeError> {
         let (alive, ready) = (Arc::clone(self), Arc::clone(self));
         let site = probes(move || alive.is_alive(), move || ready.whole.load(Ordering::Relaxed));
@@ -45,7 +45,7 @@ impl Health {
             address: address.to_string(),
             why: error.to_string(),
         })?;
-        let now = crate::now().max(0) as u64;
+        let now = now().max(0) as u64;
         let more = json!({ "address": bound.to_string() });
         pavior::json::log(now, "info", "probes", more);
         Ok(())

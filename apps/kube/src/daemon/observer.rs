@@ -1,18 +1,18 @@
-//! `pavior kube --observe`: a cluster as it is, on the page. Nothing is written: here is no
-//! [`Carrier`](crate::carry::Carrier), and the account needs get, list and watch alone.
+//! `pavior kube --observe`: a page of the cluster. Nothing is written: this module has no
+//! [`Writer`](crate::write::Writer), and its account needs only get, list and watch.
 
 use std::path::Path;
 
 use kube::Client;
 
-use crate::KubeError;
-use crate::objects::{Known as _, Machine};
+use crate::client::KubeError;
+use crate::objects::{Machine, Object as _};
 use crate::page::Page;
-use crate::plan::{Depth, Memory, plan};
-use crate::watch::Watched;
+use crate::plan::{Detail, Memory, plan};
+use crate::read::ClusterWatch;
 use crate::world::Index;
 
-/// Reads a Machine of a file, where the cluster knows none.
+/// Reads a Machine from a file, for a cluster without one.
 pub(crate) fn machine(path: &Path) -> Result<Machine, KubeError> {
     let bad = |why: String| KubeError::File { path: path.to_path_buf(), why };
     let text = pavior::files::read_text(path, pavior::files::Limits::DOCUMENT);
@@ -27,28 +27,28 @@ pub(crate) async fn observe(
     mut page: Page,
     machine: Option<Machine>,
 ) -> Result<(), KubeError> {
-    let (mut watched, mut news) = match machine {
-        Some(machine) => Watched::begin_without_ours(&client, machine),
-        None => Watched::begin(&client, true),
+    let (mut watched, mut updates) = match machine {
+        Some(machine) => ClusterWatch::begin_with_machine(&client, machine),
+        None => ClusterWatch::begin(&client, true),
     };
     let mut memory = Memory::default();
     loop {
         tokio::select! {
-            one = news.recv() => match one {
+            one = updates.recv() => match one {
                 Some(one) => watched.apply(one),
-                None => return Err(KubeError::Unreachable("no watch is left".to_string())),
+                None => return Err(KubeError::Unreachable("all watches have ended".to_string())),
             },
             () = page.foreseen() => {}
         }
-        if !watched.gather(&mut news).await {
+        if !watched.gather(&mut updates).await {
             continue;
         }
         page.health.looks(true);
         let index = Index::of(&watched.world);
         for machine in watched.world.machines.values() {
             let name = machine.name();
-            let depth = page.depth(name, Depth::OBSERVE);
-            let made = plan(&index, name, &mut memory, watched.now(), depth);
+            let detail = page.detail(name, Detail::OBSERVER);
+            let made = plan(&index, name, &mut memory, watched.now(), detail);
             let mut made = made.map_err(|fault| KubeError::Machine(format!("{name}: {fault}")))?;
             page.show(name, &mut made, watched.now())?;
         }

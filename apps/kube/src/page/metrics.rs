@@ -1,4 +1,4 @@
-//! What is counted, for Prometheus.
+//! Metrics for Prometheus.
 
 use std::sync::atomic::AtomicU64;
 
@@ -23,12 +23,12 @@ struct OfChange {
     change: &'static str,
 }
 
-/// Counters since the start, and each machine as it was last seen.
+/// Counters since the start, and the latest state of each machine.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     pub(crate) turns: Counter,
     pub(crate) turn_seconds: Gauge<f64, AtomicU64>,
-    /// Whether this copy acts.
+    /// 1 if this copy acts.
     pub(crate) active: Gauge,
     pub(crate) overlaps: Counter,
     changes: Family<OfChange, Counter>,
@@ -48,16 +48,16 @@ impl Metrics {
         let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
         all.register("build", "The program", build);
         Metrics {
-            turns: named(all, "turns", "Times that the cluster was looked at"),
-            turn_seconds: named(all, "turn_seconds", "How long the last look took"),
-            active: named(all, "active", "Whether this copy acts, of several"),
-            overlaps: named(all, "overlaps", "Nodes seen in two confirmed placements"),
-            changes: named(all, "changes", "Changes that were made, by what they do"),
-            refused: named(all, "refused", "Changes that the API server refused"),
-            waiting: named(all, "jobs_waiting", "Jobs with a shape that wait"),
-            free: named(all, "nodes_free", "Nodes that are free"),
-            busy: named(all, "nodes_busy", "Nodes that are held"),
-            unavailable: named(all, "nodes_unavailable", "Nodes that are known and cannot be had"),
+            turns: named(all, "turns", "Number of reconciliations"),
+            turn_seconds: named(all, "turn_seconds", "Duration of the latest reconciliation"),
+            active: named(all, "active", "1 if this copy acts"),
+            overlaps: named(all, "overlaps", "Nodes in two confirmed placements"),
+            changes: named(all, "changes", "Changes made, by kind"),
+            refused: named(all, "refused", "Changes that the API server rejected, by kind"),
+            waiting: named(all, "jobs_waiting", "Waiting Jobs with a shape"),
+            free: named(all, "nodes_free", "Free nodes"),
+            busy: named(all, "nodes_busy", "Busy nodes"),
+            unavailable: named(all, "nodes_unavailable", "Known nodes that are unavailable"),
             slots: SlotGauges::register(all),
             registry,
         }
@@ -71,7 +71,7 @@ impl Metrics {
         self.refused.get_or_create(&OfChange { change }).inc();
     }
 
-    /// Takes over what a machine is like; slots are those of one machine.
+    /// Records the status of a machine. Slots are those of one machine.
     pub(crate) fn show(&self, machine: &str, status: &MachineStatus, slots: bool) {
         let of = OfMachine { machine: machine.to_string() };
         self.waiting.get_or_create(&of).set(status.waiting.into());
@@ -87,7 +87,7 @@ impl Metrics {
 
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
-        // A string takes any text.
+        // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
         text
     }

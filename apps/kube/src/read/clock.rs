@@ -1,24 +1,24 @@
-//! The time by the API server's clock, which may differ from the own one.
+//! The time by the API server's clock, which may differ from the local one.
 //!
-//! When Jobs began is written by the API server. A copy whose clock is an hour late would take them
-//! for Jobs that run an hour yet, and would start all others before one that needs their nodes.
+//! Start times of Jobs come from the API server. A copy whose clock is an hour slow would expect
+//! running Jobs to run an hour longer, and would backfill too much before a Job that needs their
+//! nodes.
 
 use std::collections::VecDeque;
 
-/// The latest objects that count.
+/// The number of latest observations that count.
 const LATEST: usize = 32;
-/// Smaller differences may be the time that news take, in seconds.
+/// Smaller differences may be delays of watches, in seconds.
 const LEAST: i64 = 60;
 
-/// How far the API server's clock was ahead of the own one when it was asked, and when news came of
-/// objects just made.
+/// The differences between the API server's clock and the local one.
 #[derive(Debug, Default)]
 pub(crate) struct Clock {
     ahead: VecDeque<i64>,
 }
 
 impl Clock {
-    /// News of an object that was just made, at `created` by the API server's clock.
+    /// Observes an object that was just created at `created`, by the API server's clock.
     pub(crate) fn see(&mut self, created: i64, now: i64) {
         if self.ahead.len() == LATEST {
             self.ahead.pop_front();
@@ -26,8 +26,8 @@ impl Clock {
         self.ahead.push_back(created.saturating_sub(now));
     }
 
-    /// The time by the API server's clock, in seconds since 1970, when it is `now` by the own one.
-    /// News can be late, and never early: of what was seen the largest is the nearest.
+    /// Returns the time by the API server's clock in seconds since 1970. Observations may be late
+    /// but not early, so the largest difference is the best.
     pub(crate) fn now(&self, now: i64) -> i64 {
         let ahead = self.ahead.iter().copied().max().unwrap_or(0);
         if ahead.abs() < LEAST { now } else { now.saturating_add(ahead) }

@@ -1,27 +1,33 @@
-//! What is served beside the work: the page of a machine, questions, and metrics.
+//! The page of a machine, with questions and metrics.
+
+mod forecast_task;
+mod health;
+mod metrics;
+mod view;
 
 use std::sync::Arc;
 
 use pavior_board::{Board, http, site};
 use serde_json::json;
 
-use crate::KubeError;
-use crate::foresight::Foresight;
-use crate::health::Health;
-use crate::metrics::Metrics;
-use crate::plan::{Depth, Plan};
-use crate::show::Shown;
+use crate::client::KubeError;
+use crate::plan::{Detail, Plan};
+use forecast_task::ForecastTask;
+use health::Health;
+pub use health::PROBES;
+use metrics::Metrics;
+pub(crate) use view::MachinePage;
 
-/// Where the page is served unless something else is said.
+/// The default address of the page.
 pub const ADDRESS: &str = "127.0.0.1:9323";
 
-/// The page of a machine. It is served from the first time on that the machine is shown.
+/// The page of a machine. It is served after the first plan.
 pub(crate) struct Page {
     address: Option<String>,
-    /// The machine's name; none is the first that is shown.
+    /// The machine's name; `None` until the first one is known.
     machine: Option<String>,
     board: Option<Arc<Board>>,
-    foresight: Foresight,
+    foresight: ForecastTask,
     pub(crate) health: Arc<Health>,
     pub(crate) metrics: Arc<Metrics>,
 }
@@ -32,34 +38,34 @@ impl Page {
             address,
             machine,
             board: None,
-            foresight: Foresight::default(),
+            foresight: ForecastTask::default(),
             health: Arc::default(),
             metrics: Arc::new(Metrics::new()),
         }
     }
 
-    /// Whether there is a page.
+    /// Returns whether a page is configured.
     pub(crate) fn is_there(&self) -> bool {
         self.address.is_some()
     }
 
-    /// Waits until there is something new to show: forecasts were made, or are due.
+    /// Waits until a forecast is finished or due.
     pub(crate) async fn foreseen(&mut self) {
         self.foresight.next().await;
     }
 
-    /// Whether a machine is the page's: the first one is, where none was named.
+    /// Returns whether the page shows a machine: the first one unless one was named.
     fn owns(&mut self, machine: &str) -> bool {
         self.machine.get_or_insert_with(|| machine.to_string()) == machine
     }
 
-    /// How much of a machine is found out, so that it can be shown.
-    pub(crate) fn depth(&mut self, machine: &str, depth: Depth) -> Depth {
-        let pictured = self.owns(machine) && self.address.is_some();
-        Depth { pictured, forecast: pictured && self.foresight.is_due(), ..depth }
+    /// Returns the detail of a plan that the page needs.
+    pub(crate) fn detail(&mut self, machine: &str, detail: Detail) -> Detail {
+        let picture = self.owns(machine) && self.address.is_some();
+        Detail { picture, forecast: picture && self.foresight.is_due(), ..detail }
     }
 
-    /// Shows a machine as a plan found it, if it is the page's.
+    /// Shows a machine after a plan, if it is the machine of the page.
     pub(crate) fn show(
         &mut self,
         machine: &str,
@@ -72,7 +78,7 @@ impl Page {
         self.foresight.see(made);
         let Some(picture) = made.picture.take() else { return Ok(()) };
         let now = now.max(0) as u64;
-        let shown = Shown::of(machine, picture, made, now, self.foresight.latest());
+        let shown = MachinePage::of(machine, picture, made, now, self.foresight.latest());
         if let Some(board) = &self.board {
             board.publish(shown);
             return Ok(());

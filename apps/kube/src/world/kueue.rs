@@ -1,12 +1,11 @@
-//! What Kueue says of a Job, beside the Job.
+//! Quota of Kueue, joined with the Jobs.
 
 use std::collections::BTreeMap;
 
-use crate::objects::{AdmissionCheck, ResourceFlavor, Toleration, Uid, Workload};
-use crate::plan::Seen;
-use crate::world::World;
+use super::World;
+use crate::objects::{AdmissionCheck, ObjectRef, Quota, ResourceFlavor, Uid, Workload};
 
-/// The objects of Kueue that were read.
+/// Objects of Kueue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kueue {
     pub(crate) workloads: BTreeMap<Uid, Workload>,
@@ -14,29 +13,8 @@ pub(crate) struct Kueue {
     pub(crate) flavors: BTreeMap<String, ResourceFlavor>,
 }
 
-/// The quota of a Job that is to be placed before it is admitted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Quota {
-    pub(crate) workload: Seen,
-    /// Where our check stands among those of the Workload, and its name, state and message.
-    pub(crate) at: usize,
-    pub(crate) check: String,
-    pub(crate) state: String,
-    pub(crate) message: String,
-    pub(crate) priority: i64,
-    /// Whether it has quota and keeps it.
-    pub(crate) reserved: bool,
-    /// How many pods Kueue lets it have, with those that have ended.
-    pub(crate) pods: Option<u32>,
-    /// Whether Kueue places it itself.
-    pub(crate) topology: bool,
-    /// What the flavors that it got demand of nodes.
-    pub(crate) selector: BTreeMap<String, String>,
-    pub(crate) tolerations: Vec<Toleration>,
-}
-
 impl World {
-    /// Writes on each Job what Kueue says of it.
+    /// Sets the quota of each Job.
     pub(crate) fn join_quota(&mut self) {
         for job in self.jobs.values_mut() {
             job.quota = None;
@@ -51,7 +29,7 @@ impl World {
     }
 }
 
-/// What a Workload says; none if nothing is asked of us.
+/// Returns the quota of a Workload that has our check.
 pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
     let checks = workload.status.admission_checks.iter().enumerate();
     let ours = |name: &str| kueue.checks.get(name).is_some_and(AdmissionCheck::is_ours);
@@ -64,13 +42,13 @@ pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
     let ended = workload.status.reclaimable_pods.iter().map(|pods| pods.count);
     let mut counts = sets().map(|set| set.count).chain(ended.map(Some));
     Some(Quota {
-        workload: Seen::of(workload),
+        workload: ObjectRef::of(workload),
         at,
         check: check.name.clone(),
         state: check.state.clone(),
         message: check.message.clone(),
         priority: workload.spec.priority.unwrap_or(0),
-        // A flavor that is not read yet may demand something.
+        // A flavor that was not read yet may have requirements.
         reserved: workload.is_reserved() && flavors().count() == names.len(),
         pods: counts.try_fold(0, |all: u32, count| Some(all.saturating_add(count?))),
         topology: sets().any(|set| set.topology.is_some()),

@@ -1,4 +1,4 @@
-//! A machine as its operator describes it, read once.
+//! The validated description of a machine.
 
 use pavior::answers::Shape;
 use pavior::boxes::{read_sides, volume};
@@ -9,58 +9,58 @@ use pavior::workload::Ask;
 use pavior::{Cuboid, Freedom, Grid, Machine as Engine, NodeId, Request, Sides};
 
 use super::demands::Demands;
-use crate::objects::{Job, Known as _, MachineSpec, Node};
-use crate::unit::Unit;
+use crate::objects::{Job, MachineSpec, Node, Object as _};
+use crate::world::JobGroup;
 
-/// The resource of which a node has one, where the operator names none.
+/// The default resource, of which each node has one.
 pub(crate) const RESOURCE: &str = "pavior.dev/node";
 
-/// What a machine is made of.
+/// The description of a machine.
 #[derive(Clone, Debug)]
-pub(crate) struct Site {
-    /// Of nodes: the grid of chips, divided by the chips of a node.
+pub(crate) struct MachineConfig {
+    /// The grid of nodes: the grid of chips divided by the chips of a node.
     pub(crate) grid: Grid,
-    /// The chips of a node, by axis.
+    /// The chips of a node by axis.
     host: Sides,
     pub(crate) strategy: Strategy,
     pub(crate) scheduler: Scheduler,
     pub(crate) resource: String,
-    /// Whether it is only looked at: then no copy has added our resource to the nodes.
+    /// True if the machine is only observed; no daemon may have added our resource then.
     pub(crate) observed: bool,
-    /// The most waiting Jobs of a namespace that are looked at.
+    /// The maximum number of waiting Jobs per namespace in the queue.
     pub(crate) queued: usize,
-    /// The most nodes that Jobs of a namespace hold.
+    /// The maximum number of nodes per namespace.
     pub(crate) held: u32,
     pub(crate) patience_s: i64,
-    /// Shapes of which the free boxes are counted, as they are written and in nodes.
+    /// Shapes whose free boxes are counted, as written and in nodes.
     pub(crate) slots: Vec<(String, Shape)>,
 }
 
-/// The fault of a machine of another kind, such as `slices` of earlier builds.
+/// The fault of a Machine of another kind, such as `slices` of earlier versions.
 const ONLY_BOXES: &str =
     "the only kind is boxes; for TPU slices use the topology-aware scheduling of Kueue";
 
-/// The most different selectors, affinities and tolerations of a set.
+/// The maximum number of different selectors, affinities and tolerations of a set.
 const TEMPLATES: usize = 64;
 
-/// Why a Job is not placed as it is.
+/// The reason that a Job is not queued.
 #[derive(Debug)]
-pub(crate) enum Refused {
-    /// Its set may still be being made.
+pub(crate) enum Rejection {
+    /// Its set may not be complete yet.
     Incomplete(String),
-    /// It must be changed.
+    /// It cannot be placed unless it is changed.
     Never(String),
 }
 
-/// The most nodes of a machine that is placed on.
+/// The maximum number of nodes of a machine.
 const NODES: u32 = 1 << 20;
 
-impl Site {
-    /// Reads it.
+impl MachineConfig {
+    /// Validates a description.
     ///
     /// # Errors
-    /// A sentence that names the field at fault.
-    pub(crate) fn of(spec: &MachineSpec) -> Result<Site, String> {
+    /// A sentence that names the field.
+    pub(crate) fn of(spec: &MachineSpec) -> Result<MachineConfig, String> {
         let bad =
             |field: &str, text: &str, why: String| format!("{field}: `{}`: {why}", shown(text));
         if let Some(kind) = spec.kind.as_deref().filter(|&kind| kind != "boxes") {
@@ -81,7 +81,7 @@ impl Site {
             .map_err(|error: pavior::BadName| bad("strategy", strategy, error.reason))?;
         Engine::with_seed(grid, &strategy, 1).map_err(|error| format!("strategy: {error}"))?;
         if !strategy.entry.does.contiguous {
-            return Err("strategy: it does not give boxes; tff does".to_string());
+            return Err("strategy: it does not allocate boxes; tff does".to_string());
         }
         let scheduler = spec.scheduler.as_deref().unwrap_or("easy");
         let scheduler: Scheduler = scheduler
@@ -91,7 +91,7 @@ impl Site {
         if let Some(fault) = spec.nodes.fault(grid.axes()) {
             return Err(fault);
         }
-        let mut site = Site {
+        let mut config = MachineConfig {
             grid,
             host,
             strategy,
@@ -104,77 +104,86 @@ impl Site {
             slots: Vec::new(),
         };
         for text in spec.slots.iter().take(16) {
-            let shape = site.shape(text).map_err(|why| bad("slots", text, why))?;
-            site.slots.push((text.clone(), shape));
+            let shape = config.shape(text).map_err(|why| bad("slots", text, why))?;
+            config.slots.push((text.clone(), shape));
         }
-        Ok(site)
+        Ok(config)
     }
 
-    /// A shape in chips as one in nodes.
+    /// Converts a shape in chips to nodes.
     ///
     /// # Errors
-    /// Why it is none of the machine's, in words that repeat nothing of it.
+    /// The reason that no box of the machine has it. It does not repeat the text.
     pub(crate) fn shape(&self, text: &str) -> Result<Shape, String> {
         let nodes = self.nodes(text)?;
         Ok(if self.turns() { Shape::new(nodes) } else { Shape::fixed(nodes) })
     }
 
-    /// Whether a node has what its pods take all of.
+    /// Returns whether a node has the resource that its pods request.
     pub(crate) fn has_its_resource(&self, node: &Node) -> bool {
         (self.observed && self.resource == RESOURCE) || node.offers(&self.resource)
     }
 
-    /// Whether a turned box of nodes is a turned box of chips: chips are turned with their node.
+    /// Returns whether boxes may be turned: only if all sides of a host are equal.
     fn turns(&self) -> bool {
         self.host[..self.grid.axes()].iter().all(|&side| side == self.host[0])
     }
 
-    /// The sides of a shape in nodes.
+    /// Returns the sides of a shape in nodes.
     fn nodes(&self, text: &str) -> Result<Sides, String> {
         let axes = self.grid.axes();
         if !is_written(text) {
-            return Err("its shape is none; write one such as 4x4x2".to_string());
+            return Err("pavior.dev/shape is not a shape; write one to three sides, such as 4x4x2"
+                .to_string());
         }
         let Ok(Ask::Shape(chips)) = Ask::typed(Some(text), None, &self.grid) else {
-            return Err(format!("its shape has not {axes} sides that the machine can have"));
+            return Err(format!("its shape must have {axes} sides that fit the machine"));
         };
         let mut nodes = [1; 3];
         for axis in 0..axes {
             if chips[axis] % self.host[axis] != 0 {
                 let host = written(self.host, axes);
-                return Err(format!("its shape is not made of nodes of {host} chips"));
+                return Err(format!(
+                    "the sides of its shape must be multiples of a host's, {host}"
+                ));
             }
             nodes[axis] = chips[axis] / self.host[axis];
         }
         Ok(nodes)
     }
 
-    /// What a Job asks for, in nodes.
+    /// Returns the request of a group in nodes.
     ///
     /// # Errors
-    /// Why it is never placed, in words that repeat nothing of it.
-    pub(crate) fn request(&self, unit: &Unit<'_>) -> Result<Request, Refused> {
-        let nodes = self.nodes(unit.first().shape().unwrap_or_default()).map_err(Refused::Never)?;
-        sound(unit, volume(nodes))?;
+    /// The reason that it is not queued. It does not repeat text of the user.
+    pub(crate) fn request(&self, group: &JobGroup<'_>) -> Result<Request, Rejection> {
+        let nodes =
+            self.nodes(group.first().shape().unwrap_or_default()).map_err(Rejection::Never)?;
+        sound(group, volume(nodes))?;
         let request = Request::shape(nodes);
         Ok(if self.turns() { request } else { request.with_freedom(Freedom::Box) })
     }
 
-    /// The box in words, such as `4x4x2@0,0,6`.
-    pub(crate) fn words(&self, cuboid: &Cuboid) -> String {
+    /// Returns a box as `4x4x2@0,0,6`.
+    pub(crate) fn box_name(&self, cuboid: &Cuboid) -> String {
         let axes = self.grid.axes();
         let base = cuboid.base[..axes].iter().map(u16::to_string).collect::<Vec<_>>();
         format!("{}@{}", written(cuboid.sides, axes), base.join(","))
     }
 
-    /// The coordinates of a node, such as `0,3,1`.
+    /// Returns a box in words, as `4x4x2 at 0,0,6`.
+    pub(crate) fn box_words(&self, cuboid: &Cuboid) -> String {
+        self.box_name(cuboid).replacen('@', " at ", 1)
+    }
+
+    /// Returns the coordinates of a node, such as `0,3,1`.
     pub(crate) fn coordinates(&self, node: NodeId) -> String {
         let point = &self.grid.point(node)[..self.grid.axes()];
         point.iter().map(u16::to_string).collect::<Vec<_>>().join(",")
     }
 }
 
-/// Whether a shape is written as shapes are.
+/// Returns whether a text has the syntax of a shape.
 fn is_written(text: &str) -> bool {
     let digits = |side: &str| {
         (1..=5).contains(&side.len())
@@ -184,40 +193,42 @@ fn is_written(text: &str) -> bool {
     text.split('x').all(digits)
 }
 
-/// Whether all of a unit is there and has so many nodes.
+/// Checks that a group is complete and has the right number of pods.
 ///
 /// # Errors
-/// Why it is not placed, in words that repeat nothing of it.
-fn sound(unit: &Unit<'_>, nodes: u64) -> Result<(), Refused> {
-    let never = |why: &str| Err(Refused::Never(why.to_string()));
+/// The reason that it is not queued. It does not repeat text of the user.
+fn sound(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
+    let never = |why: &str| Err(Rejection::Never(why.to_string()));
     let indexed = |job: &&Job| job.spec.completion_mode.as_deref() == Some("Indexed");
-    if !unit.jobs().iter().all(indexed) {
-        return never("it is not Indexed: its pods have no ranks");
+    if !group.jobs().iter().all(indexed) {
+        return never("its completionMode is not Indexed");
     }
-    if unit.first().is_of_a_set() && unit.first().owner().is_none() {
-        return never("it says pavior.dev/box: set, and belongs to no set");
+    if group.first().is_of_a_set() && group.first().owner().is_none() {
+        return never("pavior.dev/box is set, but it has no controller such as a JobSet");
     }
-    if let Some(why) = unit.lacks(nodes) {
-        return Err(Refused::Incomplete(why));
+    if let Some(why) = group.lacks(nodes) {
+        return Err(Rejection::Incomplete(why));
     }
-    if unit.is_suspended() {
-        return Err(Refused::Incomplete("a Job of its set is suspended".to_string()));
+    if group.is_suspended() {
+        return Err(Rejection::Incomplete("a Job of its set is suspended".to_string()));
     }
-    if Demands::of_all(unit.jobs()).len() > TEMPLATES {
-        return never(&format!("its set has more than {TEMPLATES} demands on nodes"));
+    if Demands::of_all(group.jobs()).len() > TEMPLATES {
+        return never(&format!(
+            "the Jobs of its set have more than {TEMPLATES} different node requirements"
+        ));
     }
-    // A pod may have ended since the quota was counted, and is then counted twice.
+    // A pod that has ended since the quota was counted is counted twice.
     let cut = |job: &&Job| {
         let pods = job.quota.as_ref().filter(|quota| quota.reserved).and_then(|quota| quota.pods);
         pods.is_some_and(|pods| Some(pods) < job.spec.completions)
     };
-    if unit.jobs().iter().any(cut) {
-        return never("Kueue lets it have another number of pods, which is no box");
+    if group.jobs().iter().any(cut) {
+        return never("Kueue admits another number of pods than its shape has nodes");
     }
     let elastic = |job: &&Job| job.spec.parallelism != job.spec.completions;
-    if unit.completions() != nodes || unit.jobs().iter().any(elastic) {
+    if group.completions() != nodes || group.jobs().iter().any(elastic) {
         return never(&format!(
-            "its shape has {nodes} nodes: completions and parallelism must be as many"
+            "its shape has {nodes} nodes, so completions and parallelism must be {nodes}"
         ));
     }
     Ok(())
@@ -227,7 +238,7 @@ fn written(sides: Sides, axes: usize) -> String {
     sides[..axes].iter().map(u16::to_string).collect::<Vec<_>>().join("x")
 }
 
-/// The grid of nodes with so many chips each.
+/// Divides a grid of chips by the chips of a node.
 fn divided(chips: &Grid, host: Sides) -> Result<Grid, String> {
     let axes = chips.axes();
     let mut sides = Vec::new();

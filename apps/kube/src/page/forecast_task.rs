@@ -1,5 +1,5 @@
-//! Forecasts for the page. They are made beside the work, in a thread of their own, and at most
-//! every half minute, when what holds nodes or waits has changed.
+//! Forecasts for the page, made in a thread of their own at most every half minute, and only if
+//! nodes or the queue have changed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,25 +9,25 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use crate::objects::Uid;
 use crate::plan::{Forecast, Plan};
 
-/// Between two questions.
+/// The minimum time between two forecasts.
 const REST: Duration = Duration::from_secs(30);
 
 #[derive(Default)]
-pub(crate) struct Foresight {
+pub(crate) struct ForecastTask {
     latest: Option<Arc<Forecast>>,
     asked: Option<Instant>,
-    /// What waited and how much was held at the latest question, and what does now.
+    /// The waiting Jobs and the number of allocations: at the latest forecast, and now.
     seen: [(Vec<Uid>, usize); 2],
     pending: Option<JoinHandle<Result<Forecast, String>>>,
 }
 
-impl Foresight {
-    /// Whether a question may be asked now.
+impl ForecastTask {
+    /// Returns whether a forecast may start.
     pub(crate) fn is_due(&self) -> bool {
         self.pending.is_none() && self.asked.is_none_or(|at| at.elapsed() >= REST)
     }
 
-    /// Takes a question from a plan, if it has one.
+    /// Starts the forecast of a plan, if it has one.
     pub(crate) fn see(&mut self, made: &mut Plan) {
         let waiting = made.waiting.iter().map(|one| one.job.uid.clone()).collect();
         let held = made.picture.as_ref().map_or(0, |picture| picture.held.len());
@@ -39,17 +39,17 @@ impl Foresight {
         }
     }
 
-    /// The latest answer.
+    /// Returns the latest forecast.
     pub(crate) fn latest(&self) -> Option<Arc<Forecast>> {
         self.latest.clone()
     }
 
-    /// Waits for an answer, or until a question is due.
+    /// Waits for the running forecast, or until one is due.
     pub(crate) async fn next(&mut self) {
         if let Some(pending) = &mut self.pending {
             let answer = pending.await;
             self.pending = None;
-            // Without an answer the last one stands.
+            // After an error the previous forecast stays.
             if let Ok(Ok(answer)) = answer {
                 self.latest = Some(Arc::new(answer));
             }

@@ -1,30 +1,30 @@
-//! Which node of the cluster lies where on a machine.
+//! The nodes of a machine by coordinates.
 
 use std::collections::{BTreeMap, HashMap};
 
 use pavior::text::shown;
 use pavior::{Coordinates, Grid, NodeId};
 
-use crate::objects::{Known as _, Naming, Node};
+use crate::objects::{CoordinateSource, Node, Object as _};
 
-/// The nodes of a machine by place, and what is wrong with the others.
+/// The nodes of a machine by coordinates, and faults of the others.
 #[derive(Debug)]
-pub(crate) struct Places<'a> {
-    /// The node at each place; none where the cluster has none, or contradicts itself.
+pub(crate) struct NodeMap<'a> {
+    /// The node at each point; `None` where there is none or several.
     pub(crate) nodes: Vec<Option<&'a Node>>,
-    /// The places by name of the node.
+    /// The node ids by name.
     pub(crate) ids: HashMap<&'a str, NodeId>,
-    /// Sentences on nodes that are not used.
+    /// Reasons why nodes are not used.
     pub(crate) contradictory: Vec<String>,
 }
 
-impl<'a> Places<'a> {
-    /// Reads where the nodes say that they lie. Cost: O(n) for n nodes.
+impl<'a> NodeMap<'a> {
+    /// Reads the coordinates of all nodes. O(n) for n nodes.
     pub(crate) fn of(
         grid: &Grid,
-        naming: &Naming,
+        naming: &CoordinateSource,
         all: impl Iterator<Item = &'a Node>,
-    ) -> Places<'a> {
+    ) -> NodeMap<'a> {
         let mut nodes: Vec<Option<&Node>> = vec![None; grid.nodes() as usize];
         let mut shared: BTreeMap<NodeId, Vec<&str>> = BTreeMap::new();
         let mut contradictory = Vec::new();
@@ -53,17 +53,17 @@ impl<'a> Places<'a> {
         contradictory.sort_unstable();
         let named = nodes.iter().enumerate();
         let ids = named.filter_map(|(at, node)| Some(((*node)?.name(), NodeId(at as u32))));
-        Places { ids: ids.collect(), nodes, contradictory }
+        NodeMap { ids: ids.collect(), nodes, contradictory }
     }
 
-    /// The number of places without a node.
+    /// Returns the number of points without a node.
     pub(crate) fn missing(&self) -> u32 {
         (self.nodes.len() - self.ids.len()) as u32
     }
 }
 
-impl Naming {
-    /// Where a node lies; none if it is none of the machine's, an error if it lies nowhere on it.
+impl CoordinateSource {
+    /// Returns the coordinates of a node, `None` if it is not the machine's, or an error.
     fn place(&self, grid: &Grid, node: &Node) -> Option<Result<Coordinates, String>> {
         let texts = if let Some(pattern) = &self.pattern {
             matched(pattern, node.name(), grid.axes())?
@@ -81,16 +81,16 @@ impl Naming {
             let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             match text.parse() {
                 Ok(number) if digits => *own = number,
-                _ => return Some(Err(format!("`{}` is no coordinate", shown(text)))),
+                _ => return Some(Err(format!("`{}` is not a coordinate", shown(text)))),
             }
         }
         if grid.contains(point) {
             return Some(Ok(point));
         }
-        Some(Err(format!("{:?} does not lie on {grid}", &point[..grid.axes()])))
+        Some(Err(format!("{:?} is not on {grid}", &point[..grid.axes()])))
     }
 
-    /// What is wrong with it for a grid.
+    /// Returns the fault of the source for a number of axes.
     pub(crate) fn fault(&self, axes: usize) -> Option<String> {
         match (&self.pattern, self.labels.len()) {
             (Some(_), 1..) => Some("nodes: labels or a pattern, not both".to_string()),
@@ -108,10 +108,10 @@ impl Naming {
     }
 }
 
-/// What stands for the coordinates in a pattern.
+/// The coordinates in a pattern.
 const AXES: [&str; 3] = ["{x}", "{y}", "{z}"];
 
-/// The digits of a name that stand where a pattern has its axes, x first.
+/// Returns the digits of a name at the axes of a pattern, x first.
 fn matched<'a>(pattern: &str, name: &'a str, axes: usize) -> Option<Vec<&'a str>> {
     let mut found = vec![""; axes];
     let (mut pattern, mut name) = (pattern, name);
@@ -137,25 +137,25 @@ mod tests {
         node
     }
 
-    fn places<'a>(naming: &Naming, nodes: &'a [Node]) -> Places<'a> {
-        Places::of(&"mesh:2x2".parse().unwrap(), naming, nodes.iter())
+    fn places<'a>(naming: &CoordinateSource, nodes: &'a [Node]) -> NodeMap<'a> {
+        NodeMap::of(&"mesh:2x2".parse().unwrap(), naming, nodes.iter())
     }
 
     #[test]
     fn names_of_a_pattern_are_places() {
-        let naming = Naming { pattern: Some("rack-{y}-{x}.a".into()), labels: vec![] };
+        let naming = CoordinateSource { pattern: Some("rack-{y}-{x}.a".into()), labels: vec![] };
         let nodes = ["rack-0-1.a", "rack-1-0.a", "rack-0-2.a", "rack-1-.a", "other", "rack-1-1.b"];
         let nodes = nodes.map(|name| node(name, &[]));
         let found = places(&naming, &nodes);
         assert_eq!(found.ids["rack-0-1.a"], NodeId(1));
         assert_eq!(found.ids["rack-1-0.a"], NodeId(2));
         assert_eq!(found.ids.len(), 2);
-        assert_eq!(found.contradictory, ["rack-0-2.a: [2, 0] does not lie on mesh:2x2"]);
+        assert_eq!(found.contradictory, ["rack-0-2.a: [2, 0] is not on mesh:2x2"]);
     }
 
     #[test]
     fn two_nodes_at_one_place_are_both_left_out() {
-        let naming = Naming { pattern: None, labels: vec!["x".into(), "y".into()] };
+        let naming = CoordinateSource { pattern: None, labels: vec!["x".into(), "y".into()] };
         let nodes = [
             node("a", &[("x", "0"), ("y", "0")]),
             node("c", &[("x", "1"), ("y", "1")]),
@@ -166,7 +166,7 @@ mod tests {
         ];
         let found = places(&naming, &nodes);
         let names: Vec<_> =
-            found.nodes.iter().map(|node| node.map(crate::objects::Known::name)).collect();
+            found.nodes.iter().map(|node| node.map(crate::objects::Object::name)).collect();
         assert_eq!(names, [Some("a"), None, None, None]);
         assert_eq!(found.missing(), 3);
         let faults = &found.contradictory;
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn a_pattern_has_each_axis_once() {
         let fault = |pattern: &str| {
-            Naming { pattern: Some(pattern.into()), labels: vec![] }.fault(2).is_some()
+            CoordinateSource { pattern: Some(pattern.into()), labels: vec![] }.fault(2).is_some()
         };
         assert!(!fault("n{x}-{y}"));
         for wrong in ["n{x}", "n{x}{x}{y}", "n{x}-{y}-{z}", "n"] {

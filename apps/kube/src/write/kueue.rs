@@ -1,21 +1,20 @@
-//! How Kueue is told. Of a Workload our own check is written, and nothing else.
+//! Writes for Kueue. Only our own check of a Workload is changed.
 
 use serde_json::{Value, json};
 
-use super::{Carrier, MERGE, Unchanged, path, precondition, second};
-use crate::objects::{AdmissionCheck, Workload};
-use crate::plan::Seen;
+use super::{MERGE, WriteError, Writer, path, precondition, second};
+use crate::objects::{AdmissionCheck, ObjectRef, Workload};
 
-impl Carrier {
-    /// Writes how our check stands, at its place among the checks of a Workload. What is null, and
-    /// members that are Kueue's, stay as they are.
+impl Writer {
+    /// Writes our check at its position in a Workload. Null members, and those of Kueue, stay
+    /// unchanged.
     pub(super) async fn check(
         &self,
-        workload: &Seen,
+        workload: &ObjectRef,
         at: usize,
         check: &str,
         state: &[(&str, Value)],
-    ) -> Result<(), Unchanged> {
+    ) -> Result<(), WriteError> {
         let own = format!("/status/admissionChecks/{at}");
         let version = &workload.version;
         let mut patch = vec![
@@ -30,8 +29,8 @@ impl Carrier {
         self.send("PATCH", &path, "application/json-patch+json", &patch).await
     }
 
-    /// Says that a check is looked after.
-    pub(super) async fn activate(&self, check: &Seen) -> Result<(), Unchanged> {
+    /// Marks an AdmissionCheck as active.
+    pub(super) async fn activate(&self, check: &ObjectRef) -> Result<(), WriteError> {
         let active = json!({
             "type": "Active", "status": "True", "reason": "Active",
             "message": "Jobs are placed before they are admitted",

@@ -1,8 +1,8 @@
-//! Which of several copies acts.
+//! The election of the copy that acts.
 //!
-//! The Lease only saves work: the records keep two copies right that act at once. No clocks are
-//! compared. A copy takes the Lease when it has not seen it change for as long as it lasts, by the
-//! copy's own clock.
+//! The Lease only saves work: placements stay correct if two copies act at once. Clocks are not
+//! compared. A copy takes the Lease when it has not seen it change for its duration, by the copy's
+//! own clock.
 
 use std::time::{Duration, Instant};
 
@@ -12,34 +12,28 @@ use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client};
 use tokio::sync::watch;
 
-use crate::carry::Carrier;
-use crate::objects::{Known as _, Lease};
+use crate::objects::{LEASE_NAME as NAME, LEASE_TIME as LASTS, Lease, NAMESPACE, Object as _};
+use crate::write::Writer;
 
-/// Where the program and its Lease live.
-pub(crate) const NAMESPACE: &str = "pavior-system";
-/// The name of the Lease.
-pub(crate) const NAME: &str = "pavior-kube";
-/// How long a Lease holds that is not renewed.
-pub(crate) const LASTS: Duration = Duration::from_secs(15);
 const RENEW: Duration = Duration::from_secs(5);
 
-/// What a copy does about the Lease.
+/// The next step of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Wait(Duration),
     Create,
-    /// Makes or keeps it its own; whether it was another's.
+    /// Takes or renews the Lease; `taken` if another copy had it.
     Hold {
         taken: bool,
     },
 }
 
-/// What a copy knows of the Lease.
+/// The state of the Lease as a copy has seen it.
 #[derive(Debug, Default)]
 struct Election {
     own: String,
     lease: Option<Lease>,
-    /// Since when it has not changed.
+    /// The time of the latest change.
     since: Option<Instant>,
     renewed: Option<Instant>,
     tried: Option<Instant>,
@@ -54,13 +48,13 @@ impl Election {
         self.lease = lease;
     }
 
-    /// Whether this copy acts.
+    /// Returns whether this copy acts.
     fn leads(&self, now: Instant) -> bool {
         let own = self.lease.as_ref().and_then(Lease::holder) == Some(&self.own);
         own && self.renewed.is_some_and(|at| now < at + LASTS)
     }
 
-    /// Nothing is decided before the Lease was read.
+    /// Returns the next step. Waits until the Lease was read.
     fn step(&self, now: Instant) -> Step {
         let Some(since) = self.since else { return Step::Wait(RENEW) };
         let pause = self.tried.map_or(Duration::ZERO, |at| {
@@ -82,14 +76,14 @@ impl Election {
     }
 }
 
-/// Takes part in the election until nothing listens: whether this copy acts.
+/// Takes part in the election until the receiver is dropped, and reports whether this copy acts.
 pub(crate) fn take_part(client: Client, own: String) -> watch::Receiver<bool> {
     let (sender, receiver) = watch::channel(false);
     tokio::spawn(async move {
         let leases = Api::<Lease>::namespaced(client.clone(), NAMESPACE);
         let only = watcher::Config::default().fields(&format!("metadata.name={NAME}"));
         let mut events = Box::pin(watcher(leases, only).default_backoff());
-        let carrier = Carrier::new(client);
+        let writer = Writer::new(client);
         let mut election = Election { own, ..Election::default() };
         let mut found = None;
         while !sender.is_closed() {
@@ -102,7 +96,7 @@ pub(crate) fn take_part(client: Client, own: String) -> watch::Receiver<bool> {
                     election.tried = Some(now);
                     let seen = election.lease.as_ref().filter(|_| step != Step::Create);
                     let taken = step == Step::Hold { taken: true };
-                    if carrier.hold(seen, &election.own, taken).await.is_ok() {
+                    if writer.hold(seen, &election.own, taken).await.is_ok() {
                         election.renewed = Some(now);
                         election.tried = None;
                     }
@@ -142,7 +136,6 @@ mod tests {
         assert_eq!(election.step(start), Step::Wait(RENEW), "it was not read yet");
         election.see(Some(lease("b", 7)), start);
         assert_eq!(election.step(start + LASTS / 3), Step::Wait(LASTS * 2 / 3));
-        // It is renewed.
         election.see(Some(lease("b", 8)), start + LASTS / 2);
         assert_eq!(election.step(start + LASTS), Step::Wait(LASTS / 2));
         assert_eq!(election.step(start + LASTS * 3 / 2), Step::Hold { taken: true });
@@ -161,7 +154,7 @@ mod tests {
         assert_eq!(election.step(start), Step::Wait(RENEW));
         assert_eq!(election.step(start + RENEW), Step::Hold { taken: false });
         assert!(!election.leads(start + LASTS));
-        // What was given back is taken at once.
+        // A released Lease is taken at once.
         election.see(Some(lease("", 2)), start + LASTS);
         assert_eq!(election.step(start + LASTS), Step::Hold { taken: true });
     }

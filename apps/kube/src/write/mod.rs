@@ -1,7 +1,7 @@
-//! How a change is written. The API server refuses it if the object is not the one that was seen.
+//! Writes to the API server, which rejects a change if its object is not the one that was read.
 
 mod kueue;
-mod unless;
+mod verify;
 
 use kube::Client;
 use kube::core::Resource;
@@ -9,41 +9,41 @@ use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
-use crate::lease;
 use crate::objects::{
-    GATE, GROUP, Known as _, Lease, Machine, MachineStatus, Node, Placement, Pod, VERSION,
+    GATE, GROUP, LEASE_NAME, LEASE_TIME, Lease, Machine, MachineStatus, NAMESPACE, Node,
+    Object as _, ObjectRef, Placement, Pod, VERSION,
 };
-use crate::plan::{Act, Seen, Waiting};
+use crate::plan::{Action, Waiting};
 
-/// Why a change was not made.
+/// The reason that a change failed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Unchanged {
-    /// The object is not as it was seen, or is gone: it is looked at again.
+pub(crate) enum WriteError {
+    /// The object has changed or is gone; the next plan will see that.
     #[error("the object has changed")]
-    Changed,
-    /// The API server is asked too much, or is not well.
-    #[error("the API server is busy or not well")]
-    Busy,
-    /// It refuses, for good.
+    Conflict,
+    /// The API server is overloaded or does not answer.
+    #[error("the API server is overloaded or unavailable")]
+    Unavailable,
+    /// The API server rejects the change.
     #[error("{0}")]
-    Refused(String),
+    Rejected(String),
 }
 
-/// Writes to the API server.
+/// A writer to the API server.
 #[derive(Clone)]
-pub(crate) struct Carrier {
+pub(crate) struct Writer {
     client: Client,
 }
 
-impl Carrier {
-    pub(crate) fn new(client: Client) -> Carrier {
-        Carrier { client }
+impl Writer {
+    pub(crate) fn new(client: Client) -> Writer {
+        Writer { client }
     }
 
-    /// Makes a change.
-    pub(crate) async fn carry(&self, act: &Act) -> Result<(), Unchanged> {
-        match act {
-            Act::Propose { job, placement } => {
+    /// Writes an action.
+    pub(crate) async fn write(&self, action: &Action) -> Result<(), WriteError> {
+        match action {
+            Action::Propose { job, placement } => {
                 let owner = json!({
                     "apiVersion": "batch/v1", "kind": "Job", "name": job.name, "uid": job.uid,
                     "controller": true,
@@ -56,30 +56,30 @@ impl Carrier {
                 let path = Placement::url_path(&(), Some(plain(&job.namespace)?));
                 self.send("POST", &path, "application/json", &body).await
             }
-            Act::Confirm { placement } => {
+            Action::Confirm { placement } => {
                 let body = json!({
                     "metadata": precondition(placement), "status": { "confirmed": true },
                 });
                 let path = path::<Placement>(placement)? + "/status";
                 self.send("PATCH", &path, MERGE, &body).await
             }
-            Act::Withdraw { placement, unless, .. } => {
-                self.unless(unless.as_ref()).await?;
+            Action::Withdraw { placement, absent, .. } => {
+                self.verify_absence(absent.as_ref()).await?;
                 let body = json!({ "preconditions": precondition(placement) });
                 let path = path::<Placement>(placement)?;
                 self.send("DELETE", &path, "application/json", &body).await
             }
-            Act::Open { pod, patch } => {
+            Action::Open { pod, patch } => {
                 let path = path::<Pod>(pod)?;
                 self.send("PATCH", &path, "application/json-patch+json", patch).await
             }
-            Act::Remove { pod, unless, .. } => {
-                self.unless(unless.as_ref()).await?;
+            Action::Remove { pod, absent, .. } => {
+                self.verify_absence(absent.as_ref()).await?;
                 let body = json!({ "preconditions": { "uid": pod.uid } });
                 self.send("DELETE", &path::<Pod>(pod)?, "application/json", &body).await
             }
-            Act::Check { workload, at, check, state, message, again_s, record } => {
-                self.stands(record.as_ref()).await?;
+            Action::Check { workload, at, check, state, message, again_s, record } => {
+                self.verify_record(record.as_ref()).await?;
                 let own = [
                     ("state", json!(state)),
                     ("message", json!(message)),
@@ -88,8 +88,8 @@ impl Carrier {
                 ];
                 self.check(workload, *at, check, &own).await
             }
-            Act::Activate { check } => self.activate(check).await,
-            Act::Offer { node, resource } => {
+            Action::Activate { check } => self.activate(check).await,
+            Action::Offer { node, resource } => {
                 let amount = json!({ resource: "1" });
                 let status = json!({ "capacity": amount, "allocatable": amount });
                 let body = json!({ "metadata": { "uid": node.uid }, "status": status });
@@ -99,22 +99,26 @@ impl Carrier {
         }
     }
 
-    /// Tells what a machine is like.
+    /// Writes the status of a machine.
     pub(crate) async fn status(
         &self,
-        machine: &Seen,
+        machine: &ObjectRef,
         status: &MachineStatus,
-    ) -> Result<(), Unchanged> {
+    ) -> Result<(), WriteError> {
         let mut status = serde_json::to_value(status).unwrap_or_default();
-        // A merge leaves out what is not named.
+        // A merge patch leaves missing members unchanged.
         status["fault"] = status.get("fault").cloned().unwrap_or(Value::Null);
         let body = json!({ "metadata": { "uid": machine.uid }, "status": status });
         let path = path::<Machine>(machine)? + "/status";
         self.send("PATCH", &path, MERGE, &body).await
     }
 
-    /// Tells a Job what it waits for, as an event on it.
-    pub(crate) async fn tell(&self, waiting: &Waiting, at: &str) -> Result<(), Unchanged> {
+    /// Publishes an event with the reason that a Job waits.
+    pub(crate) async fn publish_event(
+        &self,
+        waiting: &Waiting,
+        at: &str,
+    ) -> Result<(), WriteError> {
         let job = &waiting.job;
         let involved = json!({
             "apiVersion": "batch/v1", "kind": "Job", "namespace": job.namespace, "name": job.name,
@@ -133,44 +137,44 @@ impl Carrier {
         self.send("POST", &path, "application/json", &body).await
     }
 
-    /// Makes the Lease one of a copy's: a new one, or the one that was seen.
+    /// Takes or renews the Lease, in the version that was read.
     pub(crate) async fn hold(
         &self,
         seen: Option<&Lease>,
         own: &str,
         taken: bool,
-    ) -> Result<(), Unchanged> {
+    ) -> Result<(), WriteError> {
         let transitions = seen.and_then(|lease| lease.spec.lease_transitions).unwrap_or(0);
         let version = seen.and_then(|lease| lease.meta().resource_version.clone());
         let body = json!({
             "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
             "metadata": {
-                "name": lease::NAME, "namespace": lease::NAMESPACE, "resourceVersion": version,
+                "name": LEASE_NAME, "namespace": NAMESPACE, "resourceVersion": version,
             },
             "spec": {
-                "holderIdentity": own, "leaseDurationSeconds": lease::LASTS.as_secs(),
+                "holderIdentity": own, "leaseDurationSeconds": LEASE_TIME.as_secs(),
                 "leaseTransitions": transitions.saturating_add(u32::from(taken)),
                 "renewTime": micro_time(),
             },
         });
-        let path = Lease::url_path(&(), Some(lease::NAMESPACE));
+        let path = Lease::url_path(&(), Some(NAMESPACE));
         if seen.is_none() {
             return self.send("POST", &path, "application/json", &body).await;
         }
-        let path = format!("{path}/{}", lease::NAME);
+        let path = format!("{path}/{LEASE_NAME}");
         self.send("PUT", &path, "application/json", &body).await
     }
 
-    /// Takes our gate from a pod, without a place.
-    pub(crate) async fn free(&self, pod: &Pod) -> Result<(), Unchanged> {
-        let Some(gate) = pod.gate() else { return Err(Unchanged::Changed) };
+    /// Removes our gate from a pod without a box.
+    pub(crate) async fn free(&self, pod: &Pod) -> Result<(), WriteError> {
+        let Some(gate) = pod.gate() else { return Err(WriteError::Conflict) };
         let gate = format!("/spec/schedulingGates/{gate}");
         let patch = json!([
             { "op": "test", "path": "/metadata/uid", "value": pod.uid() },
             { "op": "test", "path": format!("{gate}/name"), "value": GATE },
             { "op": "remove", "path": gate },
         ]);
-        let path = path::<Pod>(&Seen::of(pod))?;
+        let path = path::<Pod>(&ObjectRef::of(pod))?;
         self.send("PATCH", &path, "application/json-patch+json", &patch).await
     }
 
@@ -180,54 +184,54 @@ impl Carrier {
         path: &str,
         kind: &str,
         body: &impl Serialize,
-    ) -> Result<(), Unchanged> {
-        let refused = |error: &dyn std::fmt::Display| Unchanged::Refused(error.to_string());
+    ) -> Result<(), WriteError> {
+        let refused = |error: &dyn std::fmt::Display| WriteError::Rejected(error.to_string());
         let body = serde_json::to_vec(body).map_err(|error| refused(&error))?;
         let request = http::Request::builder().method(method).uri(path);
         let request = request.header("content-type", kind).body(body);
         let request = request.map_err(|error| refused(&error))?;
         let sent = self.client.request::<IgnoredAny>(request).await;
         match sent {
-            // The answer is not looked at: what holds is what the watch says.
+            // The answer does not matter: the watch has the result.
             Ok(_) | Err(kube::Error::SerdeError(_)) => Ok(()),
             Err(kube::Error::Api(status)) => Err(match (status.code, method) {
-                // So the API server says that a test of a JSON patch failed.
+                // A test of a JSON patch failed.
                 (422, "PATCH") if status.message.starts_with("the server rejected our request") => {
-                    Unchanged::Changed
+                    WriteError::Conflict
                 }
-                (404 | 409 | 410, _) => Unchanged::Changed,
-                (429 | 500..=599, _) => Unchanged::Busy,
-                _ => Unchanged::Refused(pavior::text::shown(&status.message).to_string()),
+                (404 | 409 | 410, _) => WriteError::Conflict,
+                (429 | 500..=599, _) => WriteError::Unavailable,
+                _ => WriteError::Rejected(pavior::text::shown(&status.message).to_string()),
             }),
-            Err(_) => Err(Unchanged::Busy),
+            Err(_) => Err(WriteError::Unavailable),
         }
     }
 }
 
-/// This moment, as conditions write it.
+/// Returns the time as in conditions.
 fn second() -> String {
     k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// This moment, as Leases write it.
+/// Returns the time as in Leases.
 fn micro_time() -> String {
     k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string()
 }
 
 const MERGE: &str = "application/merge-patch+json";
 
-fn precondition(seen: &Seen) -> Value {
+fn precondition(seen: &ObjectRef) -> Value {
     json!({ "uid": seen.uid, "resourceVersion": seen.version })
 }
 
-/// A name in a path. Those of the API server have no other characters.
-fn plain(name: &str) -> Result<&str, Unchanged> {
+/// Checks a name in a path. Names of the API server have no other characters.
+fn plain(name: &str) -> Result<&str, WriteError> {
     let right = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':');
     let is = !name.is_empty() && name != "." && name != ".." && name.bytes().all(right);
-    is.then_some(name).ok_or_else(|| Unchanged::Refused("a name that is none".to_string()))
+    is.then_some(name).ok_or_else(|| WriteError::Rejected("an invalid name".to_string()))
 }
 
-fn path<K: Resource<DynamicType = ()>>(seen: &Seen) -> Result<String, Unchanged> {
+fn path<K: Resource<DynamicType = ()>>(seen: &ObjectRef) -> Result<String, WriteError> {
     let namespace = match seen.namespace.as_str() {
         "" => None,
         namespace => Some(plain(namespace)?),

@@ -1,0 +1,68 @@
+//! The connection to the API server, and errors for users.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// An error that ends the daemon or a command.
+#[derive(Debug, thiserror::Error)]
+pub enum KubeError {
+    /// The cluster cannot be reached with the configuration that was found.
+    #[error("the cluster cannot be reached: {0}")]
+    Unreachable(String),
+    /// The API server rejects a request.
+    #[error("cannot {what}: {why}")]
+    Refused {
+        /// The request, such as `list pods`.
+        what: String,
+        /// The API server's reason.
+        why: String,
+    },
+    /// A Machine whose description is invalid, with the reason.
+    #[error("machine {0}")]
+    Machine(String),
+    /// An invalid name of an image or resource.
+    #[error("`{0}` is not a valid name of an image or resource")]
+    Name(String),
+    /// An address that cannot be served.
+    #[error("{address}: {why}")]
+    Address {
+        /// The address.
+        address: String,
+        /// The reason.
+        why: String,
+    },
+    /// A file without a valid Machine.
+    #[error("{}: {why}", path.display())]
+    File {
+        /// The file.
+        path: std::path::PathBuf,
+        /// The reason.
+        why: String,
+    },
+    /// A Job that does not exist or has no shape.
+    #[error("there is no Job {0} with the annotation pavior.dev/shape")]
+    UnknownJob(String),
+}
+
+/// Creates the runtime of all requests: one thread.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, KubeError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| KubeError::Unreachable(error.to_string()))
+}
+
+/// Connects to the cluster of the kubeconfig or of the pod's account.
+pub(crate) async fn connect() -> Result<kube::Client, KubeError> {
+    let client = kube::Client::try_default().await;
+    if let Err(kube::Error::InferConfig(_)) = client {
+        let why = "neither KUBECONFIG, ~/.kube/config nor the account of a pod can be read";
+        return Err(KubeError::Unreachable(why.to_string()));
+    }
+    client.map_err(|error| {
+        KubeError::Unreachable(pavior::text::shown(&error.to_string()).to_string())
+    })
+}
+
+/// Returns the seconds since 1970.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs() as i64)
+}

@@ -1,0 +1,218 @@
+//! Applies the plan of each machine, again after each change.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use kube::Client;
+use pavior::time::Date;
+use serde_json::{Value, json};
+
+use super::log;
+use crate::client::KubeError;
+use crate::objects::{MachineStatus, ObjectRef, Uid};
+use crate::page::Page;
+use crate::plan::{Action, Detail, Memory, Plan, Waiting, plan, unassigned};
+use crate::read::ClusterWatch;
+use crate::world::Index;
+use crate::write::{WriteError, Writer};
+
+/// The time between plans while pods are refused.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The time before an action on an unchanged object is repeated.
+const AGAIN: Duration = Duration::from_secs(10);
+/// The maximum number of concurrent writes.
+const AT_ONCE: usize = 32;
+/// The minimum time between two events on the same Job.
+const EVENT_EVERY: Duration = Duration::from_secs(30);
+/// The maximum number of events per reconciliation.
+const EVENTS_AT_ONCE: usize = 16;
+
+/// State between reconciliations. All of it can be lost.
+pub(super) struct Reconciler {
+    writer: Writer,
+    memory: HashMap<String, Memory>,
+    /// The time of recent actions, by kind and object.
+    recent: HashMap<(&'static str, ObjectRef), Instant>,
+    events: HashMap<Uid, (Instant, String)>,
+    statuses: HashMap<String, MachineStatus>,
+    /// The time after which to plan again without updates.
+    retry: Option<Duration>,
+    leads: bool,
+    pub(super) page: Page,
+}
+
+impl Reconciler {
+    pub(super) fn new(client: Client, page: Page) -> Reconciler {
+        Reconciler {
+            writer: Writer::new(client),
+            memory: HashMap::new(),
+            recent: HashMap::new(),
+            events: HashMap::new(),
+            statuses: HashMap::new(),
+            retry: None,
+            leads: false,
+            page,
+        }
+    }
+
+    /// Notes whether this copy acts, and logs a change of that.
+    pub(super) fn leads(&mut self, leads: bool) {
+        if leads != self.leads {
+            log("info", if leads { "this copy acts" } else { "another copy acts" }, json!({}));
+        }
+        self.leads = leads;
+        self.page.metrics.active.set(leads.into());
+    }
+
+    /// Returns the time to wait for updates.
+    pub(super) fn pause(&self) -> Duration {
+        self.retry.unwrap_or(Duration::from_hours(24))
+    }
+
+    /// Plans for all machines. Only the copy that acts writes.
+    pub(super) async fn reconcile(&mut self, watched: &ClusterWatch) -> Result<(), KubeError> {
+        let began = Instant::now();
+        self.memory.retain(|machine, _| watched.world.machines.contains_key(machine));
+        self.statuses.retain(|machine, _| watched.world.machines.contains_key(machine));
+        self.page.health.looks(true);
+        self.retry = None;
+        self.recent.retain(|_, at| at.elapsed() < AGAIN);
+        let (index, now) = (Index::of(&watched.world), watched.now());
+        for (name, machine) in &watched.world.machines {
+            let memory = self.memory.entry(name.clone()).or_default();
+            let detail = self.page.detail(name, Detail::DAEMON);
+            let made = plan(&index, name, memory, now, detail);
+            if memory.is_patient() {
+                self.retry = Some(PATIENCE);
+            }
+            let seen = ObjectRef::of(machine);
+            self.statuses.entry(name.clone()).or_insert_with(|| machine.status.clone());
+            match made {
+                Ok(mut made) => {
+                    self.page.show(name, &mut made, now)?;
+                    if self.leads {
+                        self.apply(&seen, made, now).await;
+                    }
+                }
+                Err(fault) if self.leads => {
+                    let fault = Some(fault);
+                    self.write_status(&seen, MachineStatus { fault, ..MachineStatus::default() })
+                        .await;
+                }
+                Err(_) => {}
+            }
+        }
+        if self.leads {
+            self.publish_events(&unassigned(&index), now).await;
+        }
+        self.events.retain(|uid, _| watched.world.jobs.contains_key(uid));
+        self.page.metrics.turns.inc();
+        self.page.metrics.turn_seconds.set(began.elapsed().as_secs_f64());
+        self.page.health.looks(false);
+        Ok(())
+    }
+
+    /// Writes the actions of a plan, the machine's status, and events.
+    async fn apply(&mut self, machine: &ObjectRef, made: Plan, now: i64) {
+        for node in &made.overlaps {
+            let more = json!({ "machine": machine.name, "node": node.index() });
+            log("error", "a node is in two confirmed placements", more);
+            self.page.metrics.overlaps.inc();
+        }
+        let new =
+            |action: &Action| !self.recent.contains_key(&(action.word(), action.object().clone()));
+        let (actions, repeated): (Vec<Action>, Vec<Action>) =
+            made.actions.into_iter().partition(new);
+        if !repeated.is_empty() {
+            // There may be no update when its time is over.
+            self.retry.get_or_insert(AGAIN);
+        }
+        let writer = &self.writer;
+        let results: Vec<(Action, Result<(), WriteError>)> = stream::iter(actions)
+            .map(|action| async {
+                let result = writer.write(&action).await;
+                (action, result)
+            })
+            .buffer_unordered(AT_ONCE)
+            .collect()
+            .await;
+        for (action, result) in results {
+            match result {
+                Err(WriteError::Unavailable) => {
+                    self.retry = Some(PATIENCE);
+                    continue;
+                }
+                Err(WriteError::Rejected(why)) => {
+                    let more = log_fields(&action, json!({ "why": why }));
+                    log("warn", "rejected", more);
+                    self.page.metrics.refused(action.word());
+                    self.retry = Some(AGAIN);
+                }
+                Ok(()) => {
+                    log("info", action.word(), log_fields(&action, json!({})));
+                    self.page.metrics.changed(action.word());
+                }
+                Err(WriteError::Conflict) => {}
+            }
+            self.recent.insert((action.word(), action.object().clone()), Instant::now());
+        }
+        self.write_status(machine, made.status).await;
+        self.publish_events(&made.waiting, now).await;
+    }
+
+    /// Publishes events with the reasons of waiting Jobs, where they are new.
+    async fn publish_events(&mut self, all: &[Waiting], now: i64) {
+        let at = Date(Duration::from_secs(now.max(0) as u64)).to_string();
+        let mut written = 0;
+        for waiting in all {
+            if let Some((at, why)) = self.events.get(&waiting.job.uid) {
+                if *why == waiting.why {
+                    continue;
+                }
+                if at.elapsed() < EVENT_EVERY {
+                    self.retry = Some(PATIENCE);
+                    continue;
+                }
+            }
+            if written == EVENTS_AT_ONCE {
+                self.retry = Some(PATIENCE);
+                return;
+            }
+            written += 1;
+            if self.writer.publish_event(waiting, &at).await.is_ok() {
+                let event = (Instant::now(), waiting.why.clone());
+                self.events.insert(waiting.job.uid.clone(), event);
+            }
+        }
+    }
+
+    /// Writes the status of a machine if it is new.
+    async fn write_status(&mut self, machine: &ObjectRef, status: MachineStatus) {
+        let old = self.statuses.get(&machine.name);
+        if old != Some(&status) && self.writer.status(machine, &status).await.is_ok() {
+            if let Some(fault) = &status.fault {
+                let more = json!({ "machine": machine.name, "fault": fault });
+                log("warn", "the Machine has a fault", more);
+            }
+            self.statuses.insert(machine.name.clone(), status);
+        }
+    }
+}
+
+/// Returns the fields of an action's log line.
+fn log_fields(action: &Action, more: Value) -> Value {
+    let seen = action.object();
+    let mut line = json!({ "namespace": seen.namespace, "name": seen.name });
+    if let Action::Propose { placement, .. } = action {
+        line["box"] = placement.at.clone().into();
+    }
+    if let Action::Withdraw { why, .. } | Action::Remove { why, .. } = action {
+        line["why"] = why.clone().into();
+    }
+    if let (Value::Object(line), Value::Object(more)) = (&mut line, more) {
+        line.extend(more);
+    }
+    line
+}

@@ -1,0 +1,75 @@
+//! Changes of the cluster. The API server rejects one if its object has changed since: each names a
+//! uid, and a version where the contents matter.
+
+use serde_json::Value;
+
+use crate::objects::{ObjectRef, PlacementSpec};
+
+/// Objects whose absence is verified before a deletion, because a watch may lag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Absence {
+    /// Records with these names.
+    Record(Vec<ObjectRef>),
+    /// A Job.
+    Job(ObjectRef),
+}
+
+/// A change.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Action {
+    /// Creates the record of a Job's nodes, as a proposal.
+    Propose { job: ObjectRef, placement: PlacementSpec },
+    /// Confirms a proposal.
+    Confirm { placement: ObjectRef },
+    /// Deletes a record.
+    Withdraw { placement: ObjectRef, why: String, absent: Option<Absence> },
+    /// Opens a gated pod by a JSON patch.
+    Open { pod: ObjectRef, patch: Value },
+    /// Writes our check of a Workload. `again_s` is the delay before quota is requested again.
+    /// `record` must still exist.
+    Check {
+        workload: ObjectRef,
+        at: usize,
+        check: String,
+        state: &'static str,
+        message: String,
+        again_s: Option<u64>,
+        record: Option<ObjectRef>,
+    },
+    /// Marks an AdmissionCheck as active.
+    Activate { check: ObjectRef },
+    /// Deletes a pod that is open for other nodes than its record says, or without a record.
+    Remove { pod: ObjectRef, why: String, absent: Option<Absence> },
+    /// Adds the exclusive resource to the status of a node.
+    Offer { node: ObjectRef, resource: String },
+}
+
+impl Action {
+    /// Returns the kind of change, as in logs and metrics.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Action::Propose { .. } => "propose",
+            Action::Confirm { .. } => "confirm",
+            Action::Withdraw { .. } => "withdraw",
+            Action::Open { .. } => "open",
+            Action::Remove { .. } => "remove",
+            Action::Offer { .. } => "offer",
+            Action::Check { .. } => "check",
+            Action::Activate { .. } => "activate",
+        }
+    }
+
+    /// Returns the object, or for a proposal its Job.
+    pub(crate) fn object(&self) -> &ObjectRef {
+        match self {
+            Action::Propose { job: seen, .. }
+            | Action::Confirm { placement: seen }
+            | Action::Withdraw { placement: seen, .. }
+            | Action::Open { pod: seen, .. }
+            | Action::Remove { pod: seen, .. }
+            | Action::Offer { node: seen, .. }
+            | Action::Check { workload: seen, .. }
+            | Action::Activate { check: seen } => seen,
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The machine that a plan is for, and the detail of the plan.
+
+use super::config::MachineConfig;
+use super::node_map::NodeMap;
+
+/// A machine with its nodes.
+pub(crate) struct Layout<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) config: MachineConfig,
+    pub(crate) map: NodeMap<'a>,
+}
+
+/// The reader of a plan's explanations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// The daemon. Events name no Jobs of other namespaces.
+    Daemon,
+    /// An operator of a cluster with a daemon.
+    Operator,
+    /// An observer; there may be no daemon.
+    Observer,
+}
+
+/// The parts of a plan besides its actions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Detail {
+    /// The number of waiting Jobs, from the first, that get an explanation.
+    pub(crate) explained: usize,
+    /// The maximum number of moved Jobs in an explanation.
+    pub(crate) moves: usize,
+    /// True to compute when each Job starts by the time limits.
+    pub(crate) starts: bool,
+    pub(crate) asker: Audience,
+    /// True to list allocations with names and boxes, for the page.
+    pub(crate) picture: bool,
+    /// True to prepare a forecast of the waiting Jobs.
+    pub(crate) forecast: bool,
+}
+
+impl Detail {
+    /// For the daemon: only the first Jobs of the queue are explained.
+    pub(crate) const DAEMON: Detail = Detail {
+        explained: 32,
+        moves: 0,
+        starts: false,
+        asker: Audience::Daemon,
+        picture: false,
+        forecast: false,
+    };
+    /// For the page alone.
+    pub(crate) const OBSERVER: Detail =
+        Detail { starts: true, asker: Audience::Observer, picture: true, ..Detail::DAEMON };
+}

@@ -1,0 +1,66 @@
+//! State that is kept between plans.
+
+use std::collections::{HashMap, HashSet};
+
+use pavior::Occupancy;
+
+use super::forecast::History;
+use crate::objects::{Object as _, SlotCount, Uid};
+use crate::world::World;
+
+/// The time in seconds for which a Job avoids a node where the scheduler refused its pod.
+const AVOID_S: i64 = 600;
+
+/// State between plans. All of it can be lost: times of patience start again, and turns of
+/// namespaces follow from the records that exist.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// The time since the scheduler refuses an open pod.
+    pub(super) refused: HashMap<Uid, i64>,
+    /// Nodes that a Job avoids, each with the end of that.
+    pub(super) avoided: HashMap<Uid, HashMap<String, i64>>,
+    /// The time at which each namespace got its latest record.
+    pub(super) served: HashMap<String, i64>,
+    /// True if a set may not be complete yet.
+    pub(super) unfinished: bool,
+    /// Completed Jobs, for forecasts.
+    pub(super) past: History,
+    /// The time since a Workload holds quota without a box.
+    pub(super) quota: HashMap<Uid, i64>,
+    /// The latest slot counts, and the free nodes that they are for.
+    pub(super) slots: Option<(Occupancy, Vec<SlotCount>)>,
+}
+
+impl Memory {
+    pub(super) fn avoid(&mut self, job: &Uid, node: &str, now: i64) {
+        let nodes = self.avoided.entry(job.clone()).or_default();
+        nodes.insert(node.to_string(), now + AVOID_S);
+    }
+
+    /// Returns whether the next plan may differ without updates.
+    pub(crate) fn is_patient(&self) -> bool {
+        self.unfinished
+            || !self.quota.is_empty()
+            || !self.refused.is_empty()
+            || !self.avoided.is_empty()
+    }
+
+    pub(super) fn forget(&mut self, world: &World, now: i64) {
+        let waits = |pod: &Uid| world.pods.get(pod).is_some_and(|pod| pod.node().is_none());
+        self.refused.retain(|pod, _| waits(pod));
+        for placement in world.placements.values() {
+            let (namespace, created) = (placement.namespace(), placement.created());
+            if let Some(served) = self.served.get_mut(namespace) {
+                *served = (*served).max(created);
+            } else {
+                self.served.insert(namespace.to_string(), created);
+            }
+        }
+        let with_jobs: HashSet<&str> = world.jobs.values().map(|job| job.namespace()).collect();
+        self.served.retain(|namespace, _| with_jobs.contains(namespace.as_str()));
+        self.avoided.retain(|job, nodes| {
+            nodes.retain(|_, until| *until > now);
+            !nodes.is_empty() && world.jobs.contains_key(job)
+        });
+    }
+}

@@ -1,0 +1,54 @@
+//! Jobs that wait, and why.
+
+use pavior::Request;
+
+use crate::objects::{Job, MACHINE, Object as _, ObjectRef};
+use crate::world::Index;
+
+/// A waiting Job, with the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    pub(crate) job: ObjectRef,
+    pub(crate) why: String,
+    /// True if it cannot start unless it is changed.
+    pub(crate) never: bool,
+    /// The start by the time limits, in seconds since 1970.
+    pub(crate) starts: Option<u64>,
+    /// The request in nodes, if it is valid.
+    pub(crate) request: Option<Request>,
+    /// The creation time in seconds since 1970.
+    pub(crate) created: u64,
+}
+
+impl Waiting {
+    pub(super) fn new(job: &Job, why: String) -> Waiting {
+        Waiting {
+            job: ObjectRef::of(job),
+            why,
+            never: false,
+            starts: None,
+            request: None,
+            created: job.created().max(0) as u64,
+        }
+    }
+}
+
+/// Returns Jobs with a shape that belong to no machine.
+pub(crate) fn unassigned(index: &Index<'_>) -> Vec<Waiting> {
+    let machines = &index.world.machines;
+    let is_finished = |job: &Job| job.is_finished() || job.is_terminating();
+    let jobs = index.world.jobs.values().filter(|job| job.shape().is_some() && !is_finished(job));
+    let stray = |job: &Job| {
+        let why = match job.annotation(MACHINE) {
+            Some(name) if machines.contains_key(name) => return None,
+            Some(_) => "pavior.dev/machine names no Machine of the cluster",
+            None if machines.len() == 1 => return None,
+            None if machines.is_empty() => "the cluster has no Machine",
+            None => "the cluster has several Machines: pavior.dev/machine must name one",
+        };
+        Some(Waiting { never: true, ..Waiting::new(job, why.to_string()) })
+    };
+    let mut unassigned: Vec<Waiting> = jobs.filter_map(stray).collect();
+    unassigned.sort_unstable_by(|one, other| one.job.uid.cmp(&other.job.uid));
+    unassigned
+}

@@ -1,0 +1,269 @@
+//! Questions of users about a cluster that is read once.
+
+use kube::Client;
+use pavior::Time;
+use pavior::answers::slots;
+use pavior::text::shown;
+use pavior::workload::TimeUnit;
+use serde::Serialize;
+
+use crate::client::{KubeError, connect, now, runtime};
+use crate::objects::{Job, Machine, Node, Object as _, Placement, Pod};
+use crate::plan::{
+    Audience, Detail, Forecast, MachineConfig, Memory, Plan, Waiting, plan, unassigned,
+};
+use crate::read::{LIVING, all, start_times};
+use crate::world::{Index, World};
+
+/// A cluster as it was read.
+pub struct Cluster {
+    pub(crate) world: World,
+    now: i64,
+}
+
+/// The state of a Job with a shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JobState {
+    /// All its pods are bound.
+    Runs,
+    /// It has its nodes, and some of its pods are not bound yet.
+    Placed,
+    /// It waits for nodes.
+    Waits,
+    /// It cannot start unless it is changed.
+    Never,
+    /// It is suspended.
+    Suspended,
+    /// Its pods do not exist yet.
+    New,
+    /// It has ended.
+    Over,
+}
+
+impl JobState {
+    /// Returns the state as written.
+    pub fn word(self) -> &'static str {
+        match self {
+            JobState::Runs => "runs",
+            JobState::Placed => "placed",
+            JobState::Waits => "waits",
+            JobState::Never => "never",
+            JobState::Suspended => "suspended",
+            JobState::New => "new",
+            JobState::Over => "over",
+        }
+    }
+}
+
+/// A Job with a shape.
+#[derive(Clone, Debug, Serialize)]
+pub struct Entry {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// The shape in chips, as written.
+    pub shape: String,
+    /// The state.
+    pub state: JobState,
+    /// The box in nodes, such as `4x4x2@0,0,6`.
+    #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// The reason it waits, in sentences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// The start by the time limits, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub starts: Option<u64>,
+    /// The forecast: earliest, median and latest start in seconds since 1970; null if later than 60
+    /// days from now. `None` until enough is known, and for a Job that does not start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<[Option<u64>; 3]>,
+    /// The reason for no start: `unavailable` if it cannot start until an unavailable node is back,
+    /// `horizon` if it does not start within 60 days.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub obstacle: Option<&'static str>,
+    /// The forecast in sentences, or the reason there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probably: Option<String>,
+}
+
+/// The number of boxes of a shape that fit side by side on the free nodes of a machine.
+#[derive(Clone, Debug, Serialize)]
+pub struct MachineSlots {
+    /// The machine.
+    pub machine: String,
+    /// The number that was found.
+    pub free: u32,
+    /// An upper bound.
+    pub bound: u32,
+    /// The boxes in nodes.
+    pub boxes: Vec<String>,
+}
+
+impl Cluster {
+    /// Reads the cluster of `KUBECONFIG`, `~/.kube/config` or the pod's account.
+    ///
+    /// # Errors
+    /// If it does not answer, or the account lacks rights to list objects.
+    pub fn read() -> Result<Cluster, KubeError> {
+        runtime()?.block_on(async { Cluster::of(&connect().await?).await })
+    }
+
+    pub(crate) async fn of(client: &Client) -> Result<Cluster, KubeError> {
+        let mut world = World::default();
+        world.jobs.extend(all::<Job>(client, "").await?.map(|one| (one.uid(), one)));
+        world.pods.extend(all::<Pod>(client, LIVING).await?.map(|one| (one.uid(), one)));
+        let machines = all::<Machine>(client, "").await?;
+        world.machines.extend(machines.map(|one| (one.name().to_string(), one)));
+        let nodes = all::<Node>(client, "").await?;
+        world.nodes = nodes.map(|one| (one.name().to_string(), one)).collect();
+        for placement in all::<Placement>(client, "").await? {
+            world.note_start(&placement);
+            world.placements.insert(placement.uid(), placement);
+        }
+        for (job, at) in start_times(client).await? {
+            world.start_times.entry(job).or_insert(at);
+        }
+        Ok(Cluster { world, now: now() })
+    }
+
+    /// Returns all Jobs with a shape: running, waiting in the order of the queue, and finished.
+    ///
+    /// # Errors
+    /// If the description of a machine is invalid.
+    pub fn queue(&self) -> Result<Vec<Entry>, KubeError> {
+        self.entries(Detail {
+            explained: usize::MAX,
+            moves: 0,
+            starts: true,
+            asker: Audience::Operator,
+            forecast: true,
+            ..Detail::DAEMON
+        })
+    }
+
+    fn entries(&self, detail: Detail) -> Result<Vec<Entry>, KubeError> {
+        let index = Index::of(&self.world);
+        let mut waiting = unassigned(&index);
+        let mut forecasts = Vec::new();
+        for machine in self.world.machines.keys() {
+            let made = self.plan(&index, machine, detail)?;
+            waiting.extend(made.waiting);
+            if let Some(question) = made.question {
+                forecasts.push(question.answer().map_err(KubeError::Machine)?);
+            }
+        }
+        let place = |job: &Job| waiting.iter().position(|one| one.job.uid == job.uid());
+        let shaped = self.world.jobs.values().filter(|job| job.shape().is_some());
+        let mut all: Vec<(Option<usize>, Entry)> = shaped
+            .map(|job| {
+                let place = place(job);
+                (place, entry(&index, job, place.map(|at| &waiting[at]), &forecasts))
+            })
+            .collect();
+        all.sort_by_cached_key(|(place, one)| {
+            let group = match one.state {
+                JobState::Runs | JobState::Placed => 0,
+                JobState::Over => 2,
+                _ => 1,
+            };
+            (group, place.unwrap_or(usize::MAX), one.namespace.clone(), one.name.clone())
+        });
+        Ok(all.into_iter().map(|(_, entry)| entry).collect())
+    }
+
+    fn plan(&self, index: &Index<'_>, machine: &str, detail: Detail) -> Result<Plan, KubeError> {
+        let made = plan(index, machine, &mut Memory::default(), self.now, detail);
+        made.map_err(|fault| KubeError::Machine(format!("{}: {fault}", shown(machine))))
+    }
+
+    /// Explains why a Job waits, with plans in which up to `moved` other Jobs move.
+    ///
+    /// # Errors
+    /// If there is no such Job, or the description of a machine is invalid.
+    pub fn why(&self, namespace: &str, name: &str, moved: usize) -> Result<Entry, KubeError> {
+        let detail = Detail {
+            explained: usize::MAX,
+            moves: moved,
+            starts: true,
+            asker: Audience::Operator,
+            forecast: true,
+            ..Detail::DAEMON
+        };
+        let entries = self.entries(detail)?.into_iter();
+        let mut named = entries.filter(|one| one.namespace == namespace && one.name == name);
+        named.next().ok_or_else(|| {
+            let name = format!("{namespace}/{name}");
+            KubeError::UnknownJob(shown(&name).to_string())
+        })
+    }
+
+    /// Counts the boxes of a shape that fit on each machine.
+    ///
+    /// # Errors
+    /// If no machine can have such a box, with the reason.
+    pub fn slots(&self, shape: &str, budget: u64) -> Result<Vec<MachineSlots>, KubeError> {
+        let index = Index::of(&self.world);
+        let (mut found, mut fault) = (Vec::new(), "the cluster has no machine".to_string());
+        for (name, machine) in &self.world.machines {
+            let made = self.plan(&index, name, Detail::DAEMON)?;
+            let config = MachineConfig::of(&machine.spec).map_err(KubeError::Machine)?;
+            match config.shape(shape) {
+                Ok(shape) => {
+                    let counted = slots(&made.free, &[shape], budget);
+                    found.push(MachineSlots {
+                        machine: name.clone(),
+                        free: counted.boxes.len() as u32,
+                        bound: counted.bound,
+                        boxes: counted.boxes.iter().map(|at| config.box_name(at)).collect(),
+                    });
+                }
+                Err(why) => fault = why,
+            }
+        }
+        if found.is_empty() { Err(KubeError::Machine(fault)) } else { Ok(found) }
+    }
+}
+
+fn entry(index: &Index<'_>, job: &Job, waiting: Option<&Waiting>, forecasts: &[Forecast]) -> Entry {
+    let placement = index.placement_of(job);
+    let bound =
+        index.pods_of(job).filter(|pod| pod.node().is_some() && !pod.is_terminating()).count();
+    let state = match (placement, waiting) {
+        _ if job.is_finished() => JobState::Over,
+        (Some(_), _) if bound as u32 >= job.remaining() => JobState::Runs,
+        (Some(_), _) => JobState::Placed,
+        (None, Some(waiting)) if waiting.never => JobState::Never,
+        (None, Some(_)) => JobState::Waits,
+        _ if job.is_suspended() => JobState::Suspended,
+        _ => JobState::New,
+    };
+    let reason = waiting.filter(|_| matches!(state, JobState::Waits | JobState::Never));
+    let uid = job.uid();
+    let known = forecasts.iter().find(|one| reason.is_some() && one.of(&uid).is_some());
+    let obstacle = known.and_then(|one| one.of(&uid)?.obstacle);
+    let calibrated = known.filter(|one| one.queue.experience.calibrated && obstacle.is_none());
+    let start = calibrated.and_then(|one| one.of(&uid));
+    Entry {
+        namespace: job.namespace().to_string(),
+        name: job.name().to_string(),
+        shape: job.shape().unwrap_or_default().to_string(),
+        state,
+        at: placement.map(|placement| placement.spec.at.clone()),
+        why: reason.map(|waiting| waiting.why.clone()),
+        starts: reason.and_then(|waiting| waiting.starts),
+        range: start.map(|start| {
+            let seconds = |time: Time| time.0 / TimeUnit::SECOND.ticks;
+            [start.earliest, start.median, start.latest].map(|time| time.map(seconds))
+        }),
+        obstacle: obstacle.map(|obstacle| obstacle.name()),
+        probably: known.and_then(|one| one.words(&uid, date)),
+    }
+}
+
+/// Formats seconds since 1970.
+fn date(seconds: u64) -> String {
+    pavior::time::Date(std::time::Duration::from_secs(seconds)).to_string()
+}

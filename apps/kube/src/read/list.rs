@@ -1,0 +1,63 @@
+//! Lists of objects, page by page.
+
+use std::fmt::Debug;
+
+use kube::api::ListParams;
+use kube::{Api, Client, Resource};
+use pavior::text::shown;
+use serde::de::DeserializeOwned;
+
+use crate::client::KubeError;
+use crate::objects::{Object as _, Pod, Uid};
+
+/// The number of objects per request.
+const PAGE: u32 = 500;
+
+/// The field selector of pods that have not ended; others hold no node.
+pub(crate) const LIVING: &str = "status.phase!=Succeeded,status.phase!=Failed";
+
+/// Returns when complete Jobs started: when the node of their first pod accepted it. Jobs whose
+/// pods were deleted are missing.
+pub(crate) async fn start_times(client: &Client) -> Result<Vec<(Uid, i64)>, KubeError> {
+    let first = ListParams::default()
+        .fields("status.phase=Succeeded")
+        .labels("batch.kubernetes.io/job-completion-index=0");
+    let start_times =
+        |pod: Pod| Some((pod.owner()?, pod.status.start_time.as_ref()?.0.as_second()));
+    Ok(listed::<Pod>(client, first).await?.filter_map(start_times).collect())
+}
+
+/// Lists all objects of a kind.
+pub(crate) async fn all<K>(
+    client: &Client,
+    fields: &str,
+) -> Result<impl Iterator<Item = K> + use<K>, KubeError>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug,
+{
+    listed(client, ListParams::default().fields(fields)).await
+}
+
+/// Lists objects of a kind page by page.
+async fn listed<K>(
+    client: &Client,
+    list: ListParams,
+) -> Result<impl Iterator<Item = K> + use<K>, KubeError>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug,
+{
+    let api: Api<K> = Api::all(client.clone());
+    let mut found = Vec::new();
+    let mut list = list.limit(PAGE);
+    loop {
+        let page = api.list(&list).await.map_err(|error| KubeError::Refused {
+            what: format!("list {}", K::plural(&())),
+            why: shown(&error.to_string()).to_string(),
+        })?;
+        found.extend(page.items);
+        match page.metadata.continue_.filter(|next| !next.is_empty()) {
+            Some(next) => list = list.continue_token(&next),
+            None => return Ok(found.into_iter()),
+        }
+    }
+}

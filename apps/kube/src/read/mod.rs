@@ -1,0 +1,8 @@
+//! Reads the cluster: by lists, or by watches that keep a world up to date.
+
+mod clock;
+mod list;
+mod watch;
+
+pub(crate) use list::{LIVING, all, start_times};
+pub(crate) use watch::ClusterWatch;

@@ -1,0 +1,53 @@
+//! Removal of the gates that the daemon leaves behind.
+
+use pavior::text::shown;
+
+use crate::client::{KubeError, connect, runtime};
+use crate::objects::{Job, Object as _, Pod};
+use crate::read::{LIVING, all};
+use crate::write::Writer;
+
+/// Opened and remaining pods.
+#[derive(Debug, Default)]
+pub struct Removal {
+    /// Pods whose gate was removed: the scheduler starts them anywhere.
+    pub opened: Vec<String>,
+    /// Pods that are still gated, with errors.
+    pub left: Vec<String>,
+    /// Jobs whose new pods will be gated again, and which must be recreated without the gate.
+    pub jobs: Vec<String>,
+}
+
+/// Lists gated pods, and opens them with `open`. The policies must be gone by then, because they
+/// let only the daemon open a gate.
+///
+/// # Errors
+/// If the cluster does not answer.
+pub fn remove(open: bool) -> Result<Removal, KubeError> {
+    runtime()?.block_on(async {
+        let client = connect().await?;
+        let pods = all::<Pod>(&client, LIVING).await?;
+        let jobs = all::<Job>(&client, "").await?;
+        let writer = Writer::new(client);
+        let mut removal = Removal::default();
+        for pod in pods.filter(|pod| pod.gate().is_some() && !pod.is_terminating()) {
+            let name = format!("{}/{}", shown(pod.namespace()), shown(pod.name()));
+            if !open {
+                removal.left.push(name);
+                continue;
+            }
+            match writer.free(&pod).await {
+                Ok(()) => removal.opened.push(name),
+                Err(why) => removal.left.push(format!("{name}: {why}")),
+            }
+        }
+        let gated =
+            jobs.filter(|job| !job.is_finished() && job.spec.template.spec.gate().is_some());
+        let jobs = gated.map(|job| format!("{}/{}", shown(job.namespace()), shown(job.name())));
+        removal.jobs.extend(jobs);
+        removal.opened.sort_unstable();
+        removal.left.sort_unstable();
+        removal.jobs.sort_unstable();
+        Ok(removal)
+    })
+}

@@ -1,0 +1,195 @@
+//! Groups of Jobs that get one box: a Job, or all Jobs of a set.
+
+use std::collections::BTreeMap;
+
+use super::Index;
+use crate::objects::{GLOBAL_INDEX, Job, Object as _, Placement, Pod, Uid};
+
+/// The assumed run time of Jobs without a limit, in seconds: a year.
+pub(crate) const UNLIMITED_S: u64 = 365 * 86_400;
+
+/// Jobs that get one box, in the order of their ranks; at least one.
+#[derive(Clone, Debug)]
+pub(crate) struct JobGroup<'a> {
+    jobs: Jobs<'a>,
+}
+
+/// Most groups are one Job, and each plan makes thousands.
+#[derive(Clone, Debug)]
+enum Jobs<'a> {
+    One(&'a Job),
+    /// At least one Job.
+    Set(Vec<&'a Job>),
+}
+
+impl<'a> JobGroup<'a> {
+    /// Returns the group of one Job.
+    pub(crate) fn one(job: &'a Job) -> JobGroup<'a> {
+        JobGroup { jobs: Jobs::One(job) }
+    }
+
+    /// Returns a group of Jobs in the order of their ranks, or `None` without Jobs.
+    pub(crate) fn of(jobs: Vec<&'a Job>) -> Option<JobGroup<'a>> {
+        (!jobs.is_empty()).then_some(JobGroup { jobs: Jobs::Set(jobs) })
+    }
+
+    /// Returns the group of a set's Jobs, given in any order.
+    pub(crate) fn set(mut jobs: Vec<&'a Job>) -> Option<JobGroup<'a>> {
+        jobs.sort_by_cached_key(|job| (job.global_index(), job.id()));
+        JobGroup::of(jobs)
+    }
+
+    /// Returns the Job that owns the record and gives it its name.
+    pub(crate) fn first(&self) -> &'a Job {
+        self.jobs()[0]
+    }
+
+    pub(crate) fn uid(&self) -> Uid {
+        self.first().uid()
+    }
+
+    pub(crate) fn jobs(&self) -> &[&'a Job] {
+        match &self.jobs {
+            Jobs::One(job) => std::slice::from_ref(job),
+            Jobs::Set(jobs) => jobs,
+        }
+    }
+
+    /// Returns whether it is a set, of any number of Jobs.
+    pub(crate) fn is_set(&self) -> bool {
+        self.first().is_of_a_set()
+    }
+
+    /// Returns whether one of its Jobs has a record.
+    pub(crate) fn is_placed(&self, index: &Index<'_>) -> bool {
+        self.jobs().iter().any(|job| index.placement_of(job).is_some())
+    }
+
+    /// Returns the number of its pods.
+    pub(crate) fn completions(&self) -> u64 {
+        self.jobs().iter().map(|job| u64::from(job.spec.completions.unwrap_or(0))).sum()
+    }
+
+    /// Returns the number of indexes that have not ended.
+    pub(crate) fn remaining(&self) -> u64 {
+        self.jobs().iter().map(|job| u64::from(job.remaining())).sum()
+    }
+
+    /// Returns whether all of it has ended, or a part is being deleted.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.jobs().iter().all(|job| job.is_finished())
+            || self.jobs().iter().any(|job| job.is_terminating())
+    }
+
+    /// Returns whether a part of it is suspended without quota.
+    pub(crate) fn is_suspended(&self) -> bool {
+        self.jobs().iter().any(|job| job.is_idle())
+    }
+
+    /// Returns whether all of it is suspended and holds quota, and so gets its box before its pods.
+    pub(crate) fn awaits_admission(&self) -> bool {
+        self.jobs().iter().all(|job| job.is_suspended() && job.has_quota())
+    }
+
+    /// Returns whether Kueue's topology-aware scheduling chooses its nodes.
+    pub(crate) fn uses_topology_scheduling(&self, index: &Index<'_>) -> bool {
+        let quota = |job: &Job| job.quota.as_ref().is_some_and(|quota| quota.topology);
+        let gated = |job: &Job| index.pods_of(job).any(|pod| pod.spec.uses_topology_scheduling());
+        self.jobs().iter().any(|job| job.spec.template.topology || quota(job) || gated(job))
+    }
+
+    /// Returns the maximum run time in seconds, if all its Jobs have one.
+    pub(crate) fn seconds(&self) -> Option<u64> {
+        let each = self.jobs().iter().map(|job| job.seconds());
+        each.collect::<Option<Vec<u64>>>()?.into_iter().max()
+    }
+
+    /// Returns the Jobs, each with the rank of its first pod.
+    pub(crate) fn bases(&self) -> impl Iterator<Item = (&'a Job, usize)> {
+        self.jobs().iter().scan(0, |next, &job| {
+            let base = *next;
+            *next += job.spec.completions.unwrap_or(0) as usize;
+            Some((job, base))
+        })
+    }
+
+    /// Returns its active pods with their ranks in the box. A pod created by hand has none, or a
+    /// duplicate.
+    pub(crate) fn pods(&self, index: &Index<'a>) -> impl Iterator<Item = (Option<usize>, &'a Pod)> {
+        let of = move |(job, base): (&'a Job, usize)| {
+            let own = job.spec.completions.unwrap_or(0) as usize;
+            let here = index.ranked(job).iter().filter(|(_, pod)| !pod.is_terminating());
+            here.map(move |&(rank, pod)| (rank.filter(|&rank| rank < own).map(|at| base + at), pod))
+        };
+        self.bases().flat_map(of)
+    }
+
+    /// Returns what a set lacks for a shape of so many nodes, in a sentence.
+    pub(crate) fn lacks(&self, nodes: u64) -> Option<String> {
+        if !self.is_set() {
+            return None;
+        }
+        if self.jobs().iter().any(|job| job.global_index().is_none()) {
+            return Some(format!("a Job of its set has no number in the label {GLOBAL_INDEX}"));
+        }
+        let twice =
+            self.jobs().windows(2).any(|two| two[0].global_index() == two[1].global_index());
+        if twice {
+            return Some(format!("two Jobs of its set have the same number in {GLOBAL_INDEX}"));
+        }
+        let (jobs, pods) = (self.jobs().len(), self.completions());
+        (pods != nodes).then(|| {
+            let how = if pods < nodes { "too few" } else { "too many" };
+            let plural = if jobs == 1 { "" } else { "s" };
+            format!(
+                "its set has {jobs} Job{plural} with {pods} completions: {how} for {nodes} nodes"
+            )
+        })
+    }
+}
+
+impl<'a> Index<'a> {
+    /// Returns the Jobs of a record, or `None` if one of them is gone.
+    pub(crate) fn group_of(&self, placement: &Placement) -> Option<JobGroup<'a>> {
+        match placement.spec.jobs() {
+            [one] => Some(JobGroup::one(self.job(one)?)),
+            set => {
+                JobGroup::of(set.iter().map(|uid| self.job(uid)).collect::<Option<Vec<&Job>>>()?)
+            }
+        }
+    }
+
+    /// Returns the groups of a machine without a record.
+    pub(crate) fn unplaced_on(&self, machine: &str) -> Vec<JobGroup<'a>> {
+        // Most Jobs are not in a set and have a record; they need no group.
+        let placed = |job: &Job| !job.is_of_a_set() && self.placement_of(job).is_some();
+        let here = self.world.jobs.values().filter(|job| self.is_on(job, machine));
+        let mut groups = groups(here.filter(|job| !placed(job)));
+        groups.retain(|group| !group.is_placed(self));
+        groups
+    }
+
+    /// Returns the groups of a machine: Jobs, and sets of Jobs with the same controller, namespace
+    /// and shape, without those being deleted. O(n) for n Jobs of the world.
+    pub(crate) fn groups_on(&self, machine: &str) -> Vec<JobGroup<'a>> {
+        groups(self.world.jobs.values().filter(|job| self.is_on(job, machine)))
+    }
+}
+
+/// Groups Jobs by their sets.
+fn groups<'a>(jobs: impl Iterator<Item = &'a Job>) -> Vec<JobGroup<'a>> {
+    let mut groups = Vec::new();
+    let mut sets: BTreeMap<(&str, Uid, Option<&str>), Vec<&'a Job>> = BTreeMap::new();
+    for job in jobs {
+        match job.set() {
+            Some(_) if job.is_terminating() => {}
+            Some(owner) => {
+                let key = (job.namespace(), owner, job.shape());
+                sets.entry(key).or_default().push(job);
+            }
+            None => groups.push(JobGroup::one(job)),
+        }
+    }
+    groups.extend(sets.into_values().filter_map(JobGroup::set));
+    groups
+}

@@ -1,0 +1,36 @@
+//! The cluster as it was read. A plan depends on it alone.
+
+mod group;
+mod index;
+mod kueue;
+
+use std::collections::{BTreeMap, HashMap};
+
+pub(crate) use group::{JobGroup, UNLIMITED_S};
+pub(crate) use index::Index;
+pub(crate) use kueue::{Kueue, quota};
+
+use crate::objects::{Job, Machine, Node, Object as _, Placement, Pod, Uid};
+
+/// The objects that were read, each kind completely.
+#[derive(Debug, Default)]
+pub(crate) struct World {
+    pub(crate) machines: BTreeMap<String, Machine>,
+    pub(crate) nodes: BTreeMap<String, Node>,
+    pub(crate) jobs: BTreeMap<Uid, Job>,
+    pub(crate) pods: BTreeMap<Uid, Pod>,
+    pub(crate) placements: BTreeMap<Uid, Placement>,
+    /// Start times of Jobs in seconds since 1970, as far as they are known, for forecasts.
+    pub(crate) start_times: HashMap<Uid, i64>,
+    pub(crate) kueue: Kueue,
+}
+
+impl World {
+    /// Notes the start of the Jobs of a confirmed record.
+    pub(crate) fn note_start(&mut self, placement: &Placement) {
+        if placement.status.confirmed {
+            let jobs = placement.spec.jobs().iter();
+            self.start_times.extend(jobs.map(|job| (job.clone(), placement.created())));
+        }
+    }
+}

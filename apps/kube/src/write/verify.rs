@@ -1,0 +1,53 @@
+//! Reads objects again before a deletion because of their absence: a watch may lag.
+
+use serde::de::DeserializeOwned;
+
+use super::{WriteError, Writer, path};
+use crate::objects::{Job, Object as _, ObjectRef, Placement};
+use crate::plan::Absence;
+
+impl Writer {
+    /// Fails if one of the objects exists.
+    pub(super) async fn verify_absence(&self, absent: Option<&Absence>) -> Result<(), WriteError> {
+        let is_there = match absent {
+            None => false,
+            Some(Absence::Record(names)) => {
+                let mut is_there = false;
+                for name in names {
+                    is_there |= self.read::<Placement>(&path::<Placement>(name)?).await?.is_some();
+                }
+                is_there
+            }
+            Some(Absence::Job(job)) => {
+                let known = self.read::<Job>(&path::<Job>(job)?).await?;
+                known.is_some_and(|one| one.uid() == job.uid)
+            }
+        };
+        if is_there { Err(WriteError::Conflict) } else { Ok(()) }
+    }
+
+    /// Fails if a record is gone or being deleted.
+    pub(super) async fn verify_record(&self, record: Option<&ObjectRef>) -> Result<(), WriteError> {
+        let Some(record) = record else { return Ok(()) };
+        let known = self.read::<Placement>(&path::<Placement>(record)?).await?;
+        let stands = known.is_some_and(|one| one.uid() == record.uid && !one.is_terminating());
+        if stands { Ok(()) } else { Err(WriteError::Conflict) }
+    }
+
+    /// Reads the current object, or `None` if there is none.
+    pub(super) async fn read<K: DeserializeOwned>(
+        &self,
+        path: &str,
+    ) -> Result<Option<K>, WriteError> {
+        let request = http::Request::builder().uri(path).body(Vec::new());
+        let request = request.map_err(|error| WriteError::Rejected(error.to_string()))?;
+        match self.client.request::<K>(request).await {
+            Ok(found) => Ok(Some(found)),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
+            Err(kube::Error::Api(status)) if status.code == 403 => {
+                Err(WriteError::Rejected(pavior::text::shown(&status.message).to_string()))
+            }
+            Err(_) => Err(WriteError::Unavailable),
+        }
+    }
+}
