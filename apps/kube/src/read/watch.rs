@@ -306,7 +306,7 @@ fn follow<K>(
     tokio::spawn(async move {
         let mut events = Box::pin(watcher(api, config).default_backoff());
         while let Some(event) = events.next().await {
-            // After an error the watch restarts; the old state stays until the new list is complete.
+            // After an error the watch restarts; the old state stays until the list is complete.
             let Ok(event) = event else { continue };
             if sender.send(updates(event)).await.is_err() {
                 return;
