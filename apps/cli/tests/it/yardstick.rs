@@ -16,6 +16,15 @@ fn script(name: &str, arguments: &[&str]) -> Output {
     Command::new("python3").arg(path).args(arguments).output().unwrap()
 }
 
+/// Returns true, and notes it, on a machine without Python, which the scripts need.
+fn lacks_python(what: &str) -> bool {
+    let is_there = Command::new("python3").arg("--version").output().is_ok();
+    if !is_there {
+        pavior_trials::skipped(what, "there is no python3", "PAVIOR_REQUIRE_PYTHON");
+    }
+    !is_there
+}
+
 /// The quick yardstick of two strategies, and the rows of its board.
 fn quick(folder: &Path) -> (PathBuf, Vec<Value>) {
     let out = folder.join("yardstick");
@@ -44,6 +53,9 @@ fn planted(folder: &Path, change: impl FnOnce(&mut Value)) -> (Option<i32>, Stri
 
 #[test]
 fn every_certificate_is_accepted_and_false_ones_are_refused() {
+    if lacks_python("certificates of the yardstick") {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let (out, rows) = quick(folder.path());
     for scenario in SCENARIOS {
@@ -85,6 +97,9 @@ fn every_certificate_is_accepted_and_false_ones_are_refused() {
 
 #[test]
 fn runs_of_three_scenarios_are_made_again_from_placements_alone() {
+    if lacks_python("runs of the yardstick, made again from placements") {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let (out, rows) = quick(folder.path());
     let placed = folder.path().join("placed.jsonl").to_string_lossy().into_owned();
