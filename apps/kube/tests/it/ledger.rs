@@ -119,7 +119,7 @@ impl Ledger {
         let one = |kind: &str| all.into_iter().flatten().find(|one| one["type"] == kind);
         let holds = |kind: &str| one(kind).is_some_and(|one| one["status"] == "True");
         let told = word(&status["admissionChecks"][0]["message"]);
-        let is_boxless = told.starts_with("it asks for no box");
+        let is_boxless = told.starts_with("it has no shape");
         if is_boxless || told.starts_with("none of its pods") {
             let is_new = self.jobs.remove(&job).is_some();
             self.boxless += usize::from(is_new && is_boxless);
@@ -156,7 +156,7 @@ impl Ledger {
         if told != held.told {
             self.waits += usize::from(told.starts_with("it waits for a box: "));
             self.dated += usize::from(told.contains("By the time limits alone it starts at 20"));
-            self.impatient += usize::from(told.starts_with("its quota is given back"));
+            self.impatient += usize::from(told.starts_with("its quota is released"));
             held.told = told.to_string();
         }
     }

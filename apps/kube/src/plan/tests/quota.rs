@@ -489,7 +489,7 @@ fn who_asks_for_no_box_is_let_go_and_who_is_of_no_machine_is_told_so() {
     assert_eq!(check(&model, &unread).0, "Pending");
     let (state, message) = check(&model, &stray);
     assert_eq!(state, "Retry");
-    assert!(message.contains("names no machine"), "{message}");
+    assert!(message.contains("names no Machine"), "{message}");
 }
 
 #[test]
