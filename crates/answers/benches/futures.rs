@@ -1,5 +1,5 @@
-//! 100 futures of a queue of 200 jobs on a full `torus:16x16x16` under `easy` and `tff`, run until
-//! the last of the jobs has started; without later arrivals, and with those of a week.
+//! 100 futures of a queue of 200 jobs on a full `torus:16x16x16` under `easy` and `tff`. Each runs
+//! until the last of the jobs has started, either without later arrivals or with those of a week.
 //!
 //! `cargo bench -p pavior-answers`; one thread.
 
@@ -19,7 +19,7 @@ const WAITING: usize = 200;
 const HOUR: u64 = 3600 * TimeUnit::SECOND.ticks;
 const DAY: u64 = 24 * HOUR;
 
-/// A machine with its queue, and what was learnt of a week before.
+/// A machine with its queue, and the knowledge from a week before.
 struct Site {
     dispatcher: Dispatcher,
     forecaster: Forecaster,
@@ -49,7 +49,8 @@ impl Site {
         site
     }
 
-    /// Jobs of a week, which have ended: about as many as the machine can bear.
+    /// Learns from the jobs of a week, which have ended. Their number is close to the capacity of
+    /// the machine.
     fn learn(&mut self, arrivals: bool) {
         const JOBS: u64 = 1500;
         for number in 0..JOBS {
@@ -64,8 +65,8 @@ impl Site {
         }
     }
 
-    /// Sides of 1 to 8, powers of two; run times of one to ten hours, said to be two to four times
-    /// as long.
+    /// Draws a job with sides of 1 to 8, powers of two, and a run time of one to ten hours. Its
+    /// estimate is two to four times as long.
     fn draw_job(&mut self, arrival: Time) -> (Job, Kind) {
         self.jobs += 1;
         let request = Request::shape([0; 3].map(|_| 1 << self.draw.below(4)));

@@ -1,4 +1,4 @@
-//! Times on a torus of 16x16x16 with 200 jobs: blockers and unblock of boxes that do not fit.
+//! Times of blockers and unblock for boxes that do not fit, on a torus of 16x16x16 with 200 jobs.
 
 use divan::{Bencher, black_box};
 use pavior_allocation::{Machine, Placement, Selection};
@@ -12,7 +12,7 @@ fn main() {
     divan::main();
 }
 
-/// 200 jobs with sides of 1 to 5, each at the first of many random places that is free.
+/// Places 200 jobs with sides of 1 to 5, each at the first free one of many random places.
 fn snapshot(seed: u64) -> Snapshot {
     let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
     let first_fit: Selection = "ff".parse().expect("a strategy");
@@ -23,7 +23,7 @@ fn snapshot(seed: u64) -> Snapshot {
         let sides = [1 + below(5), 1 + below(5), 1 + below(4)];
         let at = Cuboid::new([below(16), below(16), below(16)], sides);
         let job = JobId(machine.jobs() as u64);
-        // A place that is taken is drawn again.
+        // If the place is taken, another one is drawn.
         let _ = machine.allocate_at(job, Placement::Whole(at));
     }
     Snapshot::of(&machine)
@@ -50,7 +50,7 @@ fn nearest_of_200_jobs(bencher: Bencher<'_, '_>, shape: [u16; 3]) {
     bencher.bench(|| nearest(&snapshot, Shape::new(black_box(shape)), 3));
 }
 
-/// Two moves at most; what the search says, and whether it is proven, is printed once.
+/// Plans at most two moves. The result, and whether it is proven, is printed once.
 #[divan::bench(
     args = [([8, 8, 4], 1), ([6, 5, 4], 1), ([6, 5, 4], 2), ([5, 5, 4], 3)],
     sample_count = 3
@@ -69,7 +69,7 @@ fn unblock_two(bencher: Bencher<'_, '_>, (shape, seed): ([u16; 3], u64)) {
     bencher.bench(ask);
 }
 
-/// Machines of which about 70 % is held, as jobs come and go under `tff`.
+/// Creates machines of which about 70 % is held, with jobs that come and go under `tff`.
 fn busy_machines(count: usize) -> Vec<Machine> {
     let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
     let strategy: Selection = "tff".parse().expect("a strategy");
@@ -89,7 +89,7 @@ fn busy_machines(count: usize) -> Vec<Machine> {
         if machine.allocate(JobId(number), &Request::shape(sides)).is_ok() {
             jobs.push(JobId(number));
         }
-        // Far enough apart to differ, once the machine has filled.
+        // The states are far enough apart to differ, after the machine has filled.
         if number > 1_000 && number % 20 == 0 && machine.busy_nodes() > 2_700 {
             machines.push(machine.clone());
         }
@@ -97,7 +97,7 @@ fn busy_machines(count: usize) -> Vec<Machine> {
     machines
 }
 
-/// How many boxes fit side by side; on how many of 100 states that is proven is printed once.
+/// Counts the boxes that fit side by side. Prints once in how many of 100 states this is proven.
 #[divan::bench(sample_count = 100, args = [[4, 4, 4], [4, 4, 2], [3, 3, 3], [2, 2, 2]])]
 fn slots_of_a_busy_torus(bencher: Bencher<'_, '_>, sides: [u16; 3]) {
     let machines = busy_machines(100);

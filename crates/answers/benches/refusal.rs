@@ -1,5 +1,5 @@
-//! What it takes to say why a request is refused, as leases grow in number: square leases on
-//! `mesh:1024x1024`, of which every fifth has ended, and a request for a little more.
+//! The cost of explaining a refused request as the number of leases grows: square leases on
+//! `mesh:1024x1024`, every fifth of which has ended, and a request for a slightly larger square.
 //!
 //! ```sh
 //! cargo bench -p pavior-answers --bench refusal          # 10 to 100,000 leases
@@ -19,7 +19,7 @@ use pavior_trials::instructions::{FixedSet, collected};
 
 const SIDE: u16 = 1024;
 
-/// The counts that the checks hold: the leases, and instructions of a diagnosis.
+/// The values that the checks fix: numbers of leases, and instructions of a diagnosis.
 const FIXED: FixedSet = FixedSet {
     what: "a refusal with so many leases",
     file: concat!(env!("CARGO_MANIFEST_DIR"), "/benches/refusal.tsv"),
@@ -59,27 +59,27 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Jobs end in the order of their numbers.
+/// Returns the end of a job: jobs end in the order of their numbers.
 #[expect(clippy::unnecessary_wraps, reason = "of some jobs no end is known")]
 fn end(job: JobId) -> Option<Time> {
     Some(Time(job.0))
 }
 
-/// The answer, with a plan of at most one move. Callgrind knows the function by its name.
+/// Computes the answer, with a plan of at most one move. Callgrind finds the function by its name.
 #[inline(never)]
 fn counted_why(snapshot: &Snapshot, demand: &Demand) -> Why {
     let (demand, limits) = (black_box(demand), SearchLimits::jobs(1));
     why(snapshot, &Question { limits, ..Question::new(demand, &end) })
 }
 
-/// What the service tells in a new state.
+/// The parts of the service's answer in a new state.
 struct Told {
     why: Why,
     nearest: Option<Cuboid>,
     largest: Option<Cuboid>,
 }
 
-/// All that the service tells of a refusal, without a plan.
+/// Computes everything that the service reports about a refusal, without a plan.
 #[inline(never)]
 fn counted_told(snapshot: &Snapshot, demand: &Demand, request: &Request) -> Told {
     let why = why(snapshot, &Question::new(black_box(demand), &end));
@@ -88,8 +88,8 @@ fn counted_told(snapshot: &Snapshot, demand: &Demand, request: &Request) -> Told
     Told { why, nearest, largest: snapshot.free().largest_free() }
 }
 
-/// A machine full of square leases and one that holds the rest, of which every fifth of the small
-/// ones has ended, and the side of these.
+/// Fills a machine with square leases, and one lease for the rest. Every fifth of the small leases
+/// has ended. Returns the machine and the side of the squares.
 fn filled(leases: usize) -> (Machine, u16) {
     let all = leases * 5 / 4;
     let fits = |width: &u16| usize::from(SIDE / width).pow(2) >= all;

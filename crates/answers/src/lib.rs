@@ -1,26 +1,28 @@
 //! Questions about a machine, its queue and its running jobs: does a request fit, why not, how many
-//! fit, which jobs would have to move, who makes room by when, and when it will start.
+//! boxes fit, which jobs would have to move, and when will it start?
 //!
-//! A [`Snapshot`] is who holds what on a machine, whatever strategy put it there. On it,
+//! A [`Snapshot`] contains the jobs on a machine and their nodes, whatever strategy placed them
+//! there. Functions on a snapshot:
 //!
-//! - [`fit`] and [`nearest`] say where a box is free, or which smaller ones are;
-//! - [`blockers`] finds the place of least weight: the jobs that would have to go;
-//! - [`earliest`] says when running jobs will have made room, and where;
-//! - [`unblock`] finds the cheapest set of jobs whose moving makes the box fit, with where each
-//!   goes, and [`unblock_any`] that for one of several boxes;
-//! - [`drain`] plans how a set of nodes is emptied, and [`defragment`] how many boxes of a shape
-//!   can be made free at once;
-//! - [`room_by`] says who moves or is requeued so that a box or some nodes are free by a time, and
-//!   [`RoomQuestion`] which jobs that delays;
-//! - [`slots`] says how many boxes of a shape can be placed side by side now, and [`next_slot`]
-//!   when there are more; [`SlotsAnswer`] is both, and how many there are after moves;
-//! - [`why`] puts these together: what a request waits for, who is in its way, and what would help;
-//! - [`waits`] gives the reason why each job of a queue is waiting, and [`waiting`] all that is
-//!   known of one of them.
+//! - [`fit`] finds a free place for a box, and [`nearest`] the largest smaller boxes that are free;
+//! - [`blockers`] finds the place that is cheapest to empty, and the jobs in it;
+//! - [`earliest`] finds the first time at which a place is free, as running jobs end;
+//! - [`unblock`] finds the cheapest jobs to move so that a box fits, with their new places, and
+//!   [`unblock_any`] does so for one of several boxes;
+//! - [`drain`] plans moves that empty a set of nodes, and [`defragment`] moves that free as many
+//!   boxes of a shape as possible;
+//! - [`room_by`] plans moves and requeues that free a box or some nodes by a given time, and
+//!   [`RoomQuestion`] adds the jobs that the plan delays;
+//! - [`slots`] counts the boxes of a shape that fit side by side now, [`next_slot`] finds the time
+//!   when more fit, and [`SlotsAnswer`] combines both, and the count after moves;
+//! - [`why`] combines these: the reason why a request waits, the jobs in its way, and the moves
+//!   that would help;
+//! - [`waits`] gives the reason for each job of a queue, and [`waiting`] everything known about one
+//!   of them.
 //!
-//! Every answer is exact. A search that could take too long has a budget. The budget counts words
-//! looked at, not time, so that the same question always has the same answer. Such a search says
-//! whether its answer is proven.
+//! Every answer is exact. A search that could take too long has a budget, and reports whether its
+//! answer is proven. The budget counts words of memory rather than time, so the same question
+//! always gets the same answer.
 //!
 //! ```
 //! use pavior_allocation::{Machine, Placement, Selection};

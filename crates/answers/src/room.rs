@@ -1,8 +1,8 @@
 //! Room by a time on a dispatcher: the plan ([`room_by`]), and the jobs that it delays.
 //!
-//! Delays are found by running the dispatcher forward twice, without the plan and with it, as if
-//! every job ran as long as it is estimated to. With the plan, requeued jobs wait as the last of
-//! the queue, and nodes that moves and the room need are kept free.
+//! To find the delays, the dispatcher is run forward twice, without the plan and with it, as if
+//! every job ran exactly as long as estimated. With the plan, requeued jobs wait at the end of the
+//! queue, and the nodes needed for moves and for the room are kept free.
 
 use std::collections::HashMap;
 
@@ -17,17 +17,17 @@ use thiserror::Error;
 
 use crate::{Prospect, Room, RoomBy, RoomPlan, SearchLimits, Snapshot, room_by};
 
-/// A question about how room is made on a dispatcher.
+/// A question about making room on a dispatcher.
 #[derive(Clone, Copy, Debug)]
 pub struct RoomQuestion<'a> {
-    /// What is to be free.
+    /// The nodes that are to be free.
     pub room: Room<'a>,
-    /// The time from which on it is to be free.
+    /// The time from which they are to be free.
     pub by: Time,
-    /// How long it is needed from then on.
+    /// The duration for which they are needed.
     pub length: Time,
-    /// If jobs may be requeued, the unit of the time that they lose: their loss is their nodes
-    /// times the units since their start. If not, jobs only move.
+    /// If jobs may be requeued, the unit of time for their losses: a job loses its nodes times the
+    /// units since its start. `None` if jobs may only move.
     pub requeue: Option<Time>,
     /// The limits of the search.
     pub limits: SearchLimits,
@@ -38,33 +38,33 @@ pub struct RoomQuestion<'a> {
 pub struct DelayedJob {
     /// The job. It waits, or is requeued.
     pub job: JobId,
-    /// The time at which it would start without the plan, or has started.
+    /// The time at which it would start without the plan, or at which it started.
     pub before: Time,
-    /// The time at which it starts with the plan; none if it never does.
+    /// The time at which it starts with the plan. `None` if it never does.
     pub planned: Option<Time>,
 }
 
 impl DelayedJob {
-    /// Returns the delay; none if the job never starts.
+    /// Returns the delay, or `None` if the job never starts.
     pub fn delay(&self) -> Option<Time> {
         self.planned.map(|planned| planned.since(self.before))
     }
 }
 
-/// Why the delays of a plan are unknown.
+/// Reasons why the delays of a plan are unknown.
 #[derive(Clone, Debug, Error)]
 pub enum RoomError {
-    /// Strategy or scheduler have failed.
+    /// The strategy or the scheduler has failed.
     #[error(transparent)]
     Dispatch(#[from] DispatchError),
-    /// The nodes that are needed cannot be kept free.
+    /// The needed nodes cannot be kept free.
     #[error(transparent)]
     Reservation(#[from] BadReservation),
 }
 
 impl RoomQuestion<'_> {
-    /// Finds the best plan. Running jobs are said to end by their estimates. No job moves to nodes
-    /// that are reserved ahead. Cost: that of [`room_by`].
+    /// Finds the best plan, given that running jobs end at their estimates. No job moves to nodes
+    /// with an advance reservation. Cost: that of [`room_by`].
     ///
     /// # Panics
     /// Never: a dispatcher refuses reservations of another machine.
@@ -86,11 +86,12 @@ impl RoomQuestion<'_> {
         room_by(&snapshot, self.room, self.by, prospect, &self.limits)
     }
 
-    /// Finds the jobs that start later with a plan, the most delayed first, of equals the lower
-    /// number. `scheduler` makes a scheduler of the dispatcher's kind. Cost: two runs forward.
+    /// Finds the jobs that start later with a plan. The most delayed come first; ties are sorted by
+    /// job number. `scheduler` makes a scheduler of the dispatcher's kind. Cost: two runs forward.
     ///
     /// # Errors
-    /// If strategy or scheduler fail, or a reservation ahead has one of the highest numbers.
+    /// Returns an error if the strategy or the scheduler fails, or if an advance reservation has
+    /// one of the highest numbers.
     pub fn delayed(
         &self,
         plan: &RoomPlan,
@@ -115,7 +116,7 @@ impl RoomQuestion<'_> {
         Ok(late)
     }
 
-    /// Puts a plan under way: requeues its jobs, and keeps the nodes free that will be needed.
+    /// Applies a plan: requeues its jobs, and keeps the needed nodes free.
     fn planned(
         &self,
         mut dispatcher: Dispatcher,
@@ -129,7 +130,7 @@ impl RoomQuestion<'_> {
             }
         }
         let grid = *dispatcher.machine().grid();
-        // Numbers of reservations that no other one has: they count down from the last.
+        // Unused numbers for reservations, counting down from the highest.
         let mut number = u64::MAX;
         let mut keep = |boxes: Vec<Cuboid>, from: Time, to: Time| {
             number -= 1;

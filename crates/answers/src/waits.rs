@@ -17,13 +17,14 @@ const MOST_EXAMINED: usize = 1 << 20;
 
 /// Returns the reason why each waiting job of a dispatcher is waiting, in the order of the queue.
 ///
-/// `standing` is what the scheduler has planned in this state, if it was asked
-/// ([`Dispatcher::standing`]). `endless` is a duration so long that it stands for an unknown one:
-/// starts and ends that are further away are not told.
+/// `standing` is the scheduler's plan in this state, if it was asked ([`Dispatcher::standing`]).
+/// `endless` is a duration that stands for an unknown one: starts and ends that are further away
+/// are not reported.
 ///
-/// At most 512 different requests are put to the strategy, and 2^20 reservations are examined.
-/// Other jobs that could be placed are said to be kept by the scheduler ([`Queued::Kept`]).
-/// Cost: these questions, a copy of the machine, and O(q log q) for q waiting jobs.
+/// The strategy is asked about at most 512 different requests, and at most 2^20 reservations are
+/// examined. Beyond that, jobs that could be placed are reported as kept waiting by the scheduler
+/// ([`Queued::Kept`]). Cost: these questions, a copy of the machine, and O(q log q) for q waiting
+/// jobs.
 pub fn waits(
     dispatcher: &Dispatcher,
     standing: Option<&Standing>,
@@ -44,8 +45,8 @@ pub fn waits(
 }
 
 impl Queued {
-    /// Returns what the queue says about a job, given the reason why it is waiting
-    /// ([`waits`]); none if it is in no queue.
+    /// Returns the state of a job in the queue, given the reason why it is waiting ([`waits`]).
+    /// `None` stands for a job that is not in a queue.
     pub fn of(reason: Option<&Why>) -> Queued {
         match reason.map(|why| why.cause) {
             Some(Cause::Queue(queued)) => queued,
@@ -62,7 +63,7 @@ struct Search<'a> {
     now: Time,
     endless: Time,
     plan: Plan<'a>,
-    /// The placement by the strategy of each request that it was asked about.
+    /// The strategy's placement for each request about which it was asked.
     known: HashMap<Request, Option<Placement>>,
     /// The number of reservations that may still be examined.
     left: usize,
@@ -88,7 +89,7 @@ impl Search<'_> {
         if let Some(ahead) = self.ahead(job) {
             return Cause::Queue(ahead);
         }
-        // The scheduler has already asked the machine in this state, and was refused.
+        // The scheduler has already asked the machine in this state and was refused.
         let is_refused =
             kept == Some(Kept::ByMachine) && self.machine.answers(&job.request) != Answers::Count;
         if is_refused {
@@ -112,7 +113,7 @@ impl Search<'_> {
         }))
     }
 
-    /// Returns where the strategy would place a request, if anywhere.
+    /// Returns the placement by the strategy for a request, if it has one.
     fn placed(&mut self, request: &Request) -> Result<Option<Placement>, TooManyQuestions> {
         if self.known.len() >= MOST_QUESTIONS && !self.known.contains_key(request) {
             return Err(TooManyQuestions);
@@ -132,15 +133,16 @@ impl Search<'_> {
     }
 }
 
-/// The strategy has already been asked [`MOST_QUESTIONS`] times.
+/// The error when the strategy has already been asked [`MOST_QUESTIONS`] times.
 struct TooManyQuestions;
 
 /// The reservations of the scheduler.
 struct Plan<'a> {
-    /// The reservations in the order in which they begin.
+    /// The reservations in the order of their starts.
     reserved: Vec<&'a Reserved>,
     places: HashMap<JobId, usize>,
-    /// Times at which nodes become free or are taken, the change, and the reservation.
+    /// The times at which nodes become free or are taken, the change in their number, and the
+    /// reservation.
     changes: Vec<(Time, i128, Option<&'a Reserved>)>,
 }
 
@@ -185,7 +187,7 @@ impl<'a> Plan<'a> {
     ) -> Option<&'a Reserved> {
         let others = || self.reserved.iter().copied().filter(|other| other.job != asked.id);
         if let [only] = self.reserved[..] {
-            // The head's.
+            // This is the reservation of the head of the queue.
             return Some(only);
         }
         if !self.changes.is_empty() && others().all(|other| other.placement.is_none()) {

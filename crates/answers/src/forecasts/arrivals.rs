@@ -1,4 +1,4 @@
-//! Jobs that arrived of late, from which later arrivals are drawn.
+//! Recent arrivals, from which later arrivals are drawn.
 
 use std::collections::VecDeque;
 
@@ -9,9 +9,9 @@ use pavior_workload::TimeUnit;
 use super::{HORIZON, Kind};
 
 const DAY: u64 = 24 * 3600 * TimeUnit::SECOND.ticks;
-/// Days that are remembered: a week has all days.
+/// The number of days that are remembered. A week contains every weekday.
 const DAYS: u64 = 7;
-/// Arrivals that are remembered.
+/// The maximum number of arrivals that are remembered.
 const ARRIVALS: usize = 20_000;
 
 /// The arrivals of the last seven days, at most 20,000.
@@ -20,7 +20,7 @@ pub(crate) struct Arrivals {
     recent: VecDeque<Arrival>,
 }
 
-/// A job that has arrived, as far as it was known then.
+/// The properties of a job that were known when it arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arrival {
     pub(crate) at: Time,
@@ -29,7 +29,7 @@ pub(crate) struct Arrival {
 }
 
 impl Arrivals {
-    /// Remembers an arrival. Arrivals come in the order of time.
+    /// Records an arrival. Arrivals must come in order of time.
     pub(crate) fn add(&mut self, arrival: Arrival) {
         let old = |first: &Arrival| arrival.at.since(first.at).0 > DAYS * DAY;
         while self.recent.len() >= ARRIVALS || self.recent.front().is_some_and(old) {
@@ -38,8 +38,8 @@ impl Arrivals {
         self.recent.push_back(arrival);
     }
 
-    /// Arrivals after `now`: those of the last one to seven days once more, at the same hours, and
-    /// so on. None if less than a day is remembered.
+    /// Returns arrivals after `now`: those of the past one to seven days at the same hours,
+    /// repeated. `None` if less than a day is known.
     pub(crate) fn later<'a>(
         &'a self,
         now: Time,

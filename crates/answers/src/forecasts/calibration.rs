@@ -1,4 +1,4 @@
-//! How far promises were off, and what later promises make of it.
+//! Errors of earlier forecasts, which correct later ones.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -9,18 +9,19 @@ use rustc_hash::FxHashMap;
 
 use super::Kind;
 
-/// Promises of a class of sizes from which later ones learn.
+/// The maximum number of promises per class of sizes from which later ones learn.
 const LATEST: usize = 800;
-/// Open promises that are held against what comes.
+/// The maximum number of open promises that are tracked.
 const OPEN: usize = 100_000;
-/// Fewer say too little: the promises of all sizes count, or a margin without any.
+/// The minimum number of promises. With fewer, those of all sizes are used, or a fixed margin.
 const ENOUGH: usize = 30;
-/// The share of waits that is to lie outside on each side. Half of a tenth less a margin: misses
-/// are known late, and come in bursts.
+/// The share of waits that may lie outside the interval on each side. It is half of a tenth, less a
+/// margin, because misses become known late and occur in bursts.
 const OUTSIDE: f64 = 0.04;
-/// By how much a miss moves the level that is aimed at (Gibbs & Candes 2021).
+/// The step by which a miss changes the target level (Gibbs & Candes 2021).
 const STEP: f64 = 0.002;
-/// The margin before enough is known, in the scale of [`scaled`]: an hour becomes 0 to 12 hours.
+/// The margin until enough is known, in the scale of [`scaled`]. It turns an hour into 0 to 12
+/// hours.
 const MARGIN: f64 = 20.0;
 const LOW: usize = 0;
 const HIGH: usize = 2;
@@ -28,31 +29,32 @@ const HIGH: usize = 2;
 /// The 5, 50 and 95 % quantiles of a wait, in the scale of [`scaled`].
 pub(crate) type Quantiles = [f64; 3];
 
-/// Waits are compared as cube roots, from a minute on: errors of a wait grow with it, but slower.
+/// Scales a wait to its cube root, with a minimum of a minute: the error of a wait grows with the
+/// wait, but more slowly.
 fn scaled(wait: Time) -> f64 {
     (TimeUnit::SECOND.units(wait) + 60.0).cbrt()
 }
 
-/// The wait of a value of [`scaled`].
+/// Returns the wait that has this value of [`scaled`].
 fn wait_of(scaled: f64) -> Time {
     TimeUnit::SECOND.time((scaled.max(0.0).powi(3) - 60.0).clamp(0.0, 1e11))
 }
 
-/// Conformal quantile regression (Romano, Patterson & Candes 2019), online.
+/// Online conformal quantile regression (Romano, Patterson & Candes 2019).
 ///
-/// The quantiles of the futures are shifted by what those of earlier promises were off. Each of
-/// the three has a shift of its own, from the latest 800 promises to jobs of similar size. The
-/// level that is aimed at follows the misses (adaptive conformal inference, Gibbs & Candes 2021). A
-/// job that waits longer than promised counts as a miss from that moment on, not only when it
-/// starts: feedback that comes with a wait would come late when queues grow.
+/// The quantiles of the futures are shifted by the errors of earlier promises. Each of the three
+/// quantiles has its own shift, from the latest 800 promises to jobs of similar size. The target
+/// level follows the misses (adaptive conformal inference, Gibbs & Candes 2021). A job that waits
+/// longer than promised counts as a miss from that moment, not only when it starts: otherwise the
+/// feedback would be late whenever the queue grows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calibration {
     classes: BTreeMap<u32, Residuals>,
     all: Residuals,
     open: FxHashMap<JobId, Promise>,
-    /// When each open promise will be broken.
+    /// The time at which each open promise will be broken.
     deadlines: BTreeSet<(Time, JobId)>,
-    /// Open promises that are broken: their jobs still wait.
+    /// The open promises that are already broken, because their jobs still wait.
     late: BTreeSet<JobId>,
     record: Record,
 }
@@ -69,25 +71,26 @@ impl Default for Residuals {
     }
 }
 
-/// How promises to jobs that had to wait have turned out.
+/// The record of promises to jobs that had to wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// All that were made. What is neither kept nor broken is still open, or its job was withdrawn.
+    /// The number of promises. Those neither kept nor broken are still open, or their jobs were
+    /// withdrawn.
     pub made: u64,
-    /// Those that started within what was promised.
+    /// The number of jobs that started in the promised interval.
     pub kept: u64,
-    /// Those that did not, or have waited too long already.
+    /// The number of jobs that did not, or that have already waited too long.
     pub broken: u64,
 }
 
-/// What is said about a job: the quantiles of the futures, and the waits that are promised.
+/// The forecast for a job: the quantiles of the futures, and the promised waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said {
     pub(crate) raw: Quantiles,
     pub(crate) waits: [Time; 3],
 }
 
-/// What was said about a job that still waits.
+/// The forecast for a job that is still waiting.
 #[derive(Clone, Copy, Debug)]
 struct Promise {
     at: Time,
@@ -98,7 +101,7 @@ struct Promise {
 }
 
 impl Promise {
-    /// By how much the quantiles were off.
+    /// Returns the errors of the quantiles.
     fn residual(&self, now: Time) -> Quantiles {
         let wait = scaled(now.since(self.at));
         self.raw.map(|quantile| wait - quantile)
@@ -113,7 +116,7 @@ impl Residuals {
         self.latest.push_back(residual);
     }
 
-    /// The level of an end moves against its misses.
+    /// Adjusts the target level of the lower end after a hit or a miss.
     fn learn_low(&mut self, missed: bool) {
         self.levels[0] = (self.levels[0] + STEP * (OUTSIDE - f64::from(missed))).clamp(0.0, 0.4);
     }
@@ -122,14 +125,14 @@ impl Residuals {
         self.levels[1] = (self.levels[1] - STEP * (OUTSIDE - f64::from(missed))).clamp(0.6, 1.0);
     }
 
-    /// By how much each quantile is to be shifted, if enough is known. Of those that wait too long
-    /// already, what is known by now.
+    /// Returns the shift of each quantile, if enough is known. Jobs that have already waited too
+    /// long count with their wait so far.
     fn shifts(&self, late: &[Quantiles]) -> Option<Quantiles> {
         let count = self.latest.len() + late.len();
         if count < ENOUGH {
             return None;
         }
-        // Ranks among one more, since the next counts too.
+        // Ranks among one more value, because the next one counts too.
         let more = (count + 1) as f64 / count as f64;
         let low = (self.levels[0] * more - 1.0 / count as f64).max(0.0);
         let high = (self.levels[1] * more).min(1.0);
@@ -142,18 +145,18 @@ impl Residuals {
 }
 
 impl Calibration {
-    /// How many promises were made, kept and broken so far, of jobs that had to wait.
+    /// Returns the numbers of promises made, kept and broken so far, for jobs that had to wait.
     pub(crate) fn record(&self) -> Record {
         self.record
     }
 
-    /// Whether enough promises have been held against what came.
+    /// Returns true if enough promises have been checked.
     pub(crate) fn is_learned(&self) -> bool {
         self.all.latest.len() >= ENOUGH
     }
 
-    /// The 5, 50 and 95 % quantiles of a wait from now on, from those in some futures, and what
-    /// they were before they were shifted. O(n log n) for the 800 latest promises.
+    /// Returns the 5, 50 and 95 % quantiles of a wait from now, computed from the waits in some
+    /// futures, and the quantiles before the shift. O(n log n) for the 800 latest promises.
     pub(crate) fn waits(&self, now: Time, kind: &Kind, futures: &[Time]) -> Said {
         let mut waits: Vec<f64> = futures.iter().map(|&wait| scaled(wait)).collect();
         let raw = [0.05, 0.5, 0.95].map(|level| quantile(&mut waits, level));
@@ -165,14 +168,14 @@ impl Calibration {
         Said { raw, waits: [low.min(median), median, high.max(median)].map(wait_of) }
     }
 
-    /// What is known of the open promises that are broken already.
+    /// Returns the errors so far of open promises that are already broken.
     fn late(&self, now: Time, class: Option<u32>) -> Vec<Quantiles> {
         let late = self.late.iter().filter_map(|job| self.open.get(job));
         let like = late.filter(|promise| class.is_none_or(|class| promise.class == class));
         like.map(|promise| promise.residual(now)).collect()
     }
 
-    /// Something was said about a job that waits. Only what was said first counts.
+    /// Records a forecast for a waiting job. Only the first forecast of a job counts.
     pub(crate) fn promise(&mut self, job: JobId, at: Time, kind: &Kind, said: &Said) {
         if self.open.len() >= OPEN || self.open.contains_key(&job) {
             return;
@@ -184,7 +187,7 @@ impl Calibration {
         self.record.made += 1;
     }
 
-    /// Time has come to `now`: promises whose end has passed are broken.
+    /// Advances the time to `now`. Promises whose end has passed are broken.
     pub(crate) fn advance(&mut self, now: Time) {
         while let Some(&(deadline, job)) = self.deadlines.first().filter(|first| first.0 < now) {
             self.deadlines.remove(&(deadline, job));
@@ -196,7 +199,7 @@ impl Calibration {
         }
     }
 
-    /// A job has started.
+    /// Records that a job has started.
     pub(crate) fn started(&mut self, job: JobId, now: Time) {
         self.advance(now);
         let Some(promise) = self.open.remove(&job) else { return };
@@ -217,7 +220,7 @@ impl Calibration {
         });
     }
 
-    /// A job no longer wants to start: nothing is learned of it.
+    /// Records that a job will not start. Nothing is learned from it.
     pub(crate) fn withdrawn(&mut self, job: JobId) {
         if let Some(promise) = self.open.remove(&job) {
             self.deadlines.remove(&(promise.high, job));
@@ -225,7 +228,7 @@ impl Calibration {
         }
     }
 
-    /// Open promises are given up: nothing more is learned of them.
+    /// Drops all open promises. Nothing more is learned from them.
     pub(crate) fn forget_open(&mut self) {
         self.open.clear();
         self.deadlines.clear();
@@ -238,7 +241,8 @@ impl Calibration {
     }
 }
 
-/// A quantile of some values, linear between two of them; 0 of none. Reorders them.
+/// Returns a quantile of some values, interpolated linearly; 0 if there are none. Reorders the
+/// values.
 fn quantile(values: &mut [f64], level: f64) -> f64 {
     let Some(last) = values.len().checked_sub(1) else { return 0.0 };
     let place = level * last as f64;
@@ -273,8 +277,8 @@ mod tests {
         }
     }
 
-    /// Futures that are always an hour, and waits that are one to three hours: what is promised
-    /// holds, although no future did.
+    /// Checks that promises are kept although no future is right: futures are always an hour, and
+    /// waits are one to three hours.
     #[test]
     fn what_is_promised_comes_to_hold() {
         let kind = Kind { user: None, nodes: 4, estimate: None };

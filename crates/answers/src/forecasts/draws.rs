@@ -1,17 +1,18 @@
-//! What one future draws: run times, and what arrives later.
+//! The random draws of one future: run times and later arrivals.
 
 use pavior_kernel::{Stream, Time};
 use rustc_hash::FxHashMap;
 
 use super::{Kind, Past};
 
-/// The share of a user's jobs that are like the same earlier one.
+/// The share of a user's jobs that resemble the same earlier job.
 const ALIKE: f64 = 2.0 / 3.0;
 
-/// The stream of one future, and which earlier run the jobs of each user are like.
+/// The random stream of one future, and the earlier run that the jobs of each user resemble.
 ///
-/// Jobs that one user submits one after another run alike: if the first of them fails at once, so
-/// do the others. Drawn one by one, their run times would even out, and all futures would agree.
+/// Consecutive jobs of a user have similar run times: if the first one fails at once, so do the
+/// others. If each run time were drawn independently, they would average out, and all futures would
+/// agree.
 pub(crate) struct Draws {
     pub(crate) stream: Stream,
     ranks: FxHashMap<u64, f64>,
@@ -22,7 +23,7 @@ impl Draws {
         Draws { stream, ranks: FxHashMap::default() }
     }
 
-    /// A run time of a job that runs for `age` already.
+    /// Draws the run time of a job that has already run for `age`.
     pub(crate) fn run(&mut self, past: &Past, kind: &Kind, age: Time) -> Time {
         let Draws { stream, ranks } = self;
         let own = stream.unit();
@@ -43,7 +44,8 @@ mod tests {
     const MINUTE: Time = Time(60 * TimeUnit::SECOND.ticks);
     const HOUR: Time = Time(60 * MINUTE.0);
 
-    /// Half of a user's jobs fail at once: of twenty more, in some futures most do, in some few.
+    /// Checks that the jobs of a user are similar within a future. Half of the past jobs failed at
+    /// once; so in some futures most of twenty further jobs fail, in others few.
     #[test]
     fn jobs_of_a_user_run_alike_in_a_future() {
         let kind = Kind { user: Some(1), nodes: 4, estimate: Some(HOUR) };

@@ -1,4 +1,4 @@
-//! Learns from what happens on a machine, and says when what waits will start.
+//! A forecaster, which learns from events on a machine and predicts when waiting jobs will start.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,52 +17,53 @@ use super::future::starts;
 use super::obstacle::obstacle;
 use super::{Experience, HORIZON, Kind, Past, QueueForecast, Start};
 
-/// How forecasts are made.
+/// The effort for a forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// The number of futures, at least 1.
     pub futures: usize,
-    /// The most threads that run them.
+    /// The maximum number of threads that run them.
     pub threads: usize,
-    /// The seed of what they draw.
+    /// The seed of their random draws.
     pub seed: u64,
 }
 
 impl Default for Effort {
-    /// Eight futures on one thread.
+    /// Returns eight futures on one thread.
     fn default() -> Effort {
         Effort { futures: 8, threads: 1, seed: 1 }
     }
 }
 
-/// When a job will start: instants in the ticks of [`TimeUnit::SECOND`].
+/// The predicted start of a job, in ticks of [`TimeUnit::SECOND`].
 ///
 /// [`TimeUnit::SECOND`]: pavior_workload::TimeUnit::SECOND
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forecast {
     /// The job.
     pub job: JobId,
-    /// Earlier than this in about 5 of 100 cases.
+    /// The 5 % quantile: about 5 of 100 jobs start earlier.
     pub low: Time,
-    /// Earlier and later equally often.
+    /// The median: half of the jobs start earlier.
     pub median: Time,
-    /// Later than this in about 5 of 100 cases. What would be [`HORIZON`] from now may be later
-    /// still. A job that starts in no future and not in the plan has that in all four.
+    /// The 95 % quantile: about 5 of 100 jobs start later. A value of [`HORIZON`] from now means
+    /// that or later. If a job starts in no future and not in the plan, all four times have this
+    /// value.
     pub high: Time,
-    /// When it starts if each job runs as long as its user says, and none arrives any more.
+    /// The start if each job runs as long as its estimate and no more jobs arrive.
     pub plan: Time,
 }
 
-/// No forecast can be made.
+/// Reasons why a forecast is impossible.
 #[derive(Clone, Debug, Error)]
 pub enum ForecastError {
-    /// Scheduler or strategy have failed in a future.
+    /// The scheduler or the strategy has failed in a future.
     #[error(transparent)]
     Dispatch(#[from] DispatchError),
-    /// The scheduler cannot be made.
+    /// The scheduler cannot be created.
     #[error("no scheduler for a future: {0}")]
     Scheduler(String),
-    /// The machine cannot be made.
+    /// The machine cannot be created.
     #[error("no machine for the past: {0}")]
     Machine(String),
     /// It was stopped ([`Forecaster::stop_by`]).
@@ -70,15 +71,15 @@ pub enum ForecastError {
     Stopped,
 }
 
-/// Learns from what happens on a machine, and says when what waits will start.
+/// Learns from events on a machine, and predicts when waiting jobs will start.
 ///
-/// The caller tells what happens: [`submitted`](Forecaster::submitted),
+/// The caller reports the events: [`submitted`](Forecaster::submitted),
 /// [`started`](Forecaster::started), [`ended`](Forecaster::ended) and
 /// [`withdrawn`](Forecaster::withdrawn). [`Forecaster::forecast`] runs the machine's own strategy
 /// and scheduler forward from a state of its [`Dispatcher`], several times, with run times and
-/// later arrivals drawn from the past. The quantiles of the starts are shifted by what earlier
-/// promises were off, so that what is promised holds. The run time of a job is never read before
-/// the job has ended.
+/// later arrivals drawn from the past. The quantiles of the starts are then corrected by the errors
+/// of earlier forecasts, so that about nine of ten intervals are right. The run time of a job is
+/// never read before the job has ended.
 ///
 /// Memory is bounded: 20,000 run times, 20,000 arrivals of seven days, 100,000 open promises.
 pub struct Forecaster {
@@ -93,7 +94,8 @@ pub struct Forecaster {
 }
 
 impl Forecaster {
-    /// Knows nothing yet. The scheduler is that of the dispatchers it will be asked about.
+    /// Creates a forecaster without any knowledge. `scheduler` must be the one of the dispatchers
+    /// in later questions.
     pub fn new(scheduler: Selection, effort: Effort) -> Forecaster {
         Forecaster {
             scheduler,
@@ -113,76 +115,75 @@ impl Forecaster {
         self.stop = flag;
     }
 
-    /// The dispatchers that it will be asked about have another scheduler from now on. What was
-    /// learned stays.
+    /// Changes the scheduler of the dispatchers in later questions. All knowledge is kept.
     pub fn order_by(&mut self, scheduler: Selection) {
         self.scheduler = scheduler;
     }
 
-    /// The run times that it knows.
+    /// Returns the run times that it knows.
     pub fn past(&self) -> &Past {
         &self.past
     }
 
-    /// How good its promises have been.
+    /// Returns the numbers of promises that were kept and broken.
     pub fn record(&self) -> Record {
         self.calibration.record()
     }
 
-    /// Whether enough promises have been held against what came. Before, intervals have a margin
-    /// that nothing supports.
+    /// Returns true if enough promises have been checked. Until then, intervals have a fixed margin
+    /// without evidence.
     pub fn is_calibrated(&self) -> bool {
         self.calibration.is_learned()
     }
 
-    /// A job has arrived. Jobs come in the order of their arrivals.
+    /// Records that a job has arrived. Jobs must come in the order of their arrivals.
     pub fn submitted(&mut self, job: &Job, kind: Kind) {
         self.arrivals.add(Arrival { at: job.arrival, request: job.request, kind });
         self.kinds.insert(job.id, kind);
     }
 
-    /// A job runs of which nothing was told before.
+    /// Records a running job that was not reported before.
     pub fn found(&mut self, job: JobId, kind: Kind) {
         self.kinds.insert(job, kind);
     }
 
-    /// A job has started.
+    /// Records that a job has started.
     pub fn started(&mut self, job: JobId, now: Time) {
         self.calibration.started(job, now);
     }
 
-    /// A job has ended by itself after it has run for `length`.
+    /// Records that a job has ended normally after it ran for `length`.
     pub fn ended(&mut self, job: JobId, length: Time) {
         if let Some(kind) = self.kinds.remove(&job) {
             self.past.add(kind, length);
         }
     }
 
-    /// A job is gone of which nothing can be learned: it has left the queue, or was cut short.
+    /// Records that a job is gone without a result: it has left the queue, or was killed.
     pub fn withdrawn(&mut self, job: JobId) {
         self.kinds.remove(&job);
         self.calibration.withdrawn(job);
     }
 
-    /// What runs and waits is forgotten, with what was said of it. What has been learned stays.
+    /// Drops all running and waiting jobs and their promises. All other knowledge is kept.
     pub fn forget_jobs(&mut self) {
         self.kinds.clear();
         self.calibration.forget_open();
     }
 
-    /// Returns what has been learned so far.
+    /// Returns a summary of the knowledge so far.
     pub fn experience(&self) -> Experience {
         let runs = self.past.len() as u64;
         Experience { runs, promises: self.record(), calibrated: self.is_calibrated() }
     }
 
-    /// Forecasts when some jobs of a queue will start. Those that the scheduler names now are
+    /// Predicts when some jobs of a queue will start. Jobs that the scheduler starts now are
     /// started in `state`, and their forecast is `now`.
     ///
-    /// Costs as [`Forecaster::forecast_waiting`] of those that are left.
+    /// Cost: that of [`Forecaster::forecast_waiting`] for the remaining jobs.
     ///
     /// # Errors
-    /// If scheduler or strategy fail.
+    /// Returns an error if the scheduler or the strategy fails.
     pub fn forecast_queue(
         &mut self,
         state: &mut Dispatcher,
@@ -200,14 +201,14 @@ impl Forecaster {
         Ok(forecast)
     }
 
-    /// Forecasts when waiting jobs will start, as [`Forecaster::forecast`] does, and says why a job
-    /// has no time.
+    /// Predicts when waiting jobs will start, as [`Forecaster::forecast`] does, and explains why a
+    /// job has no time.
     ///
-    /// Costs as the forecast, and one search of the strategy and one look at all places of its box
-    /// for each job that has no time.
+    /// Cost: that of the forecast. For each job without a time, also one search by the strategy and
+    /// one pass over all places of its box.
     ///
     /// # Errors
-    /// If scheduler or strategy fail.
+    /// Returns an error if the scheduler or the strategy fails.
     pub fn forecast_waiting(
         &mut self,
         state: &Dispatcher,
@@ -233,13 +234,13 @@ impl Forecaster {
         QueueForecast { now, starts, experience: self.experience() }
     }
 
-    /// When waiting jobs will start, as of now, after the scheduler has named no job to start. The
-    /// first forecast of a job that has a time is a promise, from which later ones learn.
+    /// Predicts when waiting jobs will start, after the scheduler has named no job to start now.
+    /// The first forecast of a job that has a time is a promise, from which later forecasts learn.
     ///
-    /// Costs as many runs as there are futures, each until the last of the jobs has started.
+    /// Cost: one run per future, each until the last of the jobs has started.
     ///
     /// # Errors
-    /// If scheduler or strategy fail.
+    /// Returns an error if the scheduler or the strategy fails.
     pub fn forecast(
         &mut self,
         state: &Dispatcher,
@@ -249,8 +250,8 @@ impl Forecaster {
         Ok(self.forecast_beside(state, now, jobs, &[Plan::Said])?.0)
     }
 
-    /// The same, and when the jobs start by each of some plans. The first of these is that of the
-    /// forecasts.
+    /// Makes forecasts, and also returns the starts under each of some plans. The first plan is
+    /// that of the forecasts.
     pub(crate) fn forecast_beside(
         &mut self,
         state: &Dispatcher,
@@ -281,11 +282,11 @@ impl Forecaster {
         Ok((forecasts, planned))
     }
 
-    /// Forecasts when a job would start that is submitted now: an answer of this job alone. Nothing
-    /// is promised, and nothing learned.
+    /// Predicts when a job would start if it were submitted now. Nothing is promised, and nothing
+    /// is learned.
     ///
     /// # Errors
-    /// If scheduler or strategy fail.
+    /// Returns an error if the scheduler or the strategy fails.
     pub fn forecast_request(
         &mut self,
         state: &Dispatcher,
@@ -320,9 +321,8 @@ impl Forecaster {
         Ok(said.map_or(beyond, |said| said.forecast(job, now, plan)))
     }
 
-    /// What is said of the starts of a job in each of the futures. None if it starts in none of
-    /// them, and not in the plan: an error of earlier promises shifts nothing where there is no
-    /// time.
+    /// Returns the forecast for a job, given its start in each of the futures. `None` if it starts
+    /// in none of them and not in the plan: without a time there is nothing to correct.
     fn said(
         &self,
         now: Time,
@@ -335,7 +335,8 @@ impl Forecaster {
         starts.then(|| self.calibration.waits(now, kind, &waits))
     }
 
-    /// A way without later arrivals. A job of which nothing is said runs for an hour.
+    /// Creates a future without later arrivals. A job about which nothing is known runs for an
+    /// hour.
     fn planned(&self, state: &Dispatcher, now: Time, plan: Plan) -> Result<Way, ForecastError> {
         let runs = all(state).map(|(job, start)| {
             let kind = self.kinds.get(&job.id).unwrap_or(&UNKNOWN);
@@ -354,11 +355,13 @@ impl Forecaster {
         Ok(Way { dispatcher: self.fork(state, &runs)?, runs, draws: None })
     }
 
-    /// As many futures as are asked for, with run times drawn for all that runs and waits.
+    /// Creates the requested number of futures, and draws run times for all running and waiting
+    /// jobs.
     fn drawn(&mut self, state: &Dispatcher, now: Time) -> Result<Vec<Way>, ForecastError> {
         let first = self.asked;
         self.asked += self.effort.futures.max(1) as u64;
-        // By number: the order of estimated ends would tell of run times where none is said.
+        // Sorted by number, because the order of ends would reveal run times of jobs without an
+        // estimate.
         let mut jobs: Vec<_> = all(state).collect();
         jobs.sort_unstable_by_key(|(job, _)| job.id);
         let way = |number| {
@@ -374,7 +377,7 @@ impl Forecaster {
         (first..self.asked).map(way).collect()
     }
 
-    /// When jobs start on each of some ways.
+    /// Returns the starts of jobs in each of some futures.
     fn starts(
         &self,
         ways: Vec<Way>,
@@ -399,8 +402,8 @@ impl Forecaster {
         Ok(started.into_iter().collect::<Result<_, _>>()?)
     }
 
-    /// The state with nothing in it that is not known: a job without an estimate is said to run as
-    /// long as it does in this future.
+    /// Copies the state, without information that is not known yet: a job without an estimate gets
+    /// the run time of this future as its estimate.
     fn fork(
         &self,
         state: &Dispatcher,
@@ -419,7 +422,7 @@ impl Forecaster {
 }
 
 impl Forecast {
-    /// That of a job that does not start before `end`.
+    /// Returns the forecast of a job that does not start before `end`.
     fn beyond(job: JobId, end: Time) -> Forecast {
         Forecast { job, low: end, median: end, high: end, plan: end }
     }
@@ -434,35 +437,35 @@ impl Said {
 
 const HOUR: Time = Time(3600 * pavior_workload::TimeUnit::SECOND.ticks);
 
-/// A job of which nothing was told.
+/// The properties of a job that was never reported.
 const UNKNOWN: Kind = Kind { user: None, nodes: 1, estimate: None };
 
-/// How long jobs run if nothing is drawn.
+/// Sources of run times other than draws.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plan {
-    /// As long as their users say, and without an estimate as long as jobs like them usually do.
+    /// The estimate; without one, the usual run time of similar jobs.
     Said,
-    /// As corrected estimates say ([`Past::corrected`]).
+    /// The corrected estimate ([`Past::corrected`]).
     Corrected,
 }
 
-/// A way in which time may run on.
+/// The input of one future.
 struct Way {
     dispatcher: Dispatcher,
-    /// How long each job runs that runs or waits.
+    /// The run time of each running or waiting job.
     runs: FxHashMap<JobId, Time>,
-    /// For what arrives later. None if nothing does.
+    /// The draws for later arrivals. `None` if no jobs arrive.
     draws: Option<Draws>,
 }
 
-/// All that runs, with its start, and all that waits.
+/// Returns all running jobs with their starts, and all waiting jobs.
 fn all(state: &Dispatcher) -> impl Iterator<Item = (&Job, Option<Time>)> {
     let running = state.running().by_estimated_end().map(|run| (&run.job, Some(run.start)));
     running.chain(state.queue().iter().map(|job| (job, None)))
 }
 
-/// The results in the order of the tasks, whatever the number of threads. A thread that is done
-/// takes the next task.
+/// Runs tasks on threads, and returns their results in the order of the tasks. A thread that is
+/// done takes the next task.
 fn in_parallel<T: Send, R: Send>(
     tasks: Vec<T>,
     threads: usize,

@@ -1,4 +1,4 @@
-//! One future: the real scheduler and strategy, run forward.
+//! One future: the machine's scheduler and strategy, run forward.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,14 +11,14 @@ use rustc_hash::FxHashMap;
 use super::HORIZON;
 use super::arrivals::Arrival;
 
-/// Later arrivals that a future takes up.
+/// The maximum number of later arrivals in a future.
 const ARRIVALS: usize = 3_000;
-/// The first number of later arrivals, unless a job has a greater one.
+/// The number of the first later arrival, unless a job has a greater number.
 const FIRST: u64 = 1 << 62;
 
-/// When each of some waiting jobs starts, in their order, from a state on; [`HORIZON`] after now
-/// for one that has not started by then. `runs` says how long each job runs that runs or waits,
-/// from its start on, and `later` what arrives, with how long it runs.
+/// Returns the start of each of some waiting jobs, in their order, in a run from a given state. It
+/// is [`HORIZON`] after now for a job that has not started by then. `runs` has the run time of each
+/// running or waiting job, and `later` the later arrivals with their run times.
 pub(crate) fn starts(
     (dispatcher, now): (Dispatcher, Time),
     runs: &FxHashMap<JobId, Time>,
@@ -53,7 +53,7 @@ pub(crate) fn starts(
     Ok(starts)
 }
 
-/// Schedulers are told what users say, and of a job without an estimate what it runs, as in the
+/// Creates an arriving job. Its estimate is the user's; without one, it is the run time, as in the
 /// replay of a log.
 fn arriving(arrival: &Arrival, number: u64, run: Time) -> Job {
     Job {

@@ -1,15 +1,15 @@
-//! When waiting jobs will start, as intervals that hold.
+//! Forecasts of the start of waiting jobs, as intervals that hold in nine of ten cases.
 //!
-//! A [`Forecaster`] hears what happens on a machine. Asked about a state, it runs the machine's own
-//! strategy and scheduler forward several times ([`Effort`]), with run times of the [`Past`] and
-//! arrivals like those of the last days. What earlier promises were off shifts later ones, so that
-//! nine of ten hold. [`replay`] does so for a log, a job at a time, and holds each promise against
-//! what came; [`Score`] says how good they were, beside what others would have said.
+//! A [`Forecaster`] is notified of events on a machine. To answer a question, it runs the machine's
+//! own strategy and scheduler forward several times ([`Effort`]), with run times from the [`Past`]
+//! and arrivals like those of the last days. The errors of earlier forecasts correct later ones, so
+//! that nine of ten intervals hold. [`replay`] does this for a log, job by job, and compares each
+//! forecast with the actual start. [`Score`] summarizes the errors, also those of other methods.
 //!
-//! A [`StartQuestion`] is a state of a machine with its queue and its past, which any thread can
-//! answer. The answer is a [`QueueForecast`]: a [`Start`] for each job, with its times or the
-//! [`Obstacle`] why it has none, and the [`Experience`] behind them. It has one form in JSON
-//! ([`QueueForecast::json`]) and one in words ([`QueueForecast::words`]).
+//! A [`StartQuestion`] contains the state of a machine with its queue and its past, and can be
+//! answered on any thread. The answer is a [`QueueForecast`]: a [`Start`] for each job, with its
+//! times or the [`Obstacle`] because of which it has none, and the [`Experience`] behind them. It
+//! can be written as JSON ([`QueueForecast::json`]) and in words ([`QueueForecast::words`]).
 //!
 //! Times are in ticks of [`TimeUnit::SECOND`](pavior_workload::TimeUnit::SECOND).
 
@@ -42,5 +42,5 @@ pub use score::{Score, Third};
 pub use start::{Obstacle, Place, Start, StartJson};
 pub use words::StartWords;
 
-/// How far ahead futures run: what has not started by then may start later still.
+/// The length of a future. Jobs that have not started by then may start later.
 pub const HORIZON: Time = Time(60 * 24 * 3600 * TimeUnit::SECOND.ticks);

@@ -1,4 +1,4 @@
-//! Why a job has no start time.
+//! Reasons why a job has no start time.
 
 use pavior_allocation::{Fork, Machine};
 use pavior_mesh::Request;
@@ -6,17 +6,17 @@ use pavior_mesh::Request;
 use super::Obstacle;
 use crate::{Demand, Snapshot, Weights, blockers};
 
-/// Says why a request does not start: it has no place even when every job is gone, or else it does
-/// not start in time. `empty` keeps the machine without jobs for the next request.
+/// Explains why a request does not start: either it has no place even when all jobs are gone, or it
+/// does not start in time. `empty` stores the machine without jobs for the next request.
 ///
-/// Cost: one search of the strategy; where it finds no place, O(N) an orientation of each box on N
-/// nodes.
+/// Cost: one search by the strategy. If it finds no place, also O(N) per orientation of each box on
+/// N nodes.
 pub(super) fn obstacle(machine: &Machine, empty: &mut Option<Fork>, request: &Request) -> Obstacle {
     let empty = empty.get_or_insert_with(|| machine.fork_empty());
     if empty.find(request).is_ok() {
         return Obstacle::Horizon;
     }
-    // Which nodes a pool has is not known here.
+    // The nodes of a pool are not known here.
     let boxes = match request.pool {
         None => Demand::refused(machine, request).boxes,
         Some(_) => Vec::new(),

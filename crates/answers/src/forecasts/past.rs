@@ -1,4 +1,4 @@
-//! Run times of the past, from which those of the future are drawn.
+//! Run times of past jobs, from which future run times are drawn.
 
 use std::collections::VecDeque;
 
@@ -8,23 +8,24 @@ use rustc_hash::FxHashMap;
 
 use super::Kind;
 
-/// Runs that are remembered.
+/// The maximum number of runs that are remembered.
 const RUNS: usize = 20_000;
-/// Runs of a class that count: what a user did last says most.
+/// The number of recent runs of a class that count, because a user's latest jobs are the most
+/// informative.
 const LATEST: usize = 30;
-/// Runs of all jobs together that count.
+/// The number of recent runs that count in the class of all jobs.
 const LATEST_OF_ALL: usize = 500;
-/// How much the wider class weighs, in runs of the narrower one.
+/// The weight of the wider class, in runs of the narrower one.
 const PRIOR: f64 = 2.0;
 const MINUTE: u64 = 60 * TimeUnit::SECOND.ticks;
 
 /// The last 20,000 run times, in classes. Times are in ticks of [`TimeUnit::SECOND`].
 ///
-/// A run time is drawn from the narrowest class of jobs that are like the one in question: same
-/// user, nodes and estimate; same user and estimate; same user; similar nodes and estimate; all.
-/// A class of n runs is taken with probability n / (n + 2), else the next wider one. Of the first
-/// two its runs count as they were, of the third at most up to the estimate, of the others as
-/// shares of their estimates.
+/// A run time is drawn from the narrowest class of similar jobs: same user, nodes and estimate;
+/// same user and estimate; same user; similar nodes and estimate; all. A class with n runs is used
+/// with probability n / (n + 2), otherwise the next wider one. Runs of the first two classes count
+/// unchanged. Runs of the third are cut at the estimate, and runs of the others count as fractions
+/// of their estimates.
 #[derive(Clone, Debug, Default)]
 pub struct Past {
     runs: VecDeque<Run>,
@@ -47,7 +48,8 @@ enum Class {
 }
 
 impl Class {
-    /// From the narrowest to the widest. Where the user is not known, three classes are left out.
+    /// Returns the classes of a job, from the narrowest to the widest. Without a user, three
+    /// classes are left out.
     fn of(kind: &Kind) -> impl Iterator<Item = Class> {
         let minutes = kind.estimate.map_or(0, |estimate| estimate.0 / MINUTE);
         let similar = Class::Similar(kind.nodes.max(1).ilog2(), 64 - minutes.leading_zeros());
@@ -61,7 +63,7 @@ impl Class {
         if self == Class::All { LATEST_OF_ALL } else { LATEST }
     }
 
-    /// How long a job would run that runs like one of this class.
+    /// Returns the run time of a job that behaves like a run of this class.
     fn length(self, run: &Run, kind: &Kind) -> Time {
         let (Some(theirs), Some(ours)) = (run.kind.estimate, kind.estimate) else {
             return run.length;
@@ -77,22 +79,22 @@ impl Class {
 }
 
 impl Past {
-    /// Nothing is known yet.
+    /// Creates a past without any runs.
     pub fn new() -> Past {
         Past::default()
     }
 
-    /// The number of runs that are remembered.
+    /// Returns the number of remembered runs.
     pub fn len(&self) -> usize {
         self.runs.len()
     }
 
-    /// Whether nothing is known yet.
+    /// Returns true if no runs are remembered.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// Remembers how long a job has run. O(1).
+    /// Records the run time of a job. O(1).
     pub fn add(&mut self, kind: Kind, length: Time) {
         if self.runs.len() == RUNS {
             self.forget_oldest();
@@ -108,8 +110,8 @@ impl Past {
         }
     }
 
-    /// Of each class the oldest goes where it has no more than are remembered: classes of users who
-    /// have left vanish.
+    /// Removes the oldest runs of each class beyond those that are remembered. The classes of users
+    /// who have left disappear.
     fn forget_oldest(&mut self) {
         let Some(oldest) = self.runs.pop_front() else { return };
         for class in Class::of(&oldest.kind) {
@@ -123,9 +125,10 @@ impl Past {
         }
     }
 
-    /// A run time longer than `age`, the time that the job runs already: of the class that is
-    /// drawn, the run at `rank` from the oldest, 0, to the latest, 1. Without any run of the past
-    /// that is long enough: uniform up to the estimate, and beyond it up to twice the age.
+    /// Draws a run time longer than `age`, the time for which the job has already run. It is the
+    /// run at `rank` in the chosen class, from the oldest (0) to the latest (1). If no past run is
+    /// long enough, it is uniform up to the estimate, and beyond the estimate uniform up to twice
+    /// the age.
     pub(crate) fn draw(&self, kind: &Kind, age: Time, rank: f64, stream: &mut Stream) -> Time {
         for class in Class::of(kind) {
             let Some(runs) = self.classes.get(&class) else { continue };
@@ -142,7 +145,8 @@ impl Past {
         age.saturating_add(Time((rest.ticks() * stream.unit()) as u64)).saturating_add(Time(1))
     }
 
-    /// The usual run time where none is said: the median of the narrowest class with runs.
+    /// Returns the usual run time for a job without an estimate: the median of the narrowest class
+    /// with runs.
     pub fn usual(&self, kind: &Kind) -> Option<Time> {
         Class::of(kind).find_map(|class| {
             let runs = self.classes.get(&class)?;
@@ -152,8 +156,9 @@ impl Past {
         })
     }
 
-    /// The estimate as Tsafrir, Etsion & Feitelson 2007 correct it: the mean of the user's last two
-    /// run times, at most what the user says. Where the user has run less, what is said.
+    /// Returns the estimate as corrected by Tsafrir, Etsion & Feitelson 2007: the mean of the
+    /// user's last two run times, at most the user's estimate. If the user has run fewer jobs,
+    /// returns the estimate.
     pub fn corrected(&self, kind: &Kind) -> Option<Time> {
         let own = kind.user.and_then(|user| self.classes.get(&Class::User(user)));
         let mut last = own.into_iter().flat_map(|runs| runs.iter().rev().map(|run| run.length.0));

@@ -1,4 +1,4 @@
-//! The question when the jobs of a queue will start, which any thread can answer.
+//! The question of when the jobs of a queue will start, which any thread can answer.
 
 use pavior_allocation::{Machine, Selection as Strategy};
 use pavior_kernel::Time;
@@ -9,34 +9,34 @@ use pavior_workload::Job;
 use super::replay::taught;
 use super::{Effort, ForecastError, Forecaster, Kind, QueueForecast};
 
-/// The question when jobs of a queue will start. It owns all that the answer needs.
+/// The question of when jobs of a queue will start. It owns all data that the answer needs.
 pub struct StartQuestion {
     /// The scheduler of the dispatcher.
     pub scheduler: Scheduler,
     /// The strategy of its machine.
     pub strategy: Strategy,
-    /// A state of the machine, with times in the ticks of
+    /// A state of the machine, with times in ticks of
     /// [`TimeUnit::SECOND`](pavior_workload::TimeUnit::SECOND).
     pub dispatcher: Dispatcher,
-    /// The instant of the state.
+    /// The time of the state.
     pub now: Time,
-    /// Jobs that have run, in the order of their arrival; none if nothing is known of the past.
+    /// Past jobs, in the order of their arrival. `None` if the past is unknown.
     pub past: Option<Vec<(Job, Kind)>>,
-    /// What is known of the jobs that run and wait.
+    /// The known properties of running and waiting jobs.
     pub kinds: Vec<(JobId, Kind)>,
-    /// How long jobs without an estimate run, if nothing is known of the past.
+    /// The run time of jobs without an estimate, if the past is unknown.
     pub endless: Time,
-    /// The waiting jobs that are asked about.
+    /// The waiting jobs in question.
     pub jobs: Vec<JobId>,
 }
 
 impl StartQuestion {
-    /// Answers the question. The jobs that the scheduler names start first. Costs the replay of the
-    /// past, a forecast for each of the last 200 jobs of it that had to wait, and nine runs of the
+    /// Answers the question. Jobs that the scheduler starts now are started first. Cost: a replay
+    /// of the past, a forecast for each of its last 200 jobs that had to wait, and nine runs of the
     /// queue.
     ///
     /// # Errors
-    /// If scheduler or strategy fail.
+    /// Returns an error if the scheduler or the strategy fails.
     pub fn answer(self) -> Result<QueueForecast, ForecastError> {
         let StartQuestion { scheduler, strategy, mut dispatcher, now, past, .. } = self;
         let endless = past.is_none().then_some(self.endless);

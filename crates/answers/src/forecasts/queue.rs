@@ -1,4 +1,4 @@
-//! When the jobs of a queue will start, and what that is learned from.
+//! Forecasts for the jobs of a queue, and the evidence behind them.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, JobId};
@@ -6,26 +6,26 @@ use rustc_hash::FxHashMap;
 
 use super::{Record, Start, StartJson};
 
-/// When jobs will start, as one answer of every interface.
+/// Forecasts for jobs, in the same form for every interface.
 #[derive(Clone, Debug, Default)]
 pub struct QueueForecast {
-    /// The instant of the forecasts.
+    /// The time of the forecasts.
     pub now: Time,
-    /// The jobs that were asked about.
+    /// The forecasts of the jobs in question.
     pub starts: FxHashMap<JobId, Start>,
-    /// What the forecasts were learned from.
+    /// The evidence behind the forecasts.
     pub experience: Experience,
 }
 
-/// What has been learned on a machine.
+/// The knowledge about a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Experience {
-    /// Known run times.
+    /// The number of known run times.
     pub runs: u64,
-    /// How promises turned out.
+    /// The record of promises.
     pub promises: Record,
-    /// True if enough promises have been held against what came. Before, intervals have a margin
-    /// that nothing supports.
+    /// True if enough promises have been checked. Until then, intervals have a fixed margin without
+    /// evidence.
     pub calibrated: bool,
 }
 
@@ -37,7 +37,7 @@ impl Experience {
 }
 
 impl QueueForecast {
-    /// Returns the answer about a job as it is written in JSON; `date` writes a time in RFC 3339.
+    /// Returns the answer for a job as JSON. `date` writes a time in RFC 3339.
     pub fn json(
         &self,
         job: JobId,

@@ -1,4 +1,4 @@
-//! A log, a job at a time: each promise is made at submission, from the past alone.
+//! Replay of a log: a forecast for each job at its submission, from the past alone.
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
@@ -14,53 +14,53 @@ use rustc_hash::FxHashMap;
 use super::forecaster::Plan;
 use super::{Effort, Forecast, ForecastError, Forecaster, Kind};
 
-/// A job of a log, what was said about it at its submission, and what came.
+/// A job of a log, with the forecast at its submission and the actual start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// Its number in the log.
     pub number: u64,
-    /// What was known of it.
+    /// Its properties known at submission.
     pub kind: Kind,
-    /// When it was submitted.
+    /// The time of its submission.
     pub submit: Time,
-    /// When it started.
+    /// The time of its start.
     pub start: Time,
-    /// What was said. All of it is the submission for a job that starts at once.
+    /// The forecast. For a job that starts at once, all times are that of the submission.
     pub forecast: Forecast,
-    /// What others would have said.
+    /// The forecasts of other methods.
     pub rivals: Rivals,
 }
 
 impl Judged {
-    /// Whether it had to wait.
+    /// Returns true if it had to wait.
     pub fn waited(&self) -> bool {
         self.start > self.submit
     }
 
-    /// True if it started in the interval that it was told.
+    /// Returns true if it started in the predicted interval.
     pub fn held(&self) -> bool {
         (self.forecast.low..=self.forecast.high).contains(&self.start)
     }
 }
 
-/// Other ways to say when a job starts.
+/// Other methods to forecast the start of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rivals {
     /// The plan with the estimates of Tsafrir, Etsion & Feitelson 2007.
     pub corrected: Time,
-    /// Submission and the 5, 50 and 95 % quantiles of the last 300 waits, after Brevik, Nurmi &
-    /// Wolski 2006.
+    /// The submission plus the 5, 50 and 95 % quantiles of the last 300 waits, after Brevik, Nurmi
+    /// & Wolski 2006.
     pub past_waits: [Time; 3],
 }
 
-/// Replays jobs as `pavior simulate` does: those of one instant end, then others arrive, then
-/// the scheduler starts what it names. Hands over each job when it starts. Returns the number of
-/// jobs that can never fit; they are left out.
+/// Replays jobs as `pavior simulate` does: at each instant jobs end, then others arrive, then the
+/// scheduler starts jobs. Passes each job to the caller when it starts. Returns the number of jobs
+/// that can never fit, which are left out.
 ///
-/// Costs the replay and, for each job that has to wait, the forecast and one run more.
+/// Cost: that of the replay. For each job that has to wait, also the forecast and one more run.
 ///
 /// # Errors
-/// If scheduler or strategy fail.
+/// Returns an error if the scheduler or the strategy fails.
 pub fn replay(
     jobs: impl Iterator<Item = (Job, Kind)>,
     dispatcher: Dispatcher,
@@ -70,20 +70,21 @@ pub fn replay(
     replay_from(&mut jobs.peekable(), dispatcher, forecaster, each)
 }
 
-/// Jobs of which some are submitted after others have started or ended.
+/// Jobs, some of which are submitted after others have started or ended.
 pub struct Linked<'l, J> {
-    /// The jobs, in the order of their submit times in the log.
+    /// The jobs, in the order of their submission in the log.
     pub jobs: J,
-    /// The links between their places in `jobs`, sorted.
+    /// The links between their indices in `jobs`, sorted.
     pub links: &'l [Link],
     /// Returns true if no more jobs are to be submitted.
     pub stops: &'l dyn Fn() -> bool,
 }
 
-/// Does the same as [`replay`] for linked jobs. Nothing is known of a job before it is submitted.
+/// Does the same as [`replay`] for linked jobs. No information about a job is used before it is
+/// submitted.
 ///
 /// # Errors
-/// If scheduler or strategy fail.
+/// Returns an error if the scheduler or the strategy fails.
 pub fn replay_linked(
     linked: Linked<'_, impl Iterator<Item = (Job, Kind)>>,
     mut dispatcher: Dispatcher,
@@ -107,7 +108,7 @@ fn replay_from(
 
 /// A source of jobs in the order of submission.
 trait Source {
-    /// Returns the time of the next submission, as far as it is known now.
+    /// Returns the time of the next submission, if it is already known.
     fn peek(&mut self) -> Option<Time>;
     /// Takes the next job if it is submitted at this time.
     fn next_at(&mut self, now: Time) -> Option<(Job, Kind)>;
@@ -171,15 +172,15 @@ impl Source for LinkedJobs<'_> {
     }
 }
 
-/// Has a forecaster learn from jobs of the past, which arrive and run as in [`replay`]. Those
-/// behind the first `quiet` are told when they will start; of the others run times and arrivals
-/// alone are learned. All of them have ended, so that all is learned of them. Returns the instant
-/// of the last arrival: forecasts can be asked for from that instant on.
+/// Trains a forecaster with past jobs, which arrive and run as in [`replay`]. The first `quiet`
+/// jobs only contribute run times and arrivals; the later ones also get forecasts. All jobs have
+/// ended, so everything about them is learned. Returns the time of the last arrival, from which on
+/// forecasts can be requested.
 ///
-/// Costs the replay and the forecasts of those that have to wait and are told.
+/// Cost: that of the replay, and of a forecast for each later job that has to wait.
 ///
 /// # Errors
-/// If scheduler or strategy fail.
+/// Returns an error if the scheduler or the strategy fails.
 pub fn learn(
     jobs: impl Iterator<Item = (Job, Kind)>,
     dispatcher: Dispatcher,
@@ -199,14 +200,14 @@ pub fn learn(
     Ok(last)
 }
 
-/// The latest jobs of the past that are told when they will start, to see how good that is.
+/// The number of recent past jobs that get forecasts, in order to measure their errors.
 const TOLD: usize = 200;
 
-/// A forecaster that has learned from jobs of the past on a machine, by [`learn`]. The last 200 of
-/// them are told when they will start. Nothing must run on the machine.
+/// Creates a forecaster that is trained with past jobs by [`learn`]. The last 200 of them get
+/// forecasts. No jobs may run on the machine.
 ///
 /// # Errors
-/// If scheduler or strategy fail.
+/// Returns an error if the scheduler or the strategy fails.
 pub(super) fn taught(
     scheduler: &Selection,
     machine: Machine,
@@ -224,7 +225,7 @@ struct Replay<'f, E> {
     dispatcher: Dispatcher,
     forecaster: &'f mut Forecaster,
     agenda: Agenda<JobId>,
-    /// Jobs that have not started, with what was said about them.
+    /// Jobs that have not started, with their forecasts.
     open: FxHashMap<JobId, Open>,
     waits: PastWaits,
     arrived: usize,
@@ -252,8 +253,8 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         }
     }
 
-    /// What happens in the next instant in which something does; returns it. If `tells`, jobs that
-    /// arrive and do not start are told when they will.
+    /// Processes the next instant with an event, and returns it. If `tells` is set, arriving jobs
+    /// that do not start get forecasts.
     fn step(&mut self, jobs: &mut impl Source, tells: bool) -> Result<Option<Time>, ForecastError> {
         let arrival = jobs.peek();
         let next = [self.agenda.next_time(), arrival].into_iter().flatten().min();
@@ -309,7 +310,7 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         Ok(())
     }
 
-    /// Those that have arrived and not started are told when they will.
+    /// Makes forecasts for jobs that have arrived and not started.
     fn promise(&mut self, now: Time, mut told: Vec<JobId>) -> Result<(), ForecastError> {
         told.retain(|job| self.open.contains_key(job));
         if told.is_empty() {
@@ -335,7 +336,7 @@ fn at_once(job: JobId, now: Time) -> (Forecast, Rivals) {
     (forecast, Rivals { corrected: now, past_waits: [now; 3] })
 }
 
-/// The last waits of jobs that had to wait.
+/// The most recent waits of jobs that had to wait.
 #[derive(Default)]
 struct PastWaits(VecDeque<Time>);
 

@@ -1,47 +1,47 @@
-//! How good promises were.
+//! Errors of forecasts.
 
 use pavior_kernel::Time;
 use pavior_workload::TimeUnit;
 
 use super::{Judged, Rivals};
 
-/// How good promises were, of the jobs that had to wait.
+/// Statistics of forecasts, over the jobs that had to wait.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
-    /// The number of jobs, those that started at once included.
+    /// The number of jobs, including those that started at once.
     pub jobs: u64,
-    /// Those that had to wait.
+    /// The number of jobs that had to wait.
     pub waited: u64,
     /// Their mean wait, in seconds.
     pub mean_wait: f64,
-    /// The share of them whose start lay in the interval; 0 of none.
+    /// The fraction of them that started in the interval; 0 if there are none.
     pub held: f64,
-    /// The same of the smallest, the middle and the largest by nodes.
+    /// The same fraction for the smallest, the middle and the largest third by nodes.
     pub thirds: [Third; 3],
     /// The median width of the intervals, in seconds.
     pub width: f64,
-    /// The mean pinball loss of the intervals, in seconds: the sum of the losses of the 5, 50 and
-    /// 95 % quantiles. Less is better.
+    /// The mean pinball loss of the intervals, in seconds: the sum over the 5, 50 and 95 %
+    /// quantiles. Lower is better.
     pub loss: f64,
-    /// The loss of the plan, as all three quantiles.
+    /// The loss of the plan, used as all three quantiles.
     pub plan_loss: f64,
     /// The loss of the plan with corrected estimates.
     pub corrected_loss: f64,
-    /// The loss of quantiles of past waits.
+    /// The loss of the quantiles of past waits.
     pub past_waits_loss: f64,
 }
 
-/// A third of the jobs by nodes: jobs of equal size are not parted.
+/// A third of the jobs by nodes. Jobs of equal size are in the same third.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Third {
     /// The number of jobs.
     pub jobs: u64,
-    /// The share whose start lay in the interval; 0 of none.
+    /// The fraction that started in the interval; 0 if there are none.
     pub held: f64,
 }
 
 impl Score {
-    /// The score of jobs that were judged. O(n log n) for n jobs.
+    /// Computes the statistics. O(n log n) for n jobs.
     pub fn of(judged: &[Judged]) -> Score {
         let waited: Vec<&Judged> = judged.iter().filter(|job| job.waited()).collect();
         let mut nodes: Vec<u32> = waited.iter().map(|job| job.kind.nodes).collect();
@@ -85,7 +85,8 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     if count == 0 { 0.0 } else { sum / count as f64 }
 }
 
-/// The pinball loss of the 5, 50 and 95 % quantiles together, in seconds (Koenker & Bassett 1978).
+/// Returns the total pinball loss of the 5, 50 and 95 % quantiles, in seconds (Koenker & Bassett
+/// 1978).
 fn pinball(quantiles: [Time; 3], came: Time) -> f64 {
     let loss = |(quantile, level): (Time, f64)| {
         let above = TimeUnit::SECOND.units(came.since(quantile));

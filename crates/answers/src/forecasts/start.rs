@@ -1,34 +1,34 @@
-//! When one job will start: its times, or why it has none.
+//! The forecast for one job: its times, or the reason why it has none.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid};
 
 use super::{Experience, Forecast};
 
-/// When a job will start. A time is none where the job starts no sooner than
-/// [`HORIZON`](super::HORIZON) from now.
+/// The predicted start of a job. A time is `None` if the job does not start within
+/// [`HORIZON`](super::HORIZON).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// Earlier than this in about 5 of 100 cases.
+    /// The 5 % quantile: about 5 of 100 jobs start earlier.
     pub earliest: Option<Time>,
-    /// Earlier and later equally often.
+    /// The median: half of the jobs start earlier.
     pub median: Option<Time>,
-    /// Later than this in about 5 of 100 cases.
+    /// The 95 % quantile: about 5 of 100 jobs start later.
     pub latest: Option<Time>,
-    /// The start if each job runs as long as its user says, and no more jobs arrive.
+    /// The start if each job runs as long as its estimate and no more jobs arrive.
     pub plan: Option<Time>,
-    /// Why there is no time; none where there is one.
+    /// The reason why there is no time. `None` if there is one.
     pub obstacle: Option<Obstacle>,
 }
 
 /// The reason why a job has no start time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// Nodes that are not available: the job would not start even if every other job were gone.
-    /// With the place of its box that has the fewest of them, and how many that are; none where
-    /// nodes are granted by their number, or the strategy does not use such a place.
+    /// Unavailable nodes: the job would not start even if all other jobs were gone. Contains the
+    /// place of its box with the fewest unavailable nodes, and their number. `None` if nodes are
+    /// granted by count, or if the strategy does not use such a place.
     Unavailable(Option<(Cuboid, u32)>),
-    /// The time that is looked ahead: it does not start within [`HORIZON`](super::HORIZON).
+    /// The limit of the forecast: the job does not start within [`HORIZON`](super::HORIZON).
     Horizon,
 }
 
@@ -41,7 +41,7 @@ impl Obstacle {
         }
     }
 
-    /// Returns the place that lacks the fewest nodes, if there is one.
+    /// Returns the place with the fewest unavailable nodes, if there is one.
     pub fn place(&self) -> Option<Cuboid> {
         let Obstacle::Unavailable(Some((at, _))) = self else { return None };
         Some(*at)
@@ -49,13 +49,13 @@ impl Obstacle {
 }
 
 impl Start {
-    /// Makes the start of a job that starts now.
+    /// Creates the start of a job that starts now.
     pub(super) fn at(now: Time) -> Start {
         let now = Some(now);
         Start { earliest: now, median: now, latest: now, plan: now, obstacle: None }
     }
 
-    /// Takes the times of a forecast that are before `end`.
+    /// Creates a start from the times of a forecast that are before `end`.
     pub(super) fn of(forecast: &Forecast, end: Time) -> Start {
         let Forecast { low, median, high, plan, .. } = *forecast;
         let [earliest, median, latest, plan] =
@@ -68,7 +68,7 @@ impl Start {
         [self.earliest, self.median, self.latest, self.plan]
     }
 
-    /// Keeps what is known without a past to draw from: the plan, and that a job starts now.
+    /// Keeps only what is known without a past: the plan, and a start at `now`.
     #[must_use]
     pub fn plan_alone(self, now: Time) -> Start {
         let at = self.plan.filter(|&plan| plan == now);
@@ -77,12 +77,12 @@ impl Start {
         Start { earliest: at, median: at, latest: at, obstacle, ..self }
     }
 
-    /// True if no time is known.
+    /// Returns true if no time is known.
     pub(super) fn is_unknown(&self) -> bool {
         self.times() == [None; 4]
     }
 
-    /// Writes the start with dates of an interface, and what has been learned.
+    /// Writes the start with an interface's dates, and the evidence.
     pub(super) fn json(
         &self,
         learned: &Experience,
@@ -108,37 +108,38 @@ impl Start {
     }
 }
 
-/// When a request will start, as far as that is known, and how good such answers have been. Times
-/// are in RFC 3339.
+/// The predicted start of a request, if known, and the record of such forecasts. Times are in RFC
+/// 3339.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StartJson {
-    /// Earlier than this in about 5 of 100 cases. A time is null where the request starts no sooner
-    /// than 60 days from now.
+    /// About 5 of 100 requests start earlier. A time is null if the request does not start within
+    /// 60 days.
     pub earliest: Option<String>,
-    /// Earlier and later equally often.
+    /// Half of the requests start earlier.
     pub median: Option<String>,
-    /// Later than this in about 5 of 100 cases.
+    /// About 5 of 100 requests start later.
     pub latest: Option<String>,
-    /// The start if each job runs as long as is said, and no more requests come.
+    /// The start if each job runs as long as estimated and no more requests arrive.
     pub plan: Option<String>,
-    /// Why no time is known: `unavailable` if it cannot start until an unavailable node is back,
-    /// `horizon` if it does not start within 60 days; else null.
+    /// The reason why no time is known: `unavailable` if the request cannot start until an
+    /// unavailable node is back, `horizon` if it does not start within 60 days. Otherwise null.
     pub obstacle: Option<&'static str>,
     /// The place for the request with the fewest unavailable nodes, if it needs one of them.
     pub place: Option<Place>,
-    /// True if enough has been learned: 30 promises on this machine. Before, the margin is wide and
-    /// nothing supports it.
+    /// True if at least 30 forecasts on this machine have been checked. Until then, the margin is
+    /// wide and without evidence.
     pub calibrated: bool,
-    /// Requests that waited on this machine and started in the interval that was promised first.
+    /// The number of requests that waited on this machine and started in the interval that was
+    /// predicted first.
     pub kept: u64,
-    /// Those that did not, or wait too long already.
+    /// The number of requests that did not, or that have already waited too long.
     pub broken: u64,
-    /// Known run times of this machine.
+    /// The number of known run times on this machine.
     pub runs: u64,
 }
 
-/// A box of nodes, with as many coordinates as the machine has axes.
+/// A box of nodes, with one coordinate per axis of the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Place {
@@ -149,7 +150,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Writes a box of a grid.
+    /// Creates the place from a box of a grid.
     pub fn of(grid: &Grid, at: &Cuboid) -> Place {
         let axes = grid.axes();
         Place { base: at.base[..axes].to_vec(), sides: at.sides[..axes].to_vec() }

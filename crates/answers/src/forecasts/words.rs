@@ -1,4 +1,4 @@
-//! A forecast in sentences.
+//! Sentences for a forecast.
 
 use pavior_allocation::explain;
 use pavior_kernel::Time;
@@ -7,21 +7,21 @@ use pavior_workload::TimeUnit;
 
 use super::{HORIZON, Obstacle, QueueForecast, Start};
 
-/// What an interface calls the times and jobs of a forecast.
+/// The words of an interface for the times and jobs of a forecast.
 pub struct StartWords<'a> {
     /// The machine.
     pub grid: &'a Grid,
     /// Writes seconds since 1970.
     pub date: &'a dyn Fn(u64) -> String,
-    /// The jobs of the past, such as `jobs of the last 7 days`.
+    /// The past jobs, such as `jobs of the last 7 days`.
     pub jobs: &'a str,
-    /// What those have in common that are known, such as `ran`.
+    /// The property of the known ones, such as `ran`.
     pub known: &'a str,
 }
 
 impl QueueForecast {
-    /// Says when a job will probably start and how good such answers would have been; or what is
-    /// missing for that, or why it does not start.
+    /// Writes when a job will probably start, and how reliable such forecasts have been. Writes
+    /// instead what is missing for a forecast, or why the job does not start.
     pub fn words(&self, job: JobId, words: &StartWords<'_>) -> Option<String> {
         let (start, learned) = (self.starts.get(&job)?, &self.experience);
         Some(match &start.obstacle {
@@ -54,7 +54,7 @@ impl QueueForecast {
 }
 
 impl Obstacle {
-    /// Says in a sentence why the job does not start.
+    /// Explains in a sentence why the job does not start.
     pub fn words(&self, grid: &Grid) -> String {
         match self {
             Obstacle::Horizon => "It does not start within 60 days.".to_string(),

@@ -1,33 +1,33 @@
-//! Blockers: the place of a box that it costs least to empty.
+//! Blockers: the place that is cheapest to empty.
 //!
-//! Of all places of the box, in any orientation: of those with the fewest nodes that are not
-//! available the one whose jobs weigh least together. A job counts once, with all its weight,
-//! however many of its nodes lie there. Ties go to the earlier orientation, then to the earlier
-//! base, row-major. Exact.
+//! Among all places of the box, in any orientation, it is one with the fewest unavailable nodes,
+//! and among those the one whose jobs have the least total weight. A job counts once, with its
+//! whole weight, even if only some of its nodes are in the place. Ties go to the earlier
+//! orientation, then to the earlier base in row-major order. The answer is exact.
 //!
-//! O(jobs + N) an orientation; less where few jobs end in a row of places: see `windows.rs`, also
-//! for jobs of several parts.
+//! Cost: O(jobs + N) per orientation, and less if few jobs end within a row of places. `windows.rs`
+//! has the details, also for jobs with several parts.
 
 use pavior_mesh::{Cuboid, JobId, NodeId};
 
 use crate::plans::windows::{Cost, Costs, Layers, Places};
 use crate::{Shape, Snapshot, Weights};
 
-/// A place, and who stands in it.
+/// A place, and the jobs in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blockers {
     /// The place.
     pub at: Cuboid,
-    /// What its jobs weigh together; 0 where none holds a node.
+    /// The total weight of its jobs; 0 if no job holds a node in it.
     pub weight: u64,
     /// The jobs that hold nodes in it, by number.
     pub jobs: Vec<JobId>,
-    /// The nodes in it that are not available, row-major; none if there is a place without.
+    /// The unavailable nodes in it, in row-major order. Empty if any place has none.
     pub unavailable: Vec<NodeId>,
 }
 
-/// The place that it costs least to empty; `None` if the machine has no such box. O(j + N) an
-/// orientation for j jobs on N nodes.
+/// Finds the place that is cheapest to empty, or `None` if the machine has no such box. O(j + N)
+/// per orientation for j jobs on N nodes.
 pub fn blockers(snapshot: &Snapshot, shape: Shape, weights: &Weights) -> Option<Blockers> {
     let grid = snapshot.grid;
     let mut best: Option<(Cost, Cuboid)> = None;
@@ -51,7 +51,7 @@ pub fn blockers(snapshot: &Snapshot, shape: Shape, weights: &Weights) -> Option<
     })
 }
 
-/// Returns the jobs that hold nodes in a box, of those that can.
+/// Returns the jobs that hold nodes in a box, among those that `can` accepts.
 pub(crate) fn jobs_in(snapshot: &Snapshot, at: &Cuboid, can: impl Fn(JobId) -> bool) -> Vec<JobId> {
     let meets = |parts: &[Cuboid]| parts.iter().any(|part| part.intersects(&snapshot.grid, at));
     let jobs = snapshot.jobs.iter().filter(|(job, _)| can(*job));

@@ -1,20 +1,20 @@
-//! Room by a time: who moves or is requeued so that a box, or some nodes, are free then.
+//! Room by a time: which jobs to move or requeue so that a box, or some nodes, are free then.
 //!
-//! Jobs that are said to end by that time need not move, and nodes that they free may be moved to.
-//! The others move, or are requeued: they lose the work that they have done. All plans count that
-//! move and requeue at most k jobs together. The one that loses least is taken. Of equals it is the
-//! one whose moved jobs weigh least, then the one with fewer jobs, then the one found first.
+//! Jobs expected to end by that time need not move, and their nodes can be used by others. The
+//! other jobs in the way either move or are requeued, which loses the work they have done. A plan
+//! may move and requeue at most k jobs in total. The plan that loses the least work is chosen; ties
+//! go to the least weight of moved jobs, then to the fewest jobs, then to the plan found first.
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    Four in a row by 9: a ends at 8, b at 20. b moves to 4 and 5 now, and the
 //!      a a b b . .    rest is left to a. If 5 had failed, b would be requeued.
 //! ```
 //!
-//! Sets of requeued jobs are tried in the order of what they lose, each once. For each the cheapest
-//! moves are looked for on the machine as it will be then.
+//! Sets of jobs to requeue are tried in the order of their loss, each once. For each set, the
+//! search finds the cheapest moves on the machine as it will be then.
 //!
-//! Cost: that of `search.rs` for each set of at most k jobs that loses no more than the answer. The
-//! budget is shared by all.
+//! Cost: that of `search.rs` for each set of at most k jobs that loses no more than the answer
+//! does. All sets share the budget.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -28,21 +28,21 @@ use crate::plans::search::cheapest;
 use crate::plans::unblock::unblocked;
 use crate::{Shape, Snapshot, Weights};
 
-/// What is to be free.
+/// The nodes that are to be free.
 #[derive(Clone, Copy, Debug)]
 pub enum Room<'a> {
-    /// One of some boxes; of equally cheap ones the first.
+    /// One of several boxes. If several are equally cheap, the first.
     Box(&'a [Shape]),
-    /// All of some nodes. Nodes outside the grid are not looked at.
+    /// All of these nodes. Nodes outside the grid are ignored.
     Nodes(&'a [NodeId]),
 }
 
-/// What is known of a running job.
+/// The expected end of a running job, and the cost of requeuing it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prospect {
-    /// When it is said to end; `None` is never.
+    /// The time at which it is expected to end. `None` means never.
     pub end: Option<Time>,
-    /// What is lost if it is requeued now, in any additive measure; `None`: it may not be.
+    /// The loss if it is requeued now, in any additive measure. `None` if it must not be requeued.
     pub loss: Option<u64>,
 }
 
@@ -51,27 +51,27 @@ pub struct Prospect {
 pub struct RoomPlan {
     /// The jobs that are requeued, by number.
     pub requeued: Vec<JobId>,
-    /// What they lose together.
+    /// Their total loss.
     pub lost: u64,
-    /// The moves, in an order in which each finds its nodes free, and the free box.
+    /// The moves, in an order in which the nodes of each are free at its turn, and the free box.
     pub moves: MovePlan,
-    /// For each move the time from which on its nodes are free, by what ends until then; zero is
-    /// now. Never less than that of the move before.
+    /// For each move, the time from which its nodes are free, given the jobs that end until then.
+    /// Zero means now. The times never decrease.
     pub ready: Vec<Time>,
-    /// The jobs that are said to end by then and hold nodes that are needed, by number.
+    /// The jobs that hold needed nodes and are expected to end in time, by number.
     pub awaited: Vec<JobId>,
 }
 
-/// What a search for room by a time has found.
+/// The result of a search for room by a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoomBy {
-    /// The best plan found; it moves and requeues no job if nothing is in the way.
+    /// The best plan found. It moves and requeues no jobs if nothing is in the way.
     pub plan: Option<RoomPlan>,
-    /// Whether there is certainly no better plan, or none at all, within the number of jobs.
+    /// True if there is no better plan within the number of jobs, or none at all.
     pub proven: bool,
 }
 
-/// The best way to make room by a time, which moves and requeues at most `max_jobs` jobs together.
+/// Finds the best way to make room by a time, with at most `max_jobs` jobs moved or requeued.
 pub fn room_by(
     snapshot: &Snapshot,
     room: Room<'_>,
@@ -113,7 +113,7 @@ pub fn room_by(
     RoomBy { plan: best.map(|plan| plan.timed(snapshot, room, ends)), proven }
 }
 
-/// The cheapest moves that make room on a machine, of at most so many jobs.
+/// Finds the cheapest moves of at most `most` jobs that make room on a machine.
 fn moves(
     snapshot: &Snapshot,
     room: Room<'_>,
@@ -144,7 +144,7 @@ fn moves(
 }
 
 impl RoomPlan {
-    /// The same with the times of its moves, and those who are waited for.
+    /// Adds the times of the moves, and the jobs that they wait for.
     fn timed(
         mut self,
         snapshot: &Snapshot,
@@ -159,7 +159,7 @@ impl RoomPlan {
                 nodes.iter().filter(|node| node.0 < grid.nodes()).map(single).collect()
             }
         };
-        // Those who end by themselves, and who hold nodes of some boxes.
+        // Returns the jobs that will end in time and hold nodes of these boxes.
         let awaited = |boxes: &[Cuboid]| {
             let meets = |own: &Cuboid| boxes.iter().any(|part| own.intersects(&grid, part));
             let ending = snapshot.jobs().filter_map(|(job, parts)| Some((ends(job)?, job, parts)));
@@ -182,12 +182,12 @@ impl RoomPlan {
     }
 }
 
-/// The sets of at most so many jobs in the order of what they lose, each once; its jobs by number.
+/// The sets of at most `most` jobs in the order of their loss, each once, with jobs by number.
 struct Sets {
-    /// The jobs with what each loses, the least first.
+    /// The jobs and their losses, the least first.
     jobs: Vec<(u64, JobId)>,
     most: usize,
-    /// (loss, places of the jobs, which grow).
+    /// Pairs (loss, indices of the jobs, ascending).
     waiting: BinaryHeap<Reverse<(u64, Vec<usize>)>>,
 }
 
@@ -197,9 +197,9 @@ impl Sets {
         Sets { jobs, most, waiting: BinaryHeap::from([Reverse((0, Vec::new()))]) }
     }
 
-    /// The next set. From each, two are made: one with the next job behind its last, and one with
-    /// that in its last one's place. So each set comes about once, and none before one that loses
-    /// less.
+    /// Returns the next set. Each set has up to two successors: the set with the next job appended,
+    /// and the set with its last job replaced by the next one. So each set is reached once, and
+    /// none before a set with a smaller loss.
     fn next(&mut self) -> Option<(u64, Vec<JobId>)> {
         let Reverse((loss, set)) = self.waiting.pop()?;
         let next = set.last().map_or(0, |last| last + 1);

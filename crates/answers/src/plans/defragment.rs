@@ -1,30 +1,31 @@
-//! Defragment: as many free boxes of a shape as a few moves can make.
+//! Defragmentation: the most free boxes of a shape that a few moves can create.
 
 use crate::plans::plan::{Budget, Goal, MovePlan, SearchLimits};
 use crate::plans::search::cheapest;
 use crate::plans::slots::after_moves;
 use crate::{Shape, Slots, Snapshot, Weights, slots};
 
-/// How many boxes of a shape can be free at once.
+/// The number of boxes of a shape that can be free at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defragmented {
-    /// The disjoint boxes that are free as things stand.
+    /// The disjoint boxes that are free now.
     pub before: Slots,
-    /// The plan; its boxes are the free ones after the moves.
+    /// The plan. Its boxes are those that are free after the moves.
     pub plan: MovePlan,
-    /// No plan that moves as few jobs makes more boxes free: at least the number of the plan's.
+    /// An upper bound on the number of free boxes after any plan with as few moved jobs.
     pub bound: u32,
-    /// Whether there certainly is no plan for more boxes, or a cheaper one for as many.
+    /// True if no plan frees more boxes, and no cheaper plan frees as many.
     pub proven: bool,
 }
 
-/// The plan that makes the most disjoint boxes of a shape free with at most `max_jobs` moved jobs,
-/// and of those the cheapest.
+/// Finds a plan that frees the most disjoint boxes of a shape with at most `max_jobs` moved jobs.
+/// Among those plans it is the cheapest.
 ///
-/// One box more than are free is tried first, then two, since a plan for more is a plan for fewer.
-/// Exact within the budget, which all tries share. Where it runs out, the bound says how many more
-/// there could be. Cost: that of [`slots`](crate::slots), and that of `search.rs` for each try; the
-/// number of sets grows as jobs to the power of `max_jobs`.
+/// The search tries one box more than are free now, then two more, and so on: a plan for more boxes
+/// is also a plan for fewer. It is exact within the budget, which all tries share. If the budget
+/// runs out, the bound tells how many more boxes there could be. Cost: that of
+/// [`slots`](crate::slots), and that of `search.rs` for each try. The number of sets of jobs grows
+/// with the power `max_jobs`.
 pub fn defragment(
     snapshot: &Snapshot,
     shape: Shape,
@@ -45,7 +46,7 @@ pub fn defragment(
         let answer = cheapest(snapshot, &goal, weights, limit, &mut budget);
         proven &= answer.proven;
         let Some(better) = answer.plan else {
-            // What cannot be done for some boxes cannot be done for more.
+            // If this number of boxes is impossible, so is any larger number.
             bound = if answer.proven { count as u32 - 1 } else { bound };
             break;
         };

@@ -1,4 +1,4 @@
-//! Drain: how a set of nodes is emptied.
+//! Drain: moves that empty a set of nodes.
 
 use pavior_mesh::NodeId;
 
@@ -6,11 +6,11 @@ use crate::plans::plan::{Budget, Goal, Planned, SearchLimits};
 use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights};
 
-/// Where the jobs on some nodes go, so that these nodes are empty; if there is no room for them,
-/// the cheapest at most `max_jobs` others move as well. The plan's boxes are empty, and its moves
-/// as well if no job holds such a node. Nodes outside the grid are not looked at.
+/// Plans moves that empty some nodes. If there is no room for their jobs otherwise, at most
+/// `max_jobs` other jobs move as well, at the least weight. The list of boxes of the plan is empty,
+/// and so are its moves if no job holds any of the nodes. Nodes outside the grid are ignored.
 ///
-/// Cost: that of `search.rs`; the number of sets grows as jobs to the power of `max_jobs`.
+/// Cost: that of `search.rs`. The number of sets of jobs grows with the power `max_jobs`.
 pub fn drain(
     snapshot: &Snapshot,
     nodes: &[NodeId],
@@ -23,7 +23,7 @@ pub fn drain(
     cheapest(snapshot, &goal, weights, (most, limits.turn), &mut budget)
 }
 
-/// That some nodes are empty.
+/// Returns the goal that some nodes are empty.
 pub(crate) fn drained(snapshot: &Snapshot, nodes: &[NodeId]) -> Goal {
     let grid = snapshot.grid;
     let inside = || nodes.iter().filter(|node| node.0 < grid.nodes());

@@ -1,12 +1,12 @@
-//! Earliest: when the ends of running jobs will have made room for a box, and where.
+//! Earliest: the first time at which a box is free as running jobs end, and its place.
 //!
-//! The ends are replayed on a copy of the free nodes. Room once made stays, so the first end after
-//! which the box is free is found by bisection. The place is then the first free one, in the order
-//! of orientations and bases. Before that time no place is free. So it is the place whose last job
-//! ends first, ties by scan order.
+//! The ends of jobs are replayed on a copy of the free nodes. A place that has become free stays
+//! free, so bisection finds the first end after which the box fits. The place is then the first
+//! free one, in the order of orientations and bases. No place is free earlier. So it is the place
+//! whose last job ends first, with ties in scan order.
 //!
-//! Cost: O(log e) searches for e different ends. Each looks at the jobs that end before or after
-//! the one in the middle: O(jobs) in all, without sorting them.
+//! Cost: O(log e) searches for e different ends. Each search partitions the remaining jobs around
+//! the median end, O(jobs) in total, without sorting.
 
 use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, Cuboid, JobId, Occupancy};
@@ -14,17 +14,18 @@ use pavior_mesh::{BaseSet, Cuboid, JobId, Occupancy};
 use crate::plans::near::first_free_with;
 use crate::{Shape, Snapshot};
 
-/// A place, and when it will be free.
+/// A place, and the time at which it will be free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Earliest {
-    /// The last end of a job that stands in it; [`Time::ZERO`] if it is free already.
+    /// The time at which the last of its jobs ends; [`Time::ZERO`] if it is free now.
     pub at: Time,
     /// The place.
     pub place: Cuboid,
 }
 
-/// The earliest place of a box. A job without an end stays for ever. `None` if the box never fits.
-/// O(log e) searches for e different ends, each of O(log(side) N/64) an orientation.
+/// Finds the place of a box that is free first. A job without an end never ends. Returns `None` if
+/// the box never fits. O(log e) searches for e different ends, each O(log(side) N/64) per
+/// orientation.
 pub fn earliest(
     snapshot: &Snapshot,
     shape: Shape,
@@ -38,8 +39,8 @@ pub fn earliest(
     first_end(snapshot, end, room).map(|(at, place)| Earliest { at, place })
 }
 
-/// The first end of a job after which `told` says something of the free nodes, and what it says. If
-/// it says something of some nodes, it must do so of more.
+/// Finds the first end of a job after which `told` returns a value for the free nodes, and returns
+/// both. If `told` returns a value for some nodes, it must do so for any superset.
 pub(crate) fn first_end<T>(
     snapshot: &Snapshot,
     end: impl Fn(JobId) -> Option<Time>,
@@ -48,7 +49,8 @@ pub(crate) fn first_end<T>(
     let jobs = snapshot.jobs().enumerate();
     let mut ending: Vec<(Time, usize)> =
         jobs.filter_map(|(index, (job, _))| Some((end(job)?, index))).collect();
-    // The first end is one of `open`, or is found; `free` is what there is before them.
+    // The first end is in `open`, or is already found; `free` are the free nodes before those in
+    // `open`.
     let mut open = &mut ending[..];
     let (mut found, mut free) = (None, snapshot.free.clone());
     let mut then = free.clone();
@@ -70,7 +72,7 @@ pub(crate) fn first_end<T>(
     found
 }
 
-/// Puts the ends of which something holds before the others; returns how many they are.
+/// Moves the ends for which a condition holds to the front, and returns their number.
 fn divide(ends: &mut [(Time, usize)], holds: impl Fn(Time) -> bool) -> usize {
     let mut count = 0;
     for index in 0..ends.len() {
@@ -82,10 +84,10 @@ fn divide(ends: &mut [(Time, usize)], holds: impl Fn(Time) -> bool) -> usize {
     count
 }
 
-/// The ends of the jobs of a state, replayed.
+/// The ends of the jobs of a snapshot, to be replayed.
 pub(crate) struct Ends<'a> {
     snapshot: &'a Snapshot,
-    /// When jobs end, by their places in the list, the first first.
+    /// The ends of jobs, earliest first, with the index of the job.
     ending: Vec<(Time, usize)>,
 }
 
@@ -98,14 +100,14 @@ impl Ends<'_> {
         Ends { snapshot, ending }
     }
 
-    /// The different ends, ascending.
+    /// Returns the different ends, ascending.
     pub(crate) fn times(&self) -> Vec<Time> {
         let mut times: Vec<Time> = self.ending.iter().map(|&(end, _)| end).collect();
         times.dedup();
         times
     }
 
-    /// The free nodes once the jobs that end until then are gone.
+    /// Returns the free nodes after the jobs that end by a time are gone.
     pub(crate) fn free_after(&self, at: Time) -> Occupancy {
         let gone = self.ending.iter().take_while(|&&(end, _)| end <= at).map(|&(_, job)| job);
         self.snapshot.without(gone)

@@ -1,4 +1,4 @@
-//! Plans: what stands in the way of a box, when it could be free, and which jobs to move.
+//! Plans: the jobs in the way of a box, the time when it is free, and the jobs to move.
 
 pub(crate) mod blockers;
 mod by;

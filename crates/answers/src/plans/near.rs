@@ -1,4 +1,4 @@
-//! Fit and nearest: where a box is free, or which smaller ones are.
+//! Fit and nearest: a free place for a box, or the largest smaller boxes that are free.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 
 use crate::{Shape, Snapshot};
 
-/// The first free place of a box, in the order of its orientations, bases row-major.
+/// Finds the first free place of a box: orientations in their order, bases in row-major order.
 ///
-/// O(log(side) N/64) an orientation.
+/// O(log(side) N/64) per orientation.
 pub fn fit(snapshot: &Snapshot, shape: Shape) -> Option<Cuboid> {
     first_free(&snapshot.free, shape)
 }
@@ -19,7 +19,7 @@ pub(crate) fn first_free(free: &Occupancy, shape: Shape) -> Option<Cuboid> {
     first_free_with(&mut BaseSet::new(*free.grid()), free, shape)
 }
 
-/// The same with scratch memory for the grid.
+/// Finds the same with reusable scratch memory for the grid.
 pub(crate) fn first_free_with(
     bases: &mut BaseSet,
     free: &Occupancy,
@@ -32,15 +32,16 @@ pub(crate) fn first_free_with(
     })
 }
 
-/// The free boxes that come nearest to one that is asked for: at most `count`, the best first.
+/// Finds the free boxes that are most similar to the requested one: at most `count`, the best
+/// first.
 ///
-/// The boxes within the sides asked for are tried, in any orientation, each at its first base.
-/// Greater volume comes first, then the least sum of what is cut off the sides. Then come the
-/// earlier orientation, and the greater sides in the order x, y, z. A box that lies within the
-/// sides of a listed one (turned, if the request may be) is not listed. So if the box itself is
-/// free, it is the only answer.
+/// The candidates are all boxes within the requested sides, in any orientation, each at its first
+/// base. They are ranked by volume, then by the least sum of what is cut off the sides, then by
+/// orientation, then by greater sides in the order x, y, z. A box within the sides of a listed one
+/// (turned, if the request may be turned) is not listed. So if the box itself is free, it is the
+/// only answer.
 ///
-/// O(v) searches for v the volume asked for, in the worst case.
+/// O(v) searches in the worst case, for a requested volume of v.
 pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
     let mut bases = BaseSet::new(snapshot.grid);
     bases.load(&snapshot.free);
@@ -62,14 +63,14 @@ pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
     listed
 }
 
-/// The sides that lie within a box, best first: those of the greatest free volume alone if one is
-/// asked for.
+/// Returns the sides of boxes within a box, best first. If only one is requested, returns only
+/// those with the greatest free volume.
 fn candidates(snapshot: &Snapshot, shape: Shape, count: usize) -> impl Iterator<Item = Sides> {
     let orientations = pavior_mesh::orientations(shape.sides).take(if shape.turn { 6 } else { 1 });
     let mut turns: Vec<(usize, Sides, Sides)> = Vec::new();
     for (turn, within) in orientations.enumerate() {
         let limit: Sides = std::array::from_fn(|axis| within[axis].min(snapshot.grid.side(axis)));
-        // What an earlier orientation has is the same box, and comes first.
+        // The same box occurs in an earlier orientation, which comes first.
         if !turns.iter().any(|earlier| fits(limit, earlier.2)) {
             turns.push((turn, within, limit));
         }
@@ -93,17 +94,17 @@ fn candidates(snapshot: &Snapshot, shape: Shape, count: usize) -> impl Iterator<
             }
         }
     }
-    // A few are asked for: they are not sorted.
+    // Only a few are needed, so sorting is unnecessary.
     let mut all = BinaryHeap::from(all);
     std::iter::from_fn(move || all.pop().map(|(_, _, _, sides)| sides))
 }
 
-/// Whether a box lies within the sides of another, unturned.
+/// Returns true if a box fits within the sides of another, unturned.
 fn fits(inner: Sides, outer: Sides) -> bool {
     (0..3).all(|axis| inner[axis] <= outer[axis])
 }
 
-/// Whether a box lies within the sides of another, turned if it may be.
+/// Returns true if a box fits within the sides of another, turned if allowed.
 fn within(inner: Sides, outer: Sides, turn: bool) -> bool {
     if !turn {
         return fits(inner, outer);

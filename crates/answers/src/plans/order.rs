@@ -1,10 +1,11 @@
 //! The order in which moves are carried out.
 //!
-//! Each job moves in one step. At that moment its new nodes must be free; its own old ones count as
-//! free. Where final places are disjoint, a job that has moved is in no other's way. Then it is
-//! enough to go through the jobs and move any that can. If that stops early, the rest wait for each
-//! other in a circle. Then a packing without a circle is looked for. If there is none, the states
-//! that single moves lead to are searched, nearest first. In these a job may wait at a third place.
+//! Each job moves in one step. At that moment its new nodes must be free; its own old nodes count
+//! as free. If the final places are disjoint, a job that has moved is not in the way of any other.
+//! So it is enough to move any job that can move, again and again. If this stops early, the
+//! remaining jobs wait for each other in a cycle, and a packing without a cycle is sought. If there
+//! is none, the search explores states reachable by single moves, nearest first. In these states a
+//! job may stay temporarily at a third place.
 
 use std::collections::VecDeque;
 
@@ -14,7 +15,8 @@ use rustc_hash::FxHashSet;
 use crate::plans::packing::{Item, Outcome, Room, pack};
 use crate::plans::plan::{Budget, Move};
 
-/// An order in which each job finds its new boxes free; `None` if they wait for each other.
+/// Finds an order in which the new boxes of each job are free at its turn. Returns `None` if jobs
+/// wait for each other in a cycle.
 pub(crate) fn direct(grid: &Grid, from: &[&[Cuboid]], to: &[Vec<Cuboid>]) -> Option<Vec<usize>> {
     let mut waiting: Vec<usize> = (0..to.len()).collect();
     let mut order = Vec::new();
@@ -31,16 +33,18 @@ pub(crate) fn direct(grid: &Grid, from: &[&[Cuboid]], to: &[Vec<Cuboid>]) -> Opt
     Some(order)
 }
 
-/// Where the moved jobs are.
+/// The boxes of the moved jobs.
 type Places = Vec<Vec<Cuboid>>;
 
-/// A state that moves lead to: where the jobs are, which state came before, and who moved.
+/// A state reached by moves: the boxes of the jobs, the index of the previous state, and the job
+/// that moved.
 struct Reached {
     places: Places,
     before: Option<(usize, usize)>,
 }
 
-/// The fewest single moves of these jobs that reach the goal, also over third places.
+/// Finds the fewest single moves of these jobs that reach the goal, including moves to temporary
+/// places.
 pub(crate) fn indirect(room: &mut Room<'_>, jobs: &[u32], budget: &mut Budget) -> Outcome {
     let start: Places =
         jobs.iter().map(|&job| room.snapshot.parts(job as usize).to_vec()).collect();
@@ -73,7 +77,7 @@ pub(crate) fn indirect(room: &mut Room<'_>, jobs: &[u32], budget: &mut Budget) -
     Outcome::Nothing
 }
 
-/// Where a job could go in one step.
+/// Returns the places to which a job could move in one step.
 fn moves(
     room: &mut Room<'_>,
     empty: &Occupancy,
@@ -97,7 +101,7 @@ fn moves(
     found
 }
 
-/// The boxes asked for, if they are free in a state and all jobs that must move have.
+/// Returns the requested boxes, if they are free in a state and all required jobs have moved.
 fn goal(
     room: &mut Room<'_>,
     empty: &Occupancy,
@@ -124,7 +128,7 @@ fn goal(
     boxes
 }
 
-/// Takes boxes some of whose nodes may not be free (failed ones under a job).
+/// Takes boxes, some of whose nodes may not be free (failed nodes of a job).
 fn take_all(free: &mut Occupancy, parts: &[Cuboid]) {
     let grid = *free.grid();
     for part in parts {
@@ -138,7 +142,7 @@ fn take_all(free: &mut Occupancy, parts: &[Cuboid]) {
     }
 }
 
-/// The moves that lead to the last state.
+/// Returns the moves that lead to the last state.
 fn told(room: &Room<'_>, jobs: &[u32], reached: &[Reached]) -> Vec<Move> {
     let mut moves = Vec::new();
     let mut at = reached.len() - 1;

@@ -1,8 +1,8 @@
-//! Whether boxes and moved jobs find room together, exactly.
+//! An exact test that boxes and moved jobs fit together.
 //!
-//! The boxes asked for and the parts of the moved jobs are placed by backtracking, on the nodes
-//! that are free once these jobs are gone. The one with the fewest places is next, at each of its
-//! places in turn. Boxes that can be exchanged (those asked for, or parts of one job with the same
+//! The requested boxes and the parts of the moved jobs are placed by backtracking, on the nodes
+//! that are free after these jobs are gone. The item with the fewest places is placed next, at each
+//! of its places in turn. Interchangeable boxes (requested boxes, or parts of one job with the same
 //! sides) are placed in ascending order.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides, ascending};
@@ -10,20 +10,20 @@ use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides, ascending};
 use crate::plans::plan::{Budget, Goal, Move};
 use crate::{Shape, Snapshot};
 
-/// What a search for places costs besides the words that it looks at.
+/// The cost of a search for places, in addition to the words that it reads.
 const CALL: u64 = 32;
 
-/// What came out for one set of jobs.
+/// The outcome for one set of jobs.
 pub(crate) enum Outcome {
     /// The boxes, and the moves in order.
     Found(Vec<Cuboid>, Vec<Move>),
-    /// There is no way.
+    /// It is impossible.
     Nothing,
     /// The budget ran out.
     Unknown,
 }
 
-/// What all packings of one search share, with their scratch memory.
+/// The data that all packings of a search share, with scratch memory.
 pub(crate) struct Room<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) goal: &'a Goal,
@@ -36,20 +36,20 @@ impl<'a> Room<'a> {
         Room { snapshot, goal, turn, bases: BaseSet::new(snapshot.grid) }
     }
 
-    /// The nodes that may be used once these jobs are gone.
+    /// Returns the usable nodes after these jobs are gone.
     pub(crate) fn without(&self, jobs: &[u32]) -> Occupancy {
         let mut free = self.snapshot.without(jobs.iter().map(|&job| job as usize));
         free.keep(&self.goal.available).expect("a plan keeps to what it found free");
         free
     }
 
-    /// The boxes that are asked for.
+    /// Returns the requested boxes.
     pub(crate) fn wanted(&self) -> Vec<Item> {
         let item = Item { shape: self.goal.shape, alike: 0, at: None };
         vec![item; self.goal.count]
     }
 
-    /// The parts of a job; `alike` counts on.
+    /// Returns the parts of a job. `alike` is incremented for each group of equal parts.
     pub(crate) fn parts(&self, job: u32, alike: &mut u32) -> Vec<Item> {
         let mut known: Vec<(Sides, u32, Sides)> = Vec::new();
         let parts = self.snapshot.parts(job as usize).iter();
@@ -66,7 +66,7 @@ impl<'a> Room<'a> {
         items.collect()
     }
 
-    /// The free places of a shape, at most `most`; none twice.
+    /// Returns the free places of a shape, at most `most`, without duplicates.
     fn places(
         &mut self,
         free: &Occupancy,
@@ -94,16 +94,16 @@ impl<'a> Room<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub(crate) shape: Shape,
-    /// Items of the same number can be exchanged; 0 for the boxes asked for.
+    /// The group of interchangeable items; 0 for the requested boxes.
     pub(crate) alike: u32,
     pub(crate) at: Option<Cuboid>,
 }
 
-/// The place of a box in the order of orientations and bases.
+/// The position of a place in the order of orientations and bases.
 type Key = (usize, NodeId);
 
-/// Places all items; hands every complete packing to `done`, which says whether it is good. Returns
-/// whether one was.
+/// Places all items, and passes every complete packing to `done`, which returns true to accept it.
+/// Returns true if one was accepted.
 pub(crate) fn pack(
     room: &mut Room<'_>,
     free: &mut Occupancy,
@@ -129,7 +129,8 @@ pub(crate) fn pack(
     false
 }
 
-/// The unplaced item with the fewest places, and these; `None` if all are placed.
+/// Returns the unplaced item with the fewest places, and its places. `None` if all items are
+/// placed.
 fn tightest(
     room: &mut Room<'_>,
     free: &Occupancy,
@@ -162,7 +163,7 @@ fn tightest(
     best
 }
 
-/// The greatest place of the items like this one that are placed.
+/// Returns the last position of the placed items that are interchangeable with this one.
 fn last(grid: &Grid, items: &[Item], item: &Item) -> Option<Key> {
     let alike = items.iter().filter(|other| other.alike == item.alike);
     let key = |at: Cuboid| {

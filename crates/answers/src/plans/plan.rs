@@ -1,76 +1,78 @@
-//! What a search is asked and answers: goals, limits, and plans of moves.
+//! Goals, limits and results of searches for moves.
 
 use pavior_mesh::{Cuboid, JobId, Occupancy};
 
 use crate::Shape;
 
-/// How far a search goes.
+/// Limits of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchLimits {
-    /// The most jobs that are moved.
+    /// The maximum number of jobs that are moved.
     pub max_jobs: usize,
-    /// Whether moved jobs may be turned. Each part of a job keeps its shape and goes where it can.
+    /// True if moved jobs may be turned. Each part of a job keeps its shape, and moves
+    /// independently.
     pub turn: bool,
-    /// The most words of bit sets that are looked at before the search gives up, unproven.
+    /// The maximum number of words of bit sets that are read. Beyond it, the answer is not proven.
     pub budget: u64,
 }
 
 impl SearchLimits {
-    /// The usual budget: about a second.
+    /// The default budget, which takes about a second.
     pub const BUDGET: u64 = 120_000_000;
 
-    /// At most so many jobs, turned or not, within the usual budget.
+    /// Creates limits with a maximum number of jobs. Jobs may be turned, and the budget is the
+    /// default.
     pub fn jobs(max_jobs: usize) -> SearchLimits {
         SearchLimits { max_jobs, turn: true, budget: SearchLimits::BUDGET }
     }
 }
 
-/// A job goes from boxes to boxes, in one step: its old nodes are free for it.
+/// A move of a job to other boxes, in one step. Its own old nodes count as free.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Move {
     /// The job.
     pub job: JobId,
-    /// What it holds before.
+    /// Its boxes before the move.
     pub from: Vec<Cuboid>,
-    /// What it holds after, part by part.
+    /// Its boxes after the move, part by part.
     pub to: Vec<Cuboid>,
 }
 
-/// Which jobs go where.
+/// Moves of jobs that reach a goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MovePlan {
-    /// What the moved jobs weigh together.
+    /// The total weight of the moved jobs.
     pub cost: u64,
     /// The moved jobs, by number.
     pub jobs: Vec<JobId>,
-    /// The boxes that are free after the moves, as they were asked for.
+    /// The requested boxes, which are free after the moves.
     pub boxes: Vec<Cuboid>,
-    /// The moves, in an order in which each finds its nodes free. A job moves twice only where
-    /// there is no other way.
+    /// The moves, in an order in which the nodes of each are free at its turn. A job moves twice
+    /// only if there is no other way.
     pub moves: Vec<Move>,
 }
 
-/// What a search found.
+/// The result of a search for moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
-    /// The cheapest plan found; without moves if nothing is in the way.
+    /// The cheapest plan found. It has no moves if nothing is in the way.
     pub plan: Option<MovePlan>,
-    /// Whether there is certainly no cheaper plan, or none at all, within the number of jobs.
+    /// True if there is no cheaper plan within the number of jobs, or none at all.
     pub proven: bool,
 }
 
-/// What is to be reached.
+/// The goal of a search.
 pub(crate) struct Goal {
-    /// So many boxes of a shape are to be free at once.
+    /// The shape of the boxes that are to be free at once.
     pub(crate) shape: Shape,
     pub(crate) count: usize,
-    /// Jobs, by their places in the list, that must move.
+    /// The jobs that must move, by their index in the snapshot.
     pub(crate) required: Vec<u32>,
-    /// The nodes that boxes and moved jobs may use, if free: healthy ones.
+    /// The healthy nodes that boxes and moved jobs may use if they are free.
     pub(crate) available: Occupancy,
 }
 
-/// Words that may still be looked at.
+/// The number of words that may still be read.
 pub(crate) struct Budget {
     pub(crate) left: u64,
 }

@@ -1,4 +1,4 @@
-//! Whether one set of jobs can make room: where each goes, and in which order.
+//! The test of one set of jobs: their new places, and the order of the moves.
 
 use pavior_mesh::Cuboid;
 
@@ -6,7 +6,7 @@ use crate::plans::order;
 use crate::plans::packing::{Outcome, Room, pack};
 use crate::plans::plan::{Budget, Move};
 
-/// Places the boxes asked for and the moved jobs, so that the moves can be carried out one after
+/// Places the requested boxes and the moved jobs such that the moves can be carried out one after
 /// another.
 pub(crate) fn relocate(room: &mut Room<'_>, jobs: &[u32], budget: &mut Budget) -> Outcome {
     let (grid, count) = (room.snapshot.grid, room.goal.count);

@@ -1,16 +1,16 @@
-//! The cheapest set of jobs whose moving reaches a goal.
+//! The cheapest set of jobs to move in order to reach a goal.
 //!
-//! A goal is boxes that are to be free, jobs that must go, and nodes that may be used. Sets of jobs
-//! are tried in the order (weight, number of jobs, jobs), each once. A set is expanded by every
-//! other job. So a set comes after all of its subsets. For each, `relocation.rs` says whether the
-//! boxes and the moved jobs find room together, by moves that can be carried out one after another.
-//! The first that does is the answer.
+//! A goal consists of boxes that are to be free, jobs that must move, and nodes that may be used.
+//! Sets of jobs are tried in the order (weight, number of jobs, jobs), each once. A set is expanded
+//! by every other job, so it comes after all of its subsets. For each set, `relocation.rs` tests
+//! whether the boxes and the moved jobs fit together, by moves that can be carried out one after
+//! another. The first set that passes is the answer.
 //!
-//! Where a single box is asked for, a set is worth looking at only if it contains all jobs of some
-//! place of that box: the search starts with those sets.
+//! For a single box, a set can only succeed if it contains all jobs of some place of the box, so
+//! the search starts with those sets.
 //!
-//! Cost: in the worst case every set of at most k jobs, with every packing. The budget bounds the
-//! words of bit sets that are looked at; one set may use a quarter of what is left.
+//! Cost: in the worst case every set of at most k jobs, with every packing. The budget limits the
+//! words of bit sets that are read. A single set may use a quarter of the remaining budget.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,7 +24,7 @@ use crate::plans::relocation::relocate;
 use crate::plans::windows::{Cost, Costs, Layers, Places, Union};
 use crate::{Snapshot, Weights};
 
-/// The cheapest plan that moves at most `most` jobs.
+/// Finds the cheapest plan that moves at most `most` jobs.
 pub(crate) fn cheapest(
     snapshot: &Snapshot,
     goal: &Goal,
@@ -62,7 +62,7 @@ pub(crate) fn cheapest(
     Planned { plan: None, proven }
 }
 
-/// The sets that the search begins with.
+/// Returns the sets with which the search begins.
 fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
     if goal.count != 1 || !goal.required.is_empty() {
         return vec![goal.required.clone()];
@@ -72,7 +72,7 @@ fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
         let places = Places::of(&snapshot.grid, sides);
         let costs = Costs::of(snapshot, &places, &goal.available, |_| 1);
         let mut open = Open::new(places.bases());
-        // Places of a layer that is like the one before are those of the same jobs.
+        // The places of an unchanged layer have the same jobs as those of the layer before.
         costs.each(Layers::Changed, |cost, base| {
             if cost <= most as Cost {
                 open.add(base);
@@ -80,16 +80,16 @@ fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
         });
         sets.extend(open.filled(snapshot, &places));
     }
-    // The order of the table is no matter: sets are taken by weight.
+    // The order of the table is irrelevant, because sets are processed by weight.
     sets.into_iter().collect()
 }
 
-/// Bases at which few jobs stand, row-major, and those jobs.
+/// Bases of places with few jobs, in row-major order, and those jobs.
 struct Open {
     bases: Grid,
-    /// Along x.
+    /// The x coordinates.
     at: Vec<u16>,
-    /// Where those of each row begin in the list, and the end.
+    /// The start of each row in the list, and the end of the last.
     from: Vec<usize>,
 }
 
@@ -103,14 +103,14 @@ impl Open {
         usize::from(y) + usize::from(self.bases.side(1)) * usize::from(z)
     }
 
-    /// Adds a base behind the last.
+    /// Appends a base.
     fn add(&mut self, [x, y, z]: Coordinates) {
         let row = self.row(y, z);
         self.at.push(x);
         self.from[row + 1] += 1;
     }
 
-    /// The jobs of each base, by their places in the list.
+    /// Returns the jobs of each base, by their index in the snapshot.
     fn filled(mut self, snapshot: &Snapshot, places: &Places) -> Vec<Vec<u32>> {
         let mut lists = vec![Vec::new(); self.at.len()];
         if lists.is_empty() {
@@ -136,7 +136,7 @@ impl Open {
     }
 }
 
-/// Sets of jobs still to be looked at, the lightest first.
+/// Sets of jobs that are still to be tried, the lightest first.
 struct Sets<'a> {
     weights: &'a Weights,
     waiting: BinaryHeap<Reverse<(u64, usize, Vec<u32>)>>,
@@ -158,7 +158,7 @@ impl Sets<'_> {
         self.waiting.pop().map(|Reverse((_, _, jobs))| jobs)
     }
 
-    /// Adds each other job in turn; returns what that costs.
+    /// Adds each other job in turn, and returns the cost of doing so.
     fn expand(&mut self, jobs: &[u32], count: usize) -> u64 {
         for job in 0..count as u32 {
             if let Err(place) = jobs.binary_search(&job) {

@@ -1,10 +1,11 @@
-//! Who holds what, and what it weighs.
+//! The state of a machine: jobs, their nodes and their weights.
 
 use pavior_allocation::{Machine, Placement};
 use pavior_mesh::{Cuboid, Freedom, Grid, JobId, Occupancy, Request, Sides, orientations};
 use thiserror::Error;
 
-/// The state of a machine at one instant, without its strategy: jobs by number, and healthy nodes.
+/// The state of a machine at one instant, without its strategy: the jobs by number, and the healthy
+/// nodes.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(crate) grid: Grid,
@@ -15,18 +16,18 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// A state as it is listed: the healthy nodes that no job holds, the healthy ones, and the jobs
-    /// by number with their boxes.
+    /// Creates a snapshot from the healthy nodes that no job holds, all healthy nodes, and the jobs
+    /// with their boxes, sorted by number.
     ///
     /// # Panics
-    /// If the nodes are those of two grids.
+    /// Panics if the two sets of nodes are on different grids.
     pub fn new(free: Occupancy, healthy: Occupancy, jobs: Vec<(JobId, Placement)>) -> Snapshot {
         assert_eq!(free.grid(), healthy.grid(), "the nodes are those of one grid");
         debug_assert!(jobs.is_sorted_by_key(|(job, _)| *job), "jobs stand by number");
         Snapshot { grid: *free.grid(), free, healthy, jobs }
     }
 
-    /// The state of a machine. O(N/64 + parts).
+    /// Copies the state of a machine. O(N/64 + parts).
     pub fn of(machine: &Machine) -> Snapshot {
         let held = machine.held().into_iter();
         Snapshot {
@@ -37,8 +38,8 @@ impl Snapshot {
         }
     }
 
-    /// The same state in which only some nodes (those free in `nodes`) are healthy. Nodes of
-    /// another grid are none.
+    /// Treats all nodes as failed except some (those free in `nodes`). If `nodes` is on another
+    /// grid, all nodes are treated as failed.
     #[must_use]
     pub fn within(mut self, nodes: &Occupancy) -> Snapshot {
         let same_grid = self.free.keep(nodes).and_then(|()| self.healthy.keep(nodes)).is_ok();
@@ -49,8 +50,8 @@ impl Snapshot {
         self
     }
 
-    /// The same state in which some jobs, of so many nodes, stay where they are, as if their nodes
-    /// had failed.
+    /// Treats the nodes of some jobs as failed, so that these jobs stay where they are. `stays`
+    /// gets the job and its number of nodes.
     #[must_use]
     pub fn keeping(mut self, stays: impl Fn(JobId, u32) -> bool) -> Snapshot {
         let Snapshot { grid, healthy, jobs, .. } = &mut self;
@@ -65,7 +66,7 @@ impl Snapshot {
         self
     }
 
-    /// The same state once some jobs are gone: failed nodes stay taken.
+    /// Returns the state after some jobs are gone. Their failed nodes stay unavailable.
     #[must_use]
     pub fn after(&self, gone: impl Fn(JobId) -> bool) -> Snapshot {
         let places = self.jobs.iter().enumerate().filter(|(_, (job, _))| gone(*job));
@@ -77,36 +78,36 @@ impl Snapshot {
         }
     }
 
-    /// The grid.
+    /// Returns the grid.
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// The healthy nodes that no job holds.
+    /// Returns the healthy nodes that no job holds.
     pub fn free(&self) -> &Occupancy {
         &self.free
     }
 
-    /// The jobs and the boxes that they hold, by job.
+    /// Returns the jobs and their boxes, by job number.
     pub fn jobs(&self) -> impl Iterator<Item = (JobId, &[Cuboid])> {
         self.jobs.iter().map(|(job, placement)| (*job, placement.parts()))
     }
 
-    /// The boxes of a job, by its place in the list.
+    /// Returns the boxes of a job, given its index in the list.
     pub(crate) fn parts(&self, job: usize) -> &[Cuboid] {
         self.jobs[job].1.parts()
     }
 
-    /// The free nodes if some jobs (by their places in the list) were gone: failed nodes stay
-    /// taken.
+    /// Returns the free nodes as if some jobs, given by index, were gone. Their failed nodes stay
+    /// unavailable.
     pub(crate) fn without(&self, jobs: impl IntoIterator<Item = usize>) -> Occupancy {
         let mut free = self.free.clone();
         self.give(&mut free, jobs.into_iter());
         free
     }
 
-    /// Gives the nodes of some jobs, by their places in the list, none of which may be free: failed
-    /// nodes stay taken.
+    /// Frees the nodes of some jobs, given by index, none of which may be free already. Failed
+    /// nodes stay unavailable.
     pub(crate) fn give(&self, free: &mut Occupancy, jobs: impl Iterator<Item = usize>) {
         let whole = self.healthy.count() == self.grid.nodes();
         for part in jobs.flat_map(|job| self.parts(job)) {
@@ -119,7 +120,7 @@ impl Snapshot {
     }
 }
 
-/// Gives back the healthy nodes of a box, none of which may be free.
+/// Frees the healthy nodes of a box, none of which may be free already.
 pub(crate) fn give_healthy(free: &mut Occupancy, part: &Cuboid, healthy: &Occupancy) {
     if healthy.is_free(part) {
         free.give(part).expect("what a job held was taken");
@@ -131,29 +132,30 @@ pub(crate) fn give_healthy(free: &mut Occupancy, part: &Cuboid, healthy: &Occupa
     }
 }
 
-/// A box that is asked for, and whether it may be turned.
+/// A requested box, and whether it may be turned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Its sides, at least 1 each; 1 on axes that the machine lacks.
+    /// The sides, at least 1 each; 1 on axes that the machine lacks.
     pub sides: Sides,
-    /// Whether its sides may be permuted.
+    /// True if the sides may be permuted.
     pub turn: bool,
 }
 
 impl Shape {
-    /// A box that may be turned.
+    /// Creates a box that may be turned.
     pub fn new(sides: Sides) -> Shape {
         Shape { sides, turn: true }
     }
 
-    /// A box that keeps its orientation.
+    /// Creates a box that keeps its orientation.
     pub fn fixed(sides: Sides) -> Shape {
         Shape { sides, turn: false }
     }
 
-    /// The boxes that a request may be moved into on a machine: those of its freedom
-    /// ([`Machine::some_boxes_for`]), else its box, turned if `turn` says so; an empty list if it
-    /// has no box. `None` if its freedom allows sets that are no boxes.
+    /// Returns the boxes to which a request may be moved on a machine. They are those that its
+    /// freedom allows ([`Machine::some_boxes_for`]). Without a freedom it is the requested box,
+    /// turned if `turn` is set, or an empty list if the request has no box. Returns `None` if its
+    /// freedom allows sets that are not boxes.
     pub fn all_for(request: &Request, machine: &Machine, turn: bool) -> Option<Vec<Shape>> {
         match request.freedom {
             Some(Freedom::Connected | Freedom::Any) => None,
@@ -164,12 +166,12 @@ impl Shape {
         }
     }
 
-    /// Whether it fits an empty grid.
+    /// Returns true if it fits an empty grid.
     pub fn fits(self, grid: &Grid) -> bool {
         self.orientations(grid).next().is_some()
     }
 
-    /// Its orientations that fit an empty grid, in the order in which they are tried.
+    /// Returns the orientations that fit an empty grid, in the order in which they are tried.
     pub(crate) fn orientations(self, grid: &Grid) -> impl Iterator<Item = Sides> + use<> {
         let count = if self.turn { 6 } else { 1 };
         let grid = *grid;
@@ -177,33 +179,33 @@ impl Shape {
     }
 }
 
-/// What it costs to disturb each job: any additive weight.
+/// The cost of disturbing each job, in any additive measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weights(pub(crate) Vec<u64>);
 
-/// The weights of all jobs together exceed 64 bits.
+/// The error for weights whose sum is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the weights of all jobs add up to more than 2^63")]
 pub struct TooHeavy;
 
 impl Weights {
-    /// The number of nodes that each job holds.
+    /// Weighs each job by the number of its nodes.
     pub fn nodes(snapshot: &Snapshot) -> Weights {
         let nodes = |parts: &[Cuboid]| parts.iter().map(|part| u64::from(part.volume())).sum();
         Weights(snapshot.jobs().map(|(_, parts)| nodes(parts)).collect())
     }
 
-    /// A weight of the caller's for each job: work lost, a priority.
+    /// Weighs each job by a function, such as the work lost or a priority.
     ///
     /// # Errors
-    /// If the weights add up to more than 2^63.
+    /// Returns an error if the weights add up to more than 2^63.
     pub fn new(snapshot: &Snapshot, weight: impl Fn(JobId) -> u64) -> Result<Weights, TooHeavy> {
         let weights: Vec<u64> = snapshot.jobs().map(|(job, _)| weight(job)).collect();
         let sum = weights.iter().try_fold(0u64, |sum, &weight| sum.checked_add(weight));
         sum.filter(|&sum| sum <= 1 << 63).map(|_| Weights(weights)).ok_or(TooHeavy)
     }
 
-    /// What some jobs, by their places in the list, weigh together.
+    /// Returns the total weight of some jobs, given by index.
     pub(crate) fn of(&self, jobs: &[u32]) -> u64 {
         jobs.iter().map(|&job| self.0[job as usize]).sum()
     }

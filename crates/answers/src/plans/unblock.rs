@@ -1,16 +1,16 @@
-//! Unblock: the cheapest set of jobs whose moving makes a box fit.
+//! Unblock: the cheapest set of jobs to move so that a box fits.
 
 use crate::plans::plan::{Budget, Goal, MovePlan, Planned, SearchLimits};
 use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights, fit};
 
-/// The cheapest set of at most `max_jobs` jobs that can be moved so that the box fits, and where
-/// each goes. Jobs that stand in the box's place move, and others that make room for them.
+/// Finds the cheapest set of at most `max_jobs` jobs to move so that the box fits, and their new
+/// places. The jobs in the place of the box move, and others that make room for them.
 ///
-/// Exact within the budget: every set of jobs is judged by every packing. Ties go to fewer jobs,
-/// then to lower job numbers. The plan has no moves if the box fits already.
+/// The search is exact within the budget: it tests every set of jobs with every packing. Ties go to
+/// fewer jobs, then to lower job numbers. The plan has no moves if the box fits already.
 ///
-/// Cost: see `search.rs`; the number of sets grows as jobs to the power of `max_jobs`.
+/// Cost: see `search.rs`. The number of sets grows with the power `max_jobs`.
 pub fn unblock(
     snapshot: &Snapshot,
     shape: Shape,
@@ -21,7 +21,7 @@ pub fn unblock(
     unblocked(snapshot, shape, weights, (limits.max_jobs, limits.turn), &mut budget)
 }
 
-/// The same of a budget that others have, too.
+/// Does the same with a budget that other searches share.
 pub(crate) fn unblocked(
     snapshot: &Snapshot,
     shape: Shape,
@@ -34,15 +34,16 @@ pub(crate) fn unblocked(
         return Planned { plan: Some(plan), proven: true };
     }
     let goal = Goal { shape, count: 1, required: Vec::new(), available: snapshot.healthy.clone() };
-    // However jobs move, no more healthy nodes are free than before.
+    // Moves do not increase the number of free healthy nodes.
     if u64::from(snapshot.free.count()) < pavior_mesh::volume(shape.sides) {
         return Planned { plan: None, proven: true };
     }
     cheapest(snapshot, &goal, weights, limit, budget)
 }
 
-/// The same for whichever of several boxes can be made room for at the least weight; of equals the
-/// first. All of them together have the budget, in equal shares. No box fits nowhere, ever.
+/// Does the same for the box, among several, for which room can be made at the least weight; the
+/// first if several are equal. The boxes share the budget in equal parts. Without any box there is
+/// no plan.
 pub fn unblock_any(
     snapshot: &Snapshot,
     shapes: &[Shape],

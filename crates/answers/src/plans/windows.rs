@@ -1,10 +1,10 @@
-//! Every place of a box at once: which jobs stand in it, and what they weigh.
+//! All places of a box at once: the jobs in each place, and their weights.
 //!
-//! The bases at which a window meets a box are themselves a box (on a mesh, of sides window + box -
-//! 1, cut at the border). So a job's weight is added to all of them by a difference array: at the
-//! corners, and one pass of prefix sums along each axis. A job of several boxes counts once where
-//! the window meets any of them. The union of its boxes is marked in a bit set, and its maximal
-//! runs along x are added.
+//! The bases at which a window overlaps a box form a box themselves (on a mesh, with sides window +
+//! box - 1, cut at the border). So the weight of a job is added to all of them by a difference
+//! array: at the corners, followed by one pass of prefix sums along each axis. A job with several
+//! boxes counts once if the window overlaps any of them: the union of their bases is marked in a
+//! bit set, and its maximal runs along x are added.
 //!
 //! ```text
 //!   window of 3, job at 4 and 5 of a row of 9     weight 2
@@ -12,19 +12,19 @@
 //!                                                  prefix sum  0 0  2 2 2 2  0
 //! ```
 //!
-//! The bases are walked layer by layer along the last axis that has several: in a plane a layer is
-//! a row. The differences of one layer are all that is kept. Each box is added where it begins and
-//! taken off where it ends. A layer in which none begins or ends has the sums of the layer before
-//! it. One in which none ends has no lesser sums.
+//! The bases are visited layer by layer along the last axis with several bases; on a plane, a layer
+//! is a row. Only the differences of one layer are stored. Each box is added where it begins and
+//! subtracted where it ends. A layer in which no box begins or ends has the same sums as the layer
+//! before. A layer in which none ends has no smaller sums.
 //!
-//! Cost: O(jobs + bases of the layers that are looked at) for jobs of one part. One of several
-//! parts costs O(bases / 64) from the first to the last that it stands in.
+//! Cost: O(jobs + bases of the visited layers) for jobs with one part. A job with several parts
+//! costs O(bases / 64) between its first and its last base.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Sides};
 
 use crate::Snapshot;
 
-/// The canonical bases of a box, as a grid of their own.
+/// The canonical bases of a box, as a grid.
 #[derive(Clone, Copy)]
 pub(crate) struct Places {
     grid: Grid,
@@ -33,7 +33,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// The places of a box that fits the grid, unturned.
+    /// Creates the places of a box that fits the grid, unturned.
     pub(crate) fn of(grid: &Grid, sides: Sides) -> Places {
         let starts: Sides = std::array::from_fn(|axis| grid.starts(axis, sides[axis]));
         let wraps: [bool; 3] =
@@ -43,17 +43,18 @@ impl Places {
         Places { grid: *grid, sides, bases: bases.expect("the box fits the grid") }
     }
 
-    /// The bases.
+    /// Returns the bases.
     pub(crate) fn bases(&self) -> &Grid {
         &self.bases
     }
 
-    /// The place at a base.
+    /// Returns the place at a base.
     pub(crate) fn at(&self, base: Coordinates) -> Cuboid {
         Cuboid::new(base, self.sides)
     }
 
-    /// Calls `see` with the bases at which the box meets another: disjoint boxes that do not wrap.
+    /// Calls `see` with the bases at which the box overlaps another one, as disjoint boxes that do
+    /// not wrap.
     pub(crate) fn meeting(&self, part: &Cuboid, mut see: impl FnMut(Cuboid)) {
         let (mut base, mut sides) = ([0; 3], [1; 3]);
         for axis in 0..3 {
@@ -79,27 +80,27 @@ impl Places {
     }
 }
 
-/// What it costs to empty a place: the nodes in it that cannot be had in the high half, what its
-/// jobs weigh together in the low half. So costs compare as they should.
+/// The cost of emptying a place: the number of its unavailable nodes in the high half, and the
+/// total weight of its jobs in the low half. So costs are compared in that order.
 pub(crate) type Cost = u128;
 
-/// Which layers of bases are looked at.
+/// The layers of bases that are visited.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layers {
-    /// The first, and those in which a cost may be less than a layer before.
+    /// The first layer, and those in which a cost may be lower than in the layer before.
     Falling,
-    /// The first, and those in which costs or jobs may be others than a layer before.
+    /// The first layer, and those in which costs or jobs may differ from the layer before.
     Changed,
 }
 
-/// What is added to all bases of a box that does not wrap.
+/// A cost that is added to all bases of a box that does not wrap.
 struct Piece {
     bases: Cuboid,
     lost: u32,
     weight: u64,
 }
 
-/// What it costs to empty each place of a box.
+/// The costs of emptying each place of a box.
 pub(crate) struct Costs {
     bases: Grid,
     /// The axes along a row, across the rows of a layer, and across layers.
@@ -108,8 +109,8 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// Each job that stands in a place costs its weight, and each node there that is not available
-    /// more than all jobs.
+    /// Computes the costs. Each job in a place adds its weight. Each unavailable node in it costs
+    /// more than all jobs together.
     pub(crate) fn of(
         snapshot: &Snapshot,
         places: &Places,
@@ -136,11 +137,11 @@ impl Costs {
         Costs { bases, axes, pieces }
     }
 
-    /// Calls `see` with the cost of each base of the layers that are looked at, row-major.
+    /// Calls `see` with the cost of each base of the visited layers, in row-major order.
     pub(crate) fn each(&self, look: Layers, mut see: impl FnMut(Cost, Coordinates)) {
         let [width, rows, layers] = self.axes.map(|axis| usize::from(self.bases.side(axis)));
         let events = Events::of(&self.pieces, self.axes[2], layers);
-        // One more in each row than there are bases, so that no corner falls outside.
+        // Each row has one element more than it has bases, so that no corner is outside.
         let stride = width + 1;
         let mut steps: Vec<Cost> = vec![0; stride * rows];
         let mut sums: Vec<Cost> = vec![0; if rows == 1 { 0 } else { width }];
@@ -155,7 +156,7 @@ impl Costs {
             }
             sums.fill(0);
             for (row, steps) in steps.chunks_exact(stride).enumerate() {
-                // Of a layer of one row the differences are those along it.
+                // In a layer of one row, the differences are those along the row.
                 let along = if rows == 1 {
                     steps
                 } else {
@@ -174,8 +175,8 @@ impl Costs {
         }
     }
 
-    /// Adds a piece to the differences of a layer, or takes it off. Sums are exact below 2^128:
-    /// what passes the end on the way comes back.
+    /// Adds a piece to the differences of a layer, or subtracts it. The sums are exact below 2^128,
+    /// because intermediate overflows cancel out.
     fn step(&self, piece: &Piece, ends: bool, stride: usize, steps: &mut [Cost]) {
         let Piece { bases, lost, weight } = piece;
         let value = Cost::from(*lost) << 64 | Cost::from(*weight);
@@ -205,7 +206,7 @@ struct Event {
 
 /// The events, layer by layer.
 struct Events {
-    /// Where those of each layer begin, and the end.
+    /// The start of each layer's events, and the end of the last.
     from: Vec<usize>,
     all: Vec<Event>,
 }
@@ -216,7 +217,7 @@ impl Events {
             let begin = usize::from(piece.bases.base[axis]);
             [begin, begin + usize::from(piece.bases.sides[axis])]
         };
-        // What ends behind the last layer is not looked at.
+        // Events after the last layer are ignored.
         let mut from = vec![0; layers + 2];
         for at in pieces.iter().flat_map(span) {
             from[at + 1] += 1;
@@ -239,11 +240,11 @@ impl Events {
     }
 }
 
-/// A set of bases, to unite what the parts of one job touch.
+/// A set of bases, for the union over the parts of a job.
 pub(crate) struct Union {
     bases: Grid,
     words: Vec<u64>,
-    /// The words that may have marks.
+    /// The range of words that may contain marks.
     marked: std::ops::Range<usize>,
 }
 
@@ -274,8 +275,8 @@ impl Union {
         }
     }
 
-    /// Calls `see` with the bases at which a box meets any of these parts, as disjoint boxes; the
-    /// union is empty before and after.
+    /// Calls `see` with the bases at which a box overlaps any of these parts, as disjoint boxes.
+    /// The union is empty before and after.
     pub(crate) fn meeting(
         &mut self,
         places: &Places,

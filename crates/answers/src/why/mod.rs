@@ -1,17 +1,17 @@
-//! Why: what a request waits for, or would be refused for, as one answer of every interface.
+//! Why: the reason why a request waits or would be refused. Every interface gives the same answer.
 //!
-//! The answer has one time, one place and one notation. The time and the place are where the
-//! request starts:
+//! The answer has one time and one place. They are those at which the request starts:
 //!
-//! 1. as the scheduler plans it, if that is known ([`Question::planned`]);
-//! 2. else the place that is free first by the expected ends of jobs ([`earliest`]);
-//! 3. else, where no end is known, the place whose jobs hold the fewest nodes ([`blockers`]), and
-//!    no time.
+//! 1. according to the scheduler's plan, if it is known ([`Question::planned`]);
+//! 2. otherwise at the place that is free first, by the expected ends of jobs ([`earliest`]);
+//! 3. if no end is known, at the place whose jobs hold the fewest nodes ([`blockers`]), without a
+//!    time.
 //!
-//! Then it says who stands there now, and which moves would make room sooner ([`unblock_any`]).
+//! The answer also has the jobs that hold this place now, and moves that would make room sooner
+//! ([`unblock_any`]).
 //!
-//! `words.rs` is the one place where it becomes sentences. Names and times are those of the
-//! interface: it says what a job is called, and how its clock reads.
+//! `words.rs` turns the answer into sentences for all interfaces. Each interface provides the names
+//! of jobs and formats times.
 
 mod waiting;
 mod words;
@@ -29,29 +29,30 @@ use crate::{
 pub use waiting::waiting;
 pub use words::Words;
 
-/// The most blockers that are named.
+/// The maximum number of jobs in the way that are named.
 pub const NAMED: usize = 5;
 
-/// What a request needs of a machine, and where its strategy would put it.
+/// The nodes that a request needs on a machine, and its placement by the strategy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// The boxes of which any will do; none where nodes are granted by their number, or where sets
-    /// that are no boxes are allowed.
+    /// The boxes, any of which is sufficient. Empty if nodes are granted by count, or if sets that
+    /// are not boxes are allowed.
     pub boxes: Vec<Shape>,
-    /// The nodes that must be free for it.
+    /// The number of nodes that must be free.
     pub needed: u64,
-    /// Where the strategy would put it now; none if it refuses it.
+    /// The placement by the strategy now. `None` if the request is refused.
     pub placed: Option<Vec<Cuboid>>,
 }
 
 impl Demand {
-    /// What a machine's strategy takes a request for, and where it would put it. Nothing changes.
+    /// Returns the demand of a request, and asks the machine's strategy for a placement. The
+    /// machine does not change.
     pub fn of(machine: &mut Machine, request: &Request) -> Demand {
         let placed = machine.probe(request).ok().map(|found| found.parts().to_vec());
         Demand { placed, ..Demand::refused(machine, request) }
     }
 
-    /// The same of a request that the strategy has refused: it is not asked again.
+    /// Returns the demand of a request that the strategy has refused, without asking it again.
     pub fn refused(machine: &Machine, request: &Request) -> Demand {
         let by_count = machine.answers(request) == Answers::Count;
         let boxes = if by_count { None } else { Shape::all_for(request, machine, true) };
@@ -59,7 +60,8 @@ impl Demand {
         Demand { boxes, needed: machine.needed(request), placed: None }
     }
 
-    /// Boxes of as many nodes, where no strategy is asked: the first that is free is taken.
+    /// Returns the demand for one of several boxes with equal numbers of nodes, without a strategy:
+    /// the first free box is the placement.
     pub fn boxed(snapshot: &Snapshot, boxes: Vec<Shape>) -> Demand {
         let placed = boxes.iter().find_map(|&shape| fit(snapshot, shape)).map(|at| vec![at]);
         let needed = boxes.first().map_or(0, |shape| volume(shape.sides));
@@ -67,71 +69,71 @@ impl Demand {
     }
 }
 
-/// What the queue says of a request.
+/// The state of a request in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queued {
-    /// Nothing: it starts as soon as the machine has a place for it, or it is in no queue.
+    /// It starts as soon as the machine has a place for it, or it is not in a queue.
     First,
-    /// Another one must start before; none if the scheduler does not look at this one yet.
+    /// Another job must start first. `None` if the scheduler does not examine this request yet.
     Behind(Option<JobId>),
-    /// It would run into nodes that are reserved for another one.
+    /// It would overlap a reservation of another job.
     Reserved {
-        /// Whose reservation it is.
+        /// The job with the reservation.
         by: JobId,
-        /// When it begins.
+        /// The start of the reservation.
         from: Time,
-        /// When it ends, if that is known.
+        /// Its end, if known.
         until: Option<Time>,
     },
-    /// It would run into nodes that are reserved ahead: no job may have them then.
+    /// It would overlap an advance reservation, in which no job may use the nodes.
     Ahead {
         /// The number of the reservation.
         reservation: u64,
-        /// When it begins.
+        /// Its start.
         from: Time,
-        /// When it ends.
+        /// Its end.
         until: Time,
     },
-    /// The scheduler keeps it waiting, and does not say more.
+    /// The scheduler keeps it waiting without giving a reason.
     Kept,
 }
 
-/// Why a request does not start now.
+/// Reasons why a request does not start now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// It could start now.
     Fits,
     /// Fewer nodes are free than it needs.
     Nodes,
-    /// As many are free, but no place among them.
+    /// Enough nodes are free, but the strategy finds no place among them.
     Place,
-    /// A place is free, but the strategy does not put it there.
+    /// A place is free, but the strategy does not use it.
     Strategy,
-    /// The machine has no such box, or fewer nodes.
+    /// The machine has no such box, or has fewer nodes.
     Never,
-    /// It could be placed now, but the queue keeps it; never [`Queued::First`].
+    /// It could be placed now, but the queue keeps it waiting. Never [`Queued::First`].
     Queue(Queued),
 }
 
-/// When and where the scheduler plans to start a request.
+/// The time and place at which the scheduler plans to start a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedStart {
     /// The time.
     pub at: Time,
-    /// The place; none if only nodes are counted, or if it is no box.
+    /// The place. `None` if the scheduler only counts nodes, or if the placement is not one box.
     pub place: Option<Cuboid>,
 }
 
 impl PlannedStart {
-    /// Returns what a scheduler has reserved for a job, if it does so before a time: what is
-    /// reserved later waits for jobs of which no end is known. O(reservations).
+    /// Returns the reservation of the scheduler for a job, if it begins before a time. Later
+    /// reservations depend on jobs without a known end. O(reservations).
     pub fn of(standing: Option<&Standing>, job: JobId, before: Time) -> Option<PlannedStart> {
         let mut reserved = standing?.reserved.iter();
         let own = reserved.find(|one| one.job == job && one.from < before)?;
         Some(PlannedStart::reserved(own))
     }
 
-    /// Returns when and where a reservation begins.
+    /// Returns the time and the place at which a reservation begins.
     pub fn reserved(reserved: &Reserved) -> PlannedStart {
         let parts = reserved.placement.as_ref().map_or(&[][..], Placement::parts);
         let place = if let [part] = parts { Some(*part) } else { None };
@@ -139,74 +141,76 @@ impl PlannedStart {
     }
 }
 
-/// What is in the way at the place where a request starts.
+/// The jobs and nodes in the way, at the place where a request starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
     /// The place.
     pub at: Cuboid,
-    /// The jobs that hold nodes there, and how many nodes each holds in all; the largest first, of
-    /// equals the lower number.
+    /// The jobs that hold nodes there, with the total number of nodes of each. The largest come
+    /// first; ties are sorted by job number.
     pub jobs: Vec<(JobId, u64)>,
-    /// The nodes there that are not available.
+    /// The unavailable nodes there.
     pub unavailable: Vec<NodeId>,
-    /// When the request starts there by its scheduler's plan, or else when the place is free: no
-    /// other place is free sooner. None if no end is known.
+    /// The time at which the request starts there according to its scheduler's plan. Without a
+    /// plan, the time at which this place is free, which is the first. `None` if no end is known.
     pub until: Option<Time>,
-    /// The cheapest moves that make room for the request sooner, there or elsewhere; none if there
-    /// are none of so few jobs, or none were looked for.
+    /// The cheapest moves that make room for the request sooner, there or elsewhere. `None` if
+    /// there are no such moves of so few jobs, or if none were requested.
     pub moves: Option<MovePlan>,
 }
 
 impl Blocked {
-    /// The jobs that are named, and how many more there are.
+    /// Returns the jobs to name, and the number of the others.
     pub fn largest(&self) -> (&[(JobId, u64)], usize) {
         let named = self.jobs.len().min(NAMED);
         (&self.jobs[..named], self.jobs.len() - named)
     }
 }
 
-/// Why a request does not start now, and what would change that.
+/// The reason why a request does not start now, and what would change that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Why {
     /// The reason.
     pub cause: Cause,
     /// The nodes that must be free for it.
     pub needed: u64,
-    /// Those that are.
+    /// The number of nodes that are free.
     pub free: u64,
-    /// When and where the scheduler plans to start it.
+    /// The time and place at which the scheduler plans to start it.
     pub planned: Option<PlannedStart>,
-    /// Where it would lie now, or the free place that the strategy does not take; else empty.
+    /// Its placement if it could start now, or the free place that the strategy does not use.
+    /// Otherwise empty.
     pub place: Vec<Cuboid>,
-    /// What is in the way, where a box is looked for and none is free.
+    /// The jobs and nodes in the way, if a box is needed and none is free.
     pub blocked: Option<Blocked>,
-    /// When enough nodes are free, where nodes are granted by their number.
+    /// The time at which enough nodes are free, if nodes are granted by count.
     pub enough: Option<Time>,
 }
 
 /// A question about a request that does not start.
 pub struct Question<'a> {
-    /// What it needs.
+    /// The nodes that it needs.
     pub demand: &'a Demand,
-    /// What the queue says of it.
+    /// Its state in the queue.
     pub queued: Queued,
-    /// When the scheduler plans to start it, if that is known.
+    /// The time and place at which the scheduler plans to start it, if known.
     pub planned: Option<PlannedStart>,
-    /// When a running job is expected to end; none if that is not known, or not for who asks.
+    /// Returns the expected end of a running job. `None` if it is unknown, or hidden from the
+    /// person who asks.
     pub end: &'a dyn Fn(JobId) -> Option<Time>,
-    /// At most so many jobs are moved to make room; with 0 no moves are looked for.
+    /// The limits on jobs that move to make room. With 0 jobs, no moves are sought.
     pub limits: SearchLimits,
 }
 
 impl<'a> Question<'a> {
-    /// A question about a request in no queue, without moves.
+    /// Creates a question about a request that is not in a queue, without moves.
     pub fn new(demand: &'a Demand, end: &'a dyn Fn(JobId) -> Option<Time>) -> Question<'a> {
         let (queued, limits) = (Queued::First, SearchLimits::jobs(0));
         Question { demand, queued, planned: None, end, limits }
     }
 }
 
-/// Says why a request does not start now.
+/// Explains why a request does not start now.
 ///
 /// Cost: O(jobs + N) for each box and orientation. Without a planned place, also O(log e) searches
 /// for a box among the nodes that are free after one of e ends. With moves, also the search of
@@ -245,8 +249,8 @@ pub fn why(snapshot: &Snapshot, question: &Question<'_>) -> Why {
 }
 
 impl Why {
-    /// Makes an answer of the cause alone, which is cheap to say of many requests: no place is
-    /// looked for beyond what is given.
+    /// Creates an answer that contains only the cause, which is cheap for many requests: it
+    /// searches for no place.
     pub(crate) fn cause_alone(
         cause: Cause,
         needed: u64,
@@ -257,8 +261,7 @@ impl Why {
         Why { cause, needed, free, planned, place, blocked, enough }
     }
 
-    /// Returns the place that the answer speaks of: where the request lies, or what is to be
-    /// emptied.
+    /// Returns the place of the answer: the placement of the request, or the place to be emptied.
     pub fn places(&self) -> Vec<Cuboid> {
         match &self.blocked {
             Some(blocked) => vec![blocked.at],
@@ -282,7 +285,7 @@ fn cause(snapshot: &Snapshot, demand: &Demand, queued: Queued, is_free: bool) ->
     }
 }
 
-/// The place where the request starts, who stands there, and how room could be made sooner.
+/// Finds the place where the request starts, the jobs in it, and moves that would make room sooner.
 fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
     let Question { demand, planned, end, limits, .. } = question;
     let boxes = &demand.boxes;
@@ -313,9 +316,9 @@ fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
     Some(Blocked { at, jobs, unavailable, until, moves })
 }
 
-/// Finds the place that is free first, with the time and the jobs there. Where no end is known it
-/// is the place whose jobs hold the fewest nodes, without a time. Jobs that end later than those of
-/// that place free none sooner, and are not examined.
+/// Finds the place that is free first, with the time and the jobs in it. If no end is known, it is
+/// the place whose jobs hold the fewest nodes, without a time. Jobs that end later than those of
+/// that place cannot free another one sooner, so they are ignored.
 fn free_first(
     snapshot: &Snapshot,
     boxes: &[Shape],
@@ -338,7 +341,7 @@ fn free_first(
     })
 }
 
-/// When so many nodes are free.
+/// Returns the time at which enough nodes are free.
 fn enough(snapshot: &Snapshot, needed: u64, end: impl Fn(JobId) -> Option<Time>) -> Option<Time> {
     let enough = |free: &Occupancy| (u64::from(free.count()) >= needed).then_some(());
     first_end(snapshot, end, enough).map(|(at, ())| at)

@@ -1,4 +1,4 @@
-//! The question of why a job waits in the queue of a dispatcher.
+//! Why a job in the queue of a dispatcher is waiting.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -7,14 +7,14 @@ use pavior_scheduling::{DispatchError, Dispatcher, Scheduler, run_forward};
 use super::{Demand, PlannedStart, Question, Queued, Why, why};
 use crate::{SearchLimits, Snapshot, waits};
 
-/// Says why a waiting job does not start, and when it is planned to. Returns `None` if no such job
-/// waits.
+/// Explains why a waiting job does not start, and when it is planned to. Returns `None` if there is
+/// no such job in the queue.
 ///
-/// The time is that of the reservation that the scheduler has made for the job. Without one, it is
-/// that of the schedule in which every job runs as long as estimated and no other job arrives.
-/// `scheduler` makes this schedule on a copy: build it from the name from which the dispatcher's
-/// own was built. Ask after the dispatcher's scheduler has named no job to start; before that, the
-/// answer does not say what the queue does to the job.
+/// The planned time is that of the scheduler's reservation for the job. Without a reservation, it
+/// comes from a simulation in which every job runs as long as estimated and no other job arrives.
+/// `scheduler` runs this simulation on a copy, so build it from the same name as the dispatcher's
+/// own scheduler. Ask after the dispatcher's scheduler has named no job to start; before that, the
+/// answer does not know the job's state in the queue.
 ///
 /// Cost: that of [`run_forward`], [`waits`] and [`why`].
 ///
@@ -46,7 +46,7 @@ use crate::{SearchLimits, Snapshot, waits};
 /// ```
 ///
 /// # Errors
-/// If strategy or scheduler fail.
+/// Returns an error if the strategy or the scheduler fails.
 pub fn waiting(
     dispatcher: &Dispatcher,
     scheduler: Box<dyn Scheduler>,

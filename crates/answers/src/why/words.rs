@@ -1,4 +1,4 @@
-//! An answer in sentences.
+//! Sentences for an answer.
 
 use pavior_allocation::explain;
 use pavior_kernel::Time;
@@ -6,24 +6,24 @@ use pavior_mesh::{Cuboid, Grid, JobId};
 
 use super::{Blocked, Cause, PlannedStart, Queued, Why};
 
-/// What an interface calls jobs, times and settings.
+/// The words of an interface for jobs, times and settings.
 pub struct Words<'a> {
     /// The machine.
     pub grid: &'a Grid,
-    /// What a job is called, such as `job 17`; what a reader may not know is called so that it
-    /// tells nothing. A text of a user's comes here in harmless form.
+    /// Returns the name of a job, such as `job 17`, or a neutral name if the reader may not know
+    /// it. Text from users must already be escaped.
     pub job: &'a dyn Fn(JobId) -> String,
-    /// A time by the interface's clock, with its zone.
+    /// Formats a time by the interface's clock, with its time zone.
     pub time: &'a dyn Fn(Time) -> String,
     /// The strategy.
     pub strategy: &'a str,
-    /// The scheduler; empty if there is none.
+    /// The scheduler. Empty if there is none.
     pub scheduler: &'a str,
 }
 
 impl Why {
-    /// Writes the answer in lines: why it waits and when it starts, who stands there now, and what
-    /// would make it sooner.
+    /// Writes the answer in lines: the reason and the start, the jobs in the way, and moves that
+    /// would make room sooner.
     pub fn lines(&self, words: &Words<'_>) -> Vec<String> {
         let mut lines = vec![self.sentence(words)];
         if let Some(blocked) = &self.blocked {
@@ -35,13 +35,12 @@ impl Why {
         lines
     }
 
-    /// Writes the reason in one sentence, with the time and the place of the start as far as they
-    /// are known.
+    /// Writes the reason in one sentence, with the time and place of the start if they are known.
     pub fn sentence(&self, words: &Words<'_>) -> String {
         format!("{}{}.", self.clause(words), self.start_clause(words))
     }
 
-    /// When and where it starts, as the end of a sentence.
+    /// Writes the time and place of the start, as the end of a sentence.
     fn start_clause(&self, words: &Words<'_>) -> String {
         let time = words.time;
         let at = |at: Cuboid| explain::words(words.grid, &at);
@@ -148,7 +147,8 @@ impl Blocked {
         self.until.is_some() || !self.unavailable.is_empty()
     }
 
-    /// Who stands at the place, which the sentence before may have named.
+    /// Writes the jobs and nodes in the way. If `is_named`, the sentence before has named the
+    /// place.
     fn in_the_way(&self, words: &Words<'_>, is_named: bool) -> String {
         let at = if is_named {
             "there".to_string()
@@ -165,7 +165,7 @@ impl Blocked {
         format!("In the way {at}: {}{more}.", all.join(", "))
     }
 
-    /// What would make room sooner, if that is known.
+    /// Writes the moves that would make room sooner, if known.
     fn sooner(&self, words: &Words<'_>) -> Option<String> {
         let plan = self.moves.as_ref()?;
         let list = |parts: &[Cuboid]| {
@@ -182,7 +182,7 @@ impl Blocked {
     }
 }
 
-/// A number of things, in words.
+/// Writes a number of things.
 fn count(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }

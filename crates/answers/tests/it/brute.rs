@@ -1,10 +1,10 @@
-//! The judge: tries everything, on sets of nodes as masks of 32 bits.
+//! A reference implementation that tries everything, on sets of nodes as masks of 32 bits.
 
 use std::collections::HashSet;
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Scan, Sides, orientations};
 
-/// The nodes of a box.
+/// Returns the nodes of a box.
 pub(crate) fn mask(grid: &Grid, part: &Cuboid) -> u32 {
     part.nodes(grid).fold(0, |mask, node| mask | 1 << node.0)
 }
@@ -13,7 +13,7 @@ pub(crate) fn masks(grid: &Grid, parts: &[Cuboid]) -> u32 {
     parts.iter().fold(0, |all, part| all | mask(grid, part))
 }
 
-/// All places of a box in the order of orientations and bases.
+/// Returns all places of a box in the order of orientations and bases.
 pub(crate) fn places(grid: &Grid, sides: Sides, turn: bool) -> Vec<(Cuboid, u32)> {
     let turned = orientations(sides).take(if turn { 6 } else { 1 });
     let places = turned.flat_map(|sides| {
@@ -22,7 +22,7 @@ pub(crate) fn places(grid: &Grid, sides: Sides, turn: bool) -> Vec<(Cuboid, u32)
     places.map(|at| (at, mask(grid, &at))).collect()
 }
 
-/// A state as the judge sees it.
+/// The state of a machine as the reference implementation represents it.
 pub(crate) struct State {
     pub(crate) grid: Grid,
     pub(crate) jobs: Vec<Vec<Cuboid>>,
@@ -41,13 +41,13 @@ impl State {
         masks(&self.grid, &self.jobs[job])
     }
 
-    /// Healthy nodes that no job but these holds.
+    /// Returns the healthy nodes that no job holds, other than these jobs.
     pub(crate) fn free_without(&self, moved: &[usize]) -> u32 {
         let others = (0..self.jobs.len()).filter(|job| !moved.contains(job));
         others.fold(self.healthy, |free, job| free & !self.held(job))
     }
 
-    /// Whether `count` boxes and the parts of these jobs can lie on free nodes all at once.
+    /// Returns true if `count` boxes and the parts of these jobs fit on usable nodes at once.
     pub(crate) fn packs(&self, shape: Sides, count: usize, moved: &[usize], usable: u32) -> bool {
         let mut lists: Vec<Vec<u32>> = Vec::new();
         let list = |sides, turn| places(&self.grid, sides, turn).iter().map(|at| at.1).collect();
@@ -70,7 +70,7 @@ impl State {
         packs(free, &lists, 0)
     }
 
-    /// The least weight of at most `most` jobs, `required` ones among them, for which that is so.
+    /// Returns the least weight of at most `most` jobs, including `required`, for which they fit.
     pub(crate) fn least(
         &self,
         shape: Sides,
@@ -91,8 +91,9 @@ impl State {
         best
     }
 
-    /// Whether single moves of these jobs, each onto free and usable nodes, lead to a state that is
-    /// `good`: it is shown where the jobs are, and what is then free. Jobs of one part.
+    /// Returns true if single moves of these jobs, each to free and usable nodes, lead to a state
+    /// that `good` accepts. `good` gets the places of the jobs and the free nodes. The jobs have
+    /// one part each.
     pub(crate) fn reachable(
         &self,
         moved: &[usize],
@@ -126,7 +127,8 @@ impl State {
     }
 }
 
-/// Equal lists stand side by side; of boxes that can be exchanged, the later one lies later.
+/// Packs one place from each list. Equal lists are adjacent; among interchangeable boxes, the later
+/// one has the later place.
 fn packs(free: u32, lists: &[Vec<u32>], from: usize) -> bool {
     let Some((first, rest)) = lists.split_first() else { return true };
     first.iter().enumerate().skip(from).any(|(index, place)| {
@@ -135,7 +137,7 @@ fn packs(free: u32, lists: &[Vec<u32>], from: usize) -> bool {
     })
 }
 
-/// All sets of at most `most` numbers below `count`.
+/// Returns all sets of at most `most` numbers below `count`.
 pub(crate) fn subsets(count: usize, most: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     let mut last = all.clone();

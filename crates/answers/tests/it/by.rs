@@ -1,4 +1,4 @@
-//! Room by a time, against the judge: every set of requeued jobs, and every set of moved ones.
+//! Room by a time, compared with a search of all sets of requeued and of moved jobs.
 
 use pavior_answers::{Prospect, Room, RoomPlan, SearchLimits, Shape, room_by};
 use pavior_kernel::{Stream, Time};
@@ -10,7 +10,7 @@ use crate::unblocks::carry_out;
 
 const BY: Time = Time(10);
 
-/// The row of the example: a until 8, b until 20.
+/// Returns the row of the example: a until 8, b until 20.
 fn row(failed: &[NodeId]) -> (pavior_answers::Snapshot, impl Fn(JobId) -> Prospect) {
     let part = |x| vec![Cuboid::new([x, 0, 0], [2, 1, 1])];
     let snapshot = states::snapshot(Grid::mesh(&[6]).unwrap(), &[part(0), part(2)], failed);
@@ -31,10 +31,10 @@ fn who_ends_in_time_need_not_move() {
     let plan = ask(&[], 9, 1).plan.unwrap();
     assert_eq!((plan.lost, plan.moves.jobs), (0, vec![JobId(1)]));
     assert_eq!((plan.ready, plan.awaited), (vec![Time(0)], vec![JobId(0)]));
-    // A node has failed: b finds no room beside the box.
+    // A node has failed, so b finds no place next to the box.
     let plan = ask(&[NodeId(5)], 9, 1).plan.unwrap();
     assert_eq!((plan.requeued, plan.lost, plan.moves.jobs), (vec![JobId(1)], 30, Vec::new()));
-    // By 7 both are in the way. Without b four are free in a row.
+    // By 7 both jobs are in the way. Without b, four nodes are free in a row.
     let plan = ask(&[], 7, 1).plan;
     assert_eq!(plan.map(|plan| (plan.requeued, plan.lost)), Some((vec![JobId(1)], 30)));
     assert_eq!(ask(&[], 20, 1).plan.unwrap().awaited, [JobId(0), JobId(1)]);
@@ -63,12 +63,13 @@ fn who_may_not_be_requeued_is_not() {
     };
     assert_eq!(ask(8, &kept).plan.map(|plan| plan.awaited), Some(vec![JobId(0)]));
     assert_eq!((ask(7, &kept).plan, ask(7, &kept).proven), (None, true));
-    // b is requeued, and a moves to its nodes: that loses less than to requeue a.
+    // b is requeued, and a moves to its nodes. Requeuing a would lose more.
     let plan = ask(7, &prospect).plan.unwrap();
     assert_eq!((plan.requeued, plan.lost, plan.moves.jobs), (vec![JobId(1)], 30, vec![JobId(0)]));
 }
 
-/// What the judge says: the least (loss, weight) of at most `most` jobs requeued and moved.
+/// Returns the reference answer: the least (loss, weight) of at most `most` requeued and moved
+/// jobs.
 fn least(
     state: &State,
     (shape, drained): (Option<Sides>, u32),
@@ -98,7 +99,7 @@ fn least(
     judged.min()
 }
 
-/// Carries a plan out on the machine as it will be: those who end in time are gone.
+/// Carries out a plan on the machine as it will be, without the jobs that end in time.
 fn check(
     state: &State,
     plan: &RoomPlan,
@@ -118,7 +119,7 @@ fn check(
     carry_out(&then, &plan.moves, shape.unwrap_or([1; 3]), !drained);
     let lost = plan.requeued.iter().map(|job| prospects[job.0 as usize].loss.unwrap());
     assert_eq!(plan.lost, lost.sum::<u64>());
-    // At its time each move finds nobody on its nodes who has not ended by then.
+    // Each move, at its time, only needs nodes whose jobs have ended by then.
     for (step, ready) in plan.moves.moves.iter().zip(&plan.ready) {
         for job in (0..state.jobs.len()).filter(|&job| ends(job)) {
             if prospects[job].end.unwrap() > *ready {
@@ -163,7 +164,7 @@ fn two_thousand_states() {
         }
         let found = answer.plan.map(|plan| (plan.lost, plan.moves.cost));
         if found != judged {
-            // A cheaper set packs, but its moves wait for each other in a circle.
+            // A cheaper set fits, but its moves wait for each other in a cycle.
             assert!(found.is_none_or(|found| judged.is_some_and(|judged| judged < found)));
             circles += 1;
         }

@@ -1,4 +1,4 @@
-//! Drain and defragment against the judge.
+//! Drain and defragment, compared with the reference implementation.
 
 use pavior_answers::{SearchLimits, Shape, Snapshot, Weights, defragment, drain};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Sides};
@@ -28,7 +28,8 @@ pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: 
     if cost == least {
         return;
     }
-    // A cheaper set packs, but its moves wait for each other whatever the order and the stops.
+    // A cheaper set fits, but its moves wait for each other in any order, with any temporary
+    // places.
     assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
     for set in brute::subsets(state.jobs.len(), most) {
         let weight: u64 = set.iter().map(|&job| weights[job]).sum();
@@ -41,8 +42,8 @@ pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: 
     }
 }
 
-/// As many free boxes as at most `most` moves can make. Returns whether that was decided: many
-/// small boxes can lie in too many ways.
+/// Frees as many boxes as possible with at most `most` moves. Returns false if this could not be
+/// decided, because many small boxes have too many packings.
 pub(crate) fn judge_defragment(
     state: &State,
     snapshot: &Snapshot,
@@ -56,8 +57,8 @@ pub(crate) fn judge_defragment(
         (0..state.jobs.len()).map(|job| u64::from(state.held(job).count_ones())).collect();
     let least = |count, most| state.least(shape, count, (&[], most), u32::MAX, &weights);
     let count = slots.plan.boxes.len();
-    // Whatever the budget, no more than the bound can be had. The judge also counts packings of two
-    // jobs whose moves wait for each other; those without a budget are not told from others.
+    // With any budget, the bound holds. The reference also counts packings of two jobs whose moves
+    // wait for each other; it cannot tell them apart if the budget is 0.
     for budget in [0, 200, 2_000, limits.budget] {
         let hasty = SearchLimits { budget, ..limits };
         let hasty = defragment(snapshot, Shape::new(shape), &Weights::nodes(snapshot), &hasty);

@@ -1,4 +1,4 @@
-//! Forecasts from outside: what they may not read, what they may not depend on, and what holds.
+//! Forecasts through the public interface: their inputs, their independence and their calibration.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use pavior_trials::size;
 use pavior_workload::{Job, Service, TimeUnit};
 
 const SECOND: u64 = TimeUnit::SECOND.ticks;
-/// The node [1, 1] of a 4x4, which is in each of its 3x3.
+/// The node [1, 1] of a 4x4 mesh, which is in each of its 3x3 boxes.
 const CENTER: NodeId = NodeId(5);
 
 fn dispatcher(scheduler: &str) -> Dispatcher {
@@ -47,7 +47,7 @@ fn job(id: u64, arrival: u64, sides: [u16; 3], run: u64, estimate: Option<u64>) 
     (job, kind)
 }
 
-/// Jobs of three users on a machine that is rather full; one of four has no estimate.
+/// Creates jobs of three users on a machine with a high load. One in four has no estimate.
 fn stream(seed: u64, count: u64) -> Vec<(Job, Kind)> {
     let mut draw = Stream::new(seed, 0, "test-jobs");
     let mut now = 0;
@@ -95,8 +95,9 @@ fn the_number_of_threads_changes_nothing() {
     assert_eq!(judged(&jobs, "easy", effort(1)), judged(&jobs, "easy", effort(3)));
 }
 
-/// From the submission of a job on no job ends and none comes: what it was told is the same. Under
-/// `fcfs`, whose decisions read no estimate, so that the state is the same, too.
+/// Checks that the future is not read. From the submission of a job on, no job ends or arrives, and
+/// its forecast must be the same. Under `fcfs`, decisions read no estimates, so the state is also
+/// the same.
 #[test]
 fn nothing_is_read_of_what_is_not_over() {
     let jobs = stream(4, 400);
@@ -126,7 +127,7 @@ fn nothing_is_read_of_what_is_not_over() {
     }
 }
 
-/// The start of a request that is not made.
+/// Returns the forecast for a request that is not submitted.
 fn request(forecaster: &mut Forecaster, state: &Dispatcher, (job, kind): (Job, Kind)) -> Start {
     let id = job.id;
     forecaster.forecast_request(state, job, kind).unwrap().starts[&id]
@@ -149,7 +150,7 @@ fn a_forecast_that_is_stopped_says_so() {
     assert!(forecaster.forecast_request(&state, waiting.0, waiting.1).is_ok());
 }
 
-/// Nothing runs and nothing comes: only the end of what is reserved ahead lets the job start.
+/// Checks that a job without competitors starts at the end of an advance reservation.
 #[test]
 fn what_is_reserved_ahead_is_waited_for() {
     for scheduler in ["fcfs", "easy", "conservative"] {
@@ -188,7 +189,7 @@ fn a_request_is_told_without_being_made() {
     assert_eq!(said.times(), [Some(Time(90 * SECOND)); 4], "it fits now");
 }
 
-/// Later arrivals are drawn under numbers that no job has.
+/// Checks that later arrivals get numbers that no job has.
 #[test]
 fn jobs_may_have_any_numbers() {
     let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
@@ -208,7 +209,7 @@ fn jobs_may_have_any_numbers() {
     }
 }
 
-/// Numbers of jobs of the past may come again: what was said of those is over.
+/// Checks that numbers of past jobs may occur again: earlier promises to those numbers are over.
 #[test]
 fn a_queue_is_told_with_what_the_past_taught() {
     let jobs = stream(5, 400);
@@ -241,8 +242,9 @@ fn a_queue_is_told_with_what_the_past_taught() {
     assert!(forecast.experience.calibrated && forecast.experience.runs == 400);
 }
 
-/// No job runs, and each 3x3 of the machine has a node that is not available: whatever has been
-/// learned, there is no time. Behind it nothing starts under `fcfs`, which is another reason.
+/// Checks the case without jobs in which each 3x3 box has an unavailable node: there is no time,
+/// whatever has been learned. Under `fcfs`, the jobs behind it do not start either, for another
+/// reason.
 #[test]
 fn what_cannot_start_has_no_time_but_a_reason() {
     let past = stream(5, 400);
@@ -296,7 +298,7 @@ fn what_cannot_start_has_no_time_but_a_reason() {
     }
 }
 
-/// Where nodes are granted by their number, no place lacks one.
+/// Checks that no place is reported if nodes are granted by count.
 #[test]
 fn a_number_of_nodes_lacks_no_place() {
     let machine = Machine::new("mesh:4x4".parse().unwrap(), "random").unwrap();
@@ -311,8 +313,8 @@ fn a_number_of_nodes_lacks_no_place() {
     assert_eq!(request(&mut forecaster, &state, (all, kind)).times(), [Some(Time::ZERO); 4]);
 }
 
-/// Nothing was promised to a job that had no time: it starts when the node is back, and no promise
-/// is broken by that.
+/// Checks that a job without a time gets no promise: it starts when the node is back, and no
+/// promise is broken.
 #[test]
 fn where_there_is_no_time_nothing_is_promised() {
     let mut state = dispatcher("easy");

@@ -1,4 +1,5 @@
-//! Answers from outside: plans against brute force on every small state, forecasts, reasons.
+//! Tests of answers through the public interface: plans compared with brute force in every small
+//! state, forecasts, reasons.
 
 mod brute;
 mod by;

@@ -1,4 +1,4 @@
-//! Fit, nearest, blockers and earliest against their definitions.
+//! Fit, nearest, blockers and earliest, compared with their definitions.
 
 use pavior_answers::{Blockers, Shape, Snapshot, Weights, blockers, earliest, fit, nearest};
 use pavior_kernel::Time;
@@ -8,7 +8,7 @@ use pavior_trials::size;
 use crate::brute::{self, State};
 use crate::states;
 
-/// All four questions in one state, each judged.
+/// Checks all four answers in one state.
 pub(crate) fn judge(state: &State, snapshot: &Snapshot, shape: Sides, salt: u64) {
     for turn in [true, false] {
         let ask = if turn { Shape::new(shape) } else { Shape::fixed(shape) };

@@ -1,4 +1,4 @@
-//! 10,000 random states of machines of at most 32 nodes.
+//! 10,000 random states of machines with at most 32 nodes.
 
 use pavior_kernel::Stream;
 

@@ -19,7 +19,8 @@ fn job(id: u64, sides: u16, estimate: u64) -> Job {
     waits::job(id, Request::shape([sides]), Time::ZERO, Time(estimate))
 }
 
-/// Job 1 holds the first two of six nodes until 100. Job 2 waits for all of them.
+/// Creates a queue in which job 1 holds the first two of six nodes until 100, and job 2 waits for
+/// all nodes.
 fn line() -> Dispatcher {
     let machine = Machine::new("mesh:6".parse().unwrap(), "ff").unwrap();
     let mut dispatcher = Dispatcher::new(machine, scheduler());
@@ -44,7 +45,8 @@ fn a_requeued_job_waits_again_and_what_is_reserved_delays_others() {
     let plan = question.plan(&dispatcher, NOW).plan.expect("the job may be requeued");
     // Two nodes for five ticks.
     assert_eq!((&plan.requeued[..], plan.lost), (&[JobId(1)][..], 10));
-    // Without the plan job 2 starts when job 1 ends, at 100; with it after the room, at 160.
+    // Without the plan, job 2 starts when job 1 ends, at 100. With it, job 2 starts after the room
+    // is no longer needed, at 160.
     let late = question.delayed(&plan, &dispatcher, NOW, scheduler).unwrap();
     let delayed = |job, before, planned| DelayedJob {
         job: JobId(job),

@@ -1,4 +1,4 @@
-//! Slots against a search of all sets of places.
+//! Slots, compared with a search of all sets of places.
 
 use pavior_answers::{SearchLimits, Shape, Slots, Snapshot, next_slot, slots};
 use pavior_kernel::{Stream, Time};
@@ -7,8 +7,8 @@ use pavior_trials::size;
 
 use crate::states;
 
-/// The most disjoint places: each node in turn is the first of a place, or left out. No more than
-/// the free nodes have room for.
+/// Returns the maximum number of disjoint places: each node in turn is the first of a place, or
+/// left out. The number of free nodes bounds the search.
 fn brute(places: &[Cuboid], node: u32, free: &mut Occupancy) -> u32 {
     let grid = *free.grid();
     let room = |free: &Occupancy| places.first().map_or(0, |place| free.count() / place.volume());
@@ -44,7 +44,7 @@ fn places(grid: Grid, shape: Shape) -> Vec<Cuboid> {
     states::boxes(grid).into_iter().filter(|place| alike(place.sides)).collect()
 }
 
-/// Disjoint, free, of the shape, and no more than the bound.
+/// Checks that the boxes are disjoint, free, of the shape, and no more than the bound.
 fn sound(found: &Slots, free: &Occupancy, all: &[Cuboid]) {
     assert!(found.boxes.iter().all(|place| all.contains(place)), "{found:?}");
     let mut left = free.clone();
@@ -60,7 +60,7 @@ fn judge(snapshot: &Snapshot, shape: Shape) -> u32 {
     sound(&found, free, &all);
     let context = format!("{} {shape:?} {free:?}", snapshot.grid());
     assert_eq!((found.boxes.len() as u32, found.bound), (most, most), "{context}");
-    // Whatever the budget, an answer is sound.
+    // An answer is valid with any budget.
     for budget in [0, 1, 10, 40, 100, 300, 1_000] {
         let hasty = slots(free, &[shape], budget);
         sound(&hasty, free, &all);
@@ -96,11 +96,11 @@ fn random_states() {
         let most = judge(&snapshot, Shape { sides: drawn.shape, turn });
         counts[most.min(7) as usize] += 1;
     }
-    // The states ask for something: none, one and several slots are all common.
+    // The states are not trivial: no slot, one and several slots are all common.
     assert!(counts[..4].iter().all(|&count| count > 50), "{counts:?}");
 }
 
-/// The first end after which there are more, found end by end.
+/// Compares the next slot with a replay, end by end.
 #[test]
 fn the_next_slot_is_that_of_a_replay() {
     let (mut later, mut never) = (0, 0);
@@ -148,7 +148,7 @@ fn an_empty_machine_is_packed_by_alignment() {
     for (name, sides, most) in [
         ("torus:16x16x16", [4, 4, 4], 64),
         ("mesh:16x16x16", [4, 4, 4], 64),
-        // Five, each a step further: rows and columns of two would be four.
+        // Five boxes, each one step further; rows and columns of two would give four.
         ("torus:10x10", [4, 4, 1], 5),
         ("mesh:64x64", [1, 1, 1], 4_096),
         ("torus:64x64x64", [8, 8, 8], 512),

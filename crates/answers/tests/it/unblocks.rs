@@ -1,4 +1,4 @@
-//! Unblock: its answers carried out step by step, and held against the judge.
+//! Unblock: plans carried out step by step, and compared with the reference implementation.
 
 use pavior_answers::{MovePlan, Planned, SearchLimits, Shape, Snapshot, Weights, unblock};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Sides};
@@ -6,7 +6,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Sides};
 use crate::brute::{self, State};
 use crate::states;
 
-/// Carries a plan out: each move must find its nodes healthy and free, and keep the job's shape.
+/// Carries out a plan. Each move must find its nodes healthy and free, and keep the job's shape.
 pub(crate) fn carry_out(state: &State, plan: &MovePlan, shape: Sides, usable: u32) {
     let grid = &state.grid;
     let mut jobs = state.jobs.clone();
@@ -47,8 +47,7 @@ fn sides(part: &Cuboid, turn: bool) -> Sides {
     sides
 }
 
-/// One question, and its answer judged. Returns how many sets were cheaper but not to be carried
-/// out.
+/// Checks one answer. Returns the number of sets that were cheaper but cannot be carried out.
 pub(crate) fn judge(
     state: &State,
     snapshot: &Snapshot,
@@ -72,7 +71,8 @@ pub(crate) fn judge(
     if cost == least {
         return 0;
     }
-    // A cheaper set packs, but its moves wait for each other whatever the order and the stops.
+    // A cheaper set fits, but its moves wait for each other in any order, with any temporary
+    // places.
     assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
     for set in brute::subsets(state.jobs.len(), most) {
         let weight: u64 = set.iter().map(|&job| weights[job]).sum();
@@ -86,7 +86,7 @@ pub(crate) fn judge(
     1
 }
 
-/// Every state of a machine, every shape, every number of moves up to two, with three weights.
+/// Checks every state of a machine, every shape, and up to two moves, with three kinds of weights.
 fn every(grid: Grid, failures: bool) {
     let shapes: Vec<Sides> = (0..grid.nodes())
         .map(|code| grid.point(NodeId(code)).map(|side| side + 1))
@@ -140,7 +140,7 @@ fn limits_are_said() {
     assert_eq!((answer.plan, answer.proven), (None, false));
     let answer = unblock(&snapshot, shape, &weights, &SearchLimits::jobs(1));
     assert_eq!((answer.plan, answer.proven), (None, true), "one move is certainly not enough");
-    // More nodes than are free: certain at once.
+    // It needs more nodes than are free, so the answer is immediate.
     let answer = unblock(&snapshot, Shape::new([16, 9, 1]), &weights, &spent);
     assert_eq!((answer.plan, answer.proven), (None, true));
     assert!(Weights::new(&snapshot, |_| u64::MAX / 4).is_err());

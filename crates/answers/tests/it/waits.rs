@@ -1,4 +1,4 @@
-//! Random queues under every scheduler: the reasons of waiting jobs are held against the machine
+//! Random queues under every scheduler: the reasons of waiting jobs are compared with the machine
 //! and the queue.
 
 use pavior_allocation::Machine;
@@ -25,7 +25,7 @@ const SCHEDULERS: [&str; 14] = [
     "conservative:count:depth=3",
 ];
 const STRATEGIES: [&str; 4] = ["tff", "gabl", "paging", "mbs"];
-/// The estimate of a job without one, and what stands for it.
+/// The estimate of a job without one.
 const FOREVER: Time = Time(1 << 50);
 const ENDLESS: Time = Time(1 << 49);
 
@@ -47,7 +47,7 @@ fn below(numbers: &mut Stream, n: u64) -> u64 {
     numbers.next_u64() % n
 }
 
-/// Changes a machine, and lets its scheduler start what it names.
+/// Changes a machine, and lets its scheduler start jobs.
 fn step(numbers: &mut Stream, dispatcher: &mut Dispatcher, now: Time, id: u64) {
     let (waiting, running) = (dispatcher.queue().len(), dispatcher.running().by_estimated_end());
     let running: Vec<JobId> = running.map(|running| running.job.id).collect();
@@ -114,7 +114,7 @@ fn holds(dispatcher: &mut Dispatcher, now: Time, name: &str, of: (&Job, &Why)) -
             probed.is_ok() && reserves && waits(by) && until.is_none_or(|until| from < until)
         }
         Cause::Queue(Queued::Behind(behind)) => orders && behind.is_none_or(waits),
-        // If the scheduler was asked in this state, it says more.
+        // If the scheduler was asked in this state, its reason is more specific.
         Cause::Queue(Queued::Kept) => probed.is_ok() && !is_settled,
         _ => false,
     };
@@ -148,7 +148,7 @@ fn every_waiting_job_has_a_true_reason() {
                 step(&mut numbers, &mut dispatcher, now, id);
                 failed += wrong(&mut dispatcher, now, name, &mut tried);
             }
-            // The scheduler of a copy has not been asked: nothing is guessed.
+            // The scheduler of a copy has not been asked, so it gives no reasons.
             let mut again = dispatcher.fork(scheduler(name), |job| job.estimate);
             failed += wrong(&mut again, now, name, &mut tried);
         }
@@ -156,7 +156,7 @@ fn every_waiting_job_has_a_true_reason() {
     pavior_trials::attacked("pages", "what waiting requests wait for", tried, failed);
 }
 
-/// A queue of 10,000 different requests costs a bounded number of questions.
+/// Checks that a queue of 10,000 different requests causes a bounded number of questions.
 #[test]
 fn a_long_queue_is_answered_within_bounds() {
     let mut dispatcher = fresh("gabl", "conservative:depth=100");

@@ -1,4 +1,4 @@
-//! Why: one place for blockers, times and moves, and its sentences.
+//! Why: one place for jobs in the way, times and moves, and the sentences.
 
 use pavior_allocation::{Machine, Placement, Selection};
 use pavior_answers::{
@@ -14,7 +14,7 @@ fn end(job: JobId) -> Option<Time> {
     Some(Time(60 * (1 + job.0 % 7))).filter(|_| job.0 % 5 != 4)
 }
 
-/// The parts of an answer are of one place, and true of it.
+/// Checks that all parts of an answer refer to the same place and are true of it.
 #[test]
 fn all_parts_speak_of_one_place() {
     let (mut timed, mut moved, mut lost) = (0, 0, 0);
@@ -57,7 +57,7 @@ fn all_parts_speak_of_one_place() {
         let moves = unblock(&snapshot, shape, &Weights::nodes(&snapshot), &limits).plan;
         moved += u32::from(moves.is_some());
         assert_eq!(blocked.moves, moves);
-        // The scheduler's plan is believed: the answer speaks of its place and its time.
+        // The answer has the place and the time of the scheduler's plan.
         let at = Cuboid::new([0; 3], blocked.at.sides);
         let plan = PlannedStart { at: Time(9_999), place: Some(at) };
         let answer = why(&snapshot, &Question { planned: Some(plan), ..question });
@@ -68,7 +68,7 @@ fn all_parts_speak_of_one_place() {
     assert!(timed > 300 && moved > 300 && lost > 30, "{timed} {moved} {lost}");
 }
 
-/// A row of 12 nodes. Jobs 1 to 4 hold 1, 2, 1 and 3 of them.
+/// Creates a row of 12 nodes, of which jobs 1 to 4 hold 1, 2, 1 and 3.
 fn row() -> Machine {
     let grid = Grid::mesh(&[12]).unwrap();
     let mut machine = Machine::with_seed(grid, &"ff".parse::<Selection>().unwrap(), 1).unwrap();
@@ -164,7 +164,7 @@ fn of_many_blockers_the_largest_are_named() {
         "In the way on 16 at 0: job 1 (2 nodes), job 3 (2 nodes), job 5 (2 nodes), job 7 (2 \
          nodes), job 0 (1 node), and 3 more."
     );
-    // Whoever knows the ends of some jobs alone is told no time that depends on others.
+    // Someone who knows only some ends gets no time that depends on the others.
     let some = |job: JobId| end(job).filter(|_| job.0 != 3);
     let answer = why(&snapshot, &Question::new(&demand, &some));
     assert_eq!(answer.blocked.unwrap().until, None);

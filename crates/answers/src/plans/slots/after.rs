@@ -1,10 +1,10 @@
-//! How many boxes there can be at most once some jobs have moved.
+//! An upper bound on the number of free boxes after some jobs have moved.
 //!
-//! Moves change no number of nodes: there are never more boxes than the free nodes have room for,
-//! nor than the lattices of all healthy nodes allow (`bound.rs`). Beside that, let k jobs move. A
-//! box that lies on nodes of one of them at most is free once that job is gone. So there are at
-//! most as many of those as the best single job gives way to. Every other box meets one of the
-//! other k - 1 jobs, and of disjoint boxes only so many meet one job.
+//! Moves do not change the number of free nodes. So there are never more boxes than fit the free
+//! nodes, nor more than the lattices of all healthy nodes allow (`bound.rs`). In addition, let k
+//! jobs move. A box that overlaps at most one of them is free after that job is gone, so the number
+//! of such boxes is at most what the best single job makes possible. Every other box overlaps one
+//! of the other k - 1 jobs, and the number of disjoint boxes that overlap a job is limited.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, volume};
 
@@ -13,7 +13,8 @@ use super::{Slots, all_sides, slots};
 use crate::plans::plan::Budget;
 use crate::{Shape, Snapshot};
 
-/// No plan that moves at most so many jobs makes more boxes free. O(jobs) counts of slots.
+/// Returns an upper bound on the number of free boxes after any plan with at most this many moves.
+/// O(jobs) counts of slots.
 pub(crate) fn after_moves(
     snapshot: &Snapshot,
     shape: Shape,
@@ -43,8 +44,8 @@ pub(crate) fn after_moves(
     most.min(alone.saturating_add(meeting.into_iter().take(jobs - 1).sum()))
 }
 
-/// No more disjoint boxes of these sides meet a part of a job. They lie within the part and what is
-/// around it, and a lattice bounds how many have room there.
+/// Returns an upper bound on the number of disjoint boxes of these sides that overlap a part of a
+/// job. They lie within the part and its surroundings, where a lattice bounds their number.
 fn meeting_part(grid: &Grid, sides: &[Sides], part: &Cuboid) -> u32 {
     let Some(first) = sides.first() else { return 0 };
     let reach = |axis: usize| sides.iter().map(|sides| sides[axis]).max().unwrap_or(1) - 1;

@@ -11,16 +11,16 @@ use crate::{Defragmented, SearchLimits, Shape, Snapshot, Weights, defragment};
 pub struct SlotsAnswer {
     /// The boxes that are free now.
     pub now: Slots,
-    /// The time at which there are more, if it is known.
+    /// The first time at which more fit, if known.
     pub next: Option<NextSlot>,
-    /// The boxes of the first shape that are free after some jobs have moved, if that was asked.
+    /// The boxes of the first shape that are free after some jobs have moved, if requested.
     pub after: Option<Defragmented>,
 }
 
 impl SlotsAnswer {
-    /// Counts the boxes in any mixture, each count within `budget`. `end` returns when a job is
-    /// expected to end, and `moves` limits the jobs that move; none if no moves are asked for.
-    /// Cost: that of [`slots`], [`next_slot`] and [`defragment`].
+    /// Counts the boxes in any mixture. Each count has the budget `budget`. `end` returns the
+    /// expected end of a job. `moves` limits the jobs that move; `None` requests no moves. Cost:
+    /// that of [`slots`], [`next_slot`] and [`defragment`].
     ///
     /// ```
     /// use pavior_allocation::{Machine, Placement};
@@ -54,7 +54,7 @@ impl SlotsAnswer {
 }
 
 impl Defragmented {
-    /// Returns the boxes that are free after the moves, with the bound on their number.
+    /// Returns the boxes that are free after the moves, and the bound on their number.
     pub fn slots(&self) -> Slots {
         Slots { boxes: self.plan.boxes.clone(), bound: self.bound }
     }

@@ -1,16 +1,17 @@
-//! How many disjoint boxes there can be, by nodes that every box must use.
+//! Upper bounds on the number of disjoint boxes, from nodes that every box must contain.
 //!
-//! Take every m-th node of each axis. A box with a side s holds at least ⌊s / m⌋ of these on that
-//! axis, wherever it lies, if no two neighbours are further apart than m. So a box holds at least
-//! k, the product over the axes. If places cover n of these nodes, at most ⌊n / k⌋ are disjoint.
-//! That holds for each offset of the lattice: the least counts.
+//! Take every m-th node of each axis, such that no two neighbors are more than m apart. A box with
+//! side s contains at least ⌊s / m⌋ of them on that axis, at any position. So a box contains at
+//! least k of these nodes, the product over the axes. If the places together cover n of these
+//! nodes, at most ⌊n / k⌋ of them are disjoint. This holds for each offset of the lattice, and the
+//! smallest bound counts.
 //!
-//! With m = 1 it is the count of nodes. With the sides of the box as spacing, each box holds one
-//! node of the lattice; for a cube of side s that makes s^3 bounds.
+//! With m = 1, the bound is the count of nodes. If the spacing equals the sides of the box, each
+//! box contains one node of the lattice. For a cube of side s this gives s^3 bounds.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides};
 
-/// The nodes that a place covers, ascending. O(P V).
+/// Returns the nodes that the places cover, ascending. O(P V).
 pub(super) fn covered(grid: &Grid, places: &[Cuboid]) -> Vec<NodeId> {
     let mut bits = vec![0u64; grid.nodes().div_ceil(64) as usize];
     for node in places.iter().flat_map(|place| place.nodes(grid)) {
@@ -27,7 +28,7 @@ pub(super) fn covered(grid: &Grid, places: &[Cuboid]) -> Vec<NodeId> {
     nodes
 }
 
-/// No more boxes of these sides are disjoint on these nodes.
+/// Returns an upper bound on the number of disjoint boxes of these sides on these nodes.
 pub(super) fn at_most(grid: &Grid, sides: &[Sides], nodes: &[NodeId]) -> u32 {
     let Some(&first) = sides.first() else { return 0 };
     let least = least_side(first);
@@ -40,12 +41,12 @@ pub(super) fn at_most(grid: &Grid, sides: &[Sides], nodes: &[NodeId]) -> u32 {
     bounds.min().unwrap_or(u32::MAX)
 }
 
-/// The least side of a box that is longer than a node.
+/// Returns the smallest side of a box that is greater than 1.
 pub(super) fn least_side(sides: Sides) -> u16 {
     sides.iter().copied().filter(|&side| side > 1).min().unwrap_or(1)
 }
 
-/// The bound by the lattices of one spacing.
+/// Returns the bound by the lattices of one spacing.
 fn by_lattice(grid: &Grid, sides: &[Sides], nodes: &[NodeId], spacing: Sides) -> u32 {
     let held = |sides: &Sides| {
         let along = |axis: usize| u32::from(sides[axis] / spacing[axis]);

@@ -1,12 +1,13 @@
-//! Which places overlap, as rows of bits.
+//! Overlaps of places, as rows of bits.
 //!
-//! Two boxes overlap if they meet on each axis. What meets a box on an axis depends on its base and
-//! side there alone. So a row is the AND of three rows that many places share.
+//! Two boxes overlap if they overlap on each axis. The places that overlap a box on an axis depend
+//! only on its base and side on that axis. So a row is the AND of three rows, which many places
+//! share.
 
 use pavior_mesh::{Cuboid, Grid};
 use rustc_hash::FxHashMap;
 
-/// The graph of conflicts. A place has no conflict with itself.
+/// The graph of overlaps. A place has no conflict with itself.
 pub(super) struct Conflicts {
     count: usize,
     words: usize,
@@ -14,7 +15,7 @@ pub(super) struct Conflicts {
 }
 
 impl Conflicts {
-    /// The conflicts of places that lie on the grid. O(P^2 / 64 + P (sides of the grid)).
+    /// Computes the conflicts of places on the grid. O(P^2 / 64 + P (sides of the grid)).
     pub(super) fn of(grid: &Grid, places: &[Cuboid]) -> Conflicts {
         let (count, words) = (places.len(), places.len().div_ceil(64));
         let mut axes: [FxHashMap<(u16, u16), Vec<u64>>; 3] = Default::default();
@@ -34,17 +35,17 @@ impl Conflicts {
         Conflicts { count, words, rows }
     }
 
-    /// The number of places.
+    /// Returns the number of places.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// What a place overlaps.
+    /// Returns the places that overlap a place.
     pub(super) fn of_place(&self, place: usize) -> &[u64] {
         &self.rows[place * self.words..][..self.words]
     }
 
-    /// The conflicts among some places, numbered anew in their order.
+    /// Returns the conflicts among some places, renumbered in their order.
     pub(super) fn among(&self, places: &[usize]) -> Conflicts {
         let (count, words) = (places.len(), places.len().div_ceil(64));
         let mut rows = vec![0; count * words];
@@ -58,13 +59,13 @@ impl Conflicts {
     }
 }
 
-/// The places that meet a run of nodes of an axis.
+/// Returns the places that overlap a run of nodes on an axis.
 fn meeting(grid: &Grid, axis: usize, (base, side): (u16, u16), places: &[Cuboid]) -> Vec<u64> {
     let mut row = vec![0; places.len().div_ceil(64)];
     let n = u32::from(grid.side(axis));
     for (place, cuboid) in places.iter().enumerate() {
         let (other, length) = (u32::from(cuboid.base[axis]), u32::from(cuboid.sides[axis]));
-        // How far the other begins after this one, going up and round the ring.
+        // The distance from the start of this one up to the start of the other, around the ring.
         let (base, side) = (u32::from(base), u32::from(side));
         let after = if other >= base { other - base } else { n - (base - other) };
         let meets = if grid.wraps(axis) {

@@ -1,30 +1,32 @@
-//! A largest set of places without a conflict: branch and bound.
+//! A largest set of places without a conflict, by branch and bound.
 //!
-//! - **Dominance**: if all that overlaps place v, and v itself, overlaps u or is u, then u can be
-//!   left out: a set with u is as good with v in its stead. At the rim of free areas this settles
-//!   most places.
-//! - **Components** are searched by themselves.
-//! - **Bound**: of places that all overlap each other at most one is chosen. So a cover of the
-//!   graph by such cliques bounds the set.
-//! - **Branches**: a largest set has the place with the fewest conflicts, or one that overlaps it.
+//! - **Dominance**: if everything that overlaps place v, and v itself, overlaps u or is u, then u
+//!   can be dropped: in any set, v can replace u. At the edges of free areas this decides most
+//!   places.
+//! - **Components** are searched separately.
+//! - **Bound**: among places that all overlap each other, at most one is chosen. So a cover of the
+//!   graph by such cliques bounds the size of the set.
+//! - **Branches**: a largest set contains the place with the fewest conflicts, or one that overlaps
+//!   it.
 //!
-//! Invariant: what is still open is a set of places of which none overlaps a chosen one.
+//! Invariant: no open place overlaps a chosen one.
 
 use super::conflicts::Conflicts;
 use crate::plans::plan::Budget;
 
-/// A set of places, a bit each.
+/// A set of places, with one bit per place.
 type Set = Vec<u64>;
 
-/// What a search found.
+/// The result of the search.
 pub(super) struct Chosen {
-    /// Places without a conflict.
+    /// Places that do not overlap.
     pub(super) chosen: Vec<usize>,
-    /// No such set is larger.
+    /// An upper bound on the size of such a set.
     pub(super) bound: u32,
 }
 
-/// A largest set of places without a conflict, or a good one and a bound where the budget runs out.
+/// Finds a largest set of places without a conflict. If the budget runs out, returns a good set and
+/// a bound.
 pub(super) fn most_disjoint(conflicts: &Conflicts, budget: &mut Budget) -> Chosen {
     let mut open = vec![0; conflicts.count().div_ceil(64)];
     for place in 0..conflicts.count() {
@@ -44,7 +46,7 @@ pub(super) fn most_disjoint(conflicts: &Conflicts, budget: &mut Budget) -> Chose
     Chosen { chosen, bound }
 }
 
-/// The same of one component, whose places are all open.
+/// Finds such a set for one component, in which all places are open.
 fn component(conflicts: &Conflicts, budget: &mut Budget) -> (Vec<usize>, u32) {
     let mut open = vec![0; conflicts.count().div_ceil(64)];
     (0..conflicts.count()).for_each(|place| open[place / 64] |= 1 << (place % 64));
@@ -62,7 +64,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// A largest set of open places, if it is larger than `beaten`; else any.
+    /// Finds a largest set of open places if it is larger than `beaten`; otherwise returns any set.
     fn largest(&mut self, mut open: Set, beaten: usize) -> Vec<usize> {
         let mut chosen = self.reduce(&mut open);
         if is_empty(&open) {
@@ -82,7 +84,7 @@ impl Search<'_> {
         chosen
     }
 
-    /// The same of one component that no rule makes smaller; no set is larger than `cover`.
+    /// Finds such a set for one component that no rule reduces further. `cover` bounds its size.
     fn branch(&mut self, mut open: Set, cover: usize, beaten: usize) -> Vec<usize> {
         let middle = self.fewest_conflicts(&open);
         let mut best: Vec<usize> = Vec::new();
@@ -111,7 +113,7 @@ impl Search<'_> {
         best
     }
 
-    /// Leaves out dominated places, and chooses those that then have no conflict.
+    /// Drops dominated places, and chooses those that then have no conflict.
     fn reduce(&mut self, open: &mut Set) -> Vec<usize> {
         let mut chosen = Vec::new();
         let mut again = true;
@@ -148,7 +150,7 @@ impl Search<'_> {
         chosen
     }
 
-    /// The connected components.
+    /// Returns the connected components.
     fn components(&mut self, mut open: Set) -> Vec<Set> {
         let mut parts = Vec::new();
         while let Some(first) = least(&open) {
@@ -169,7 +171,8 @@ impl Search<'_> {
         parts
     }
 
-    /// How many cliques cover the open places, each grown from the first place left.
+    /// Returns the number of cliques that cover the open places, each grown from the first
+    /// remaining place.
     fn cover(&mut self, open: &[u64]) -> usize {
         let mut left = open.to_vec();
         let mut cliques = 0;
@@ -186,7 +189,7 @@ impl Search<'_> {
         cliques
     }
 
-    /// The open place with the fewest conflicts; of equals the first.
+    /// Returns the open place with the fewest conflicts, or the first of several.
     fn fewest_conflicts(&mut self, open: &[u64]) -> usize {
         let count = |&place: &usize| {
             let near = open.iter().zip(self.conflicts.of_place(place));
@@ -196,7 +199,7 @@ impl Search<'_> {
         ones(open).min_by_key(count).expect("a component has a place")
     }
 
-    /// The place with the fewest conflicts, again and again.
+    /// Chooses the place with the fewest conflicts repeatedly.
     fn one_by_one(&mut self, mut open: Set) -> Vec<usize> {
         let mut chosen = Vec::new();
         while !is_empty(&open) {

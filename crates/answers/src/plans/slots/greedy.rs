@@ -1,16 +1,16 @@
-//! Boxes that are packed one after the other.
+//! Greedy packing of boxes, one after another.
 
 use pavior_mesh::{Cuboid, Occupancy, Sides};
 use rustc_hash::FxHashMap;
 
-/// Each place that is still free when its turn comes.
+/// Takes each place that is still free at its turn.
 pub(super) fn in_turn(free: &Occupancy, places: impl Iterator<Item = Cuboid>) -> Vec<Cuboid> {
     let mut left = free.clone();
     places.filter(|place| left.take(place).is_ok()).collect()
 }
 
-/// For each orientation, the places of the alignment that has most of them, and then the others;
-/// and all places in their order. The most boxes count.
+/// Returns the largest packing of several. For each orientation, one packing starts with the most
+/// frequent alignment and adds the other places; another takes all places in their order.
 pub(super) fn aligned(free: &Occupancy, sides: &[Sides], places: &[Cuboid]) -> Vec<Cuboid> {
     let mut best = in_turn(free, places.iter().copied());
     for &sides in sides {
@@ -18,7 +18,7 @@ pub(super) fn aligned(free: &Occupancy, sides: &[Sides], places: &[Cuboid]) -> V
         for place in places.iter().filter(|place| place.sides == sides) {
             *counts.entry(offset(place)).or_default() += 1;
         }
-        // Of equals the least offset: the order of a hash table decides nothing.
+        // Ties go to the least offset, so that the order of a hash table has no influence.
         let most =
             counts.into_iter().max_by_key(|&(offset, count)| (count, std::cmp::Reverse(offset)));
         let Some((most, _)) = most else { continue };

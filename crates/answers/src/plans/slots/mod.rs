@@ -1,15 +1,16 @@
-//! Slots: how many boxes of a shape can be placed side by side on the free nodes.
+//! Slots: the number of boxes of a shape that fit side by side on the free nodes.
 //!
 //! 1. All free places of the shape are listed, in each of its orientations.
-//! 2. [`bound`] counts nodes that every place must use: no more boxes than that are disjoint.
-//! 3. [`greedy`] packs places that are aligned with each other, and then what still fits. On an
-//!    empty machine, and on most machines that are nearly empty, it meets the bound.
-//! 4. Else places that overlap are joined in a graph of [`conflicts`], and [`disjoint`] finds a
-//!    largest set without a conflict, component by component, within a budget.
+//! 2. [`bound`] counts nodes that every place must contain, which bounds the number of disjoint
+//!    places.
+//! 3. [`greedy`] packs places that are aligned with each other, and then places that still fit. On
+//!    an empty machine, and on most machines that are nearly empty, the packing meets the bound.
+//! 4. Otherwise, overlapping places are joined in a graph of [`conflicts`], and [`disjoint`] finds
+//!    a largest set without a conflict, component by component, within a budget.
 //!
-//! Steps 1 to 3 cost O(N + P V / 64) for N nodes and P places of V nodes, step 4 O(P^2 / 64) and
-//! the search, whose worst case is exponential. The problem is NP-hard (Fowler, Paterson &
-//! Tanimoto, "Optimal packing and covering in the plane are NP-complete", 1981).
+//! Steps 1 to 3 take O(N + P V / 64) for N nodes and P places of V nodes. Step 4 takes O(P^2 / 64)
+//! and the search, which is exponential in the worst case. The problem is NP-hard (Fowler, Paterson
+//! & Tanimoto, "Optimal packing and covering in the plane are NP-complete", 1981).
 
 mod after;
 mod answer;
@@ -32,29 +33,29 @@ use conflicts::Conflicts;
 use disjoint::most_disjoint;
 use greedy::{aligned, in_turn};
 
-/// The most places that are listed. Of more, the first that fit side by side are taken.
+/// The maximum number of places that are listed. If there are more, a greedy packing is returned.
 const LISTED: usize = 8_192;
 
-/// How many boxes of a shape can be placed side by side.
+/// Boxes of a shape that fit side by side, and a bound on their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slots {
-    /// Free boxes of the shape, disjoint.
+    /// Disjoint free boxes of the shape.
     pub boxes: Vec<Cuboid>,
-    /// No more disjoint boxes of the shape are free: at least the number of `boxes`.
+    /// An upper bound on the number of disjoint free boxes of the shape.
     pub bound: u32,
 }
 
 impl Slots {
-    /// Whether there are certainly no more.
+    /// Returns true if there are certainly no more boxes.
     pub fn proven(&self) -> bool {
         self.boxes.len() as u32 == self.bound
     }
 }
 
-/// The most disjoint boxes of some shapes, in any mixture, that are free at once.
+/// Finds the most disjoint free boxes of some shapes, in any mixture.
 ///
-/// The search stops after `budget` words of bit sets looked at. Then the answer is the best that
-/// was found, with a bound.
+/// The search stops after reading `budget` words of bit sets. The answer is then the best that was
+/// found, with a bound.
 ///
 /// ```
 /// use pavior_mesh::{Cuboid, Grid, Occupancy};
@@ -94,7 +95,7 @@ pub fn slots(free: &Occupancy, shapes: &[Shape], budget: u64) -> Slots {
     Slots { boxes: searched.chosen.into_iter().map(|place| places[place]).collect(), bound }
 }
 
-/// The sides that the shapes may have on a grid, each once.
+/// Returns the possible sides of the shapes on a grid, each once.
 fn all_sides(shapes: &[Shape], grid: &Grid) -> Vec<Sides> {
     let mut all: Vec<Sides> = Vec::new();
     for sides in shapes.iter().flat_map(|shape| shape.orientations(grid)) {
@@ -105,7 +106,7 @@ fn all_sides(shapes: &[Shape], grid: &Grid) -> Vec<Sides> {
     all
 }
 
-/// The bases at which a box is free.
+/// Returns the bases at which a box is free.
 fn bases_of(free: &Occupancy, sides: Sides) -> BaseSet {
     let mut bases = BaseSet::new(*free.grid());
     bases.compute(free, sides);

@@ -1,7 +1,7 @@
-//! When one more box can be placed side by side than now.
+//! The first time at which more boxes fit side by side than now.
 //!
-//! The ends of running jobs are replayed as in `earliest.rs`: room once made stays, so the first
-//! end after which more boxes fit is found by bisection.
+//! The ends of running jobs are replayed as in `earliest.rs`. Nodes that have become free stay
+//! free, so bisection finds the first end after which more boxes fit.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -10,19 +10,19 @@ use super::{Slots, slots};
 use crate::plans::earliest::Ends;
 use crate::{Shape, Snapshot};
 
-/// When there are more slots than now, and which.
+/// The first time at which there are more slots than now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextSlot {
-    /// The end of a job after which there are more.
+    /// The end of the job after which there are more.
     pub at: Time,
-    /// The slots then.
+    /// The slots at that time.
     pub slots: Slots,
-    /// Whether there certainly are no more at any earlier time.
+    /// True if there are certainly no more at any earlier time.
     pub proven: bool,
 }
 
-/// The first end of a job after which more boxes are free side by side than `now`. A job without an
-/// end stays for ever. `None` if the ends that are known make room for no more.
+/// Finds the first end of a job after which more boxes than `now` are free side by side. A job
+/// without an end never ends. Returns `None` if the known ends do not make room for more.
 ///
 /// O(log e) counts of slots for e different ends, each within `budget`.
 pub fn next_slot(
