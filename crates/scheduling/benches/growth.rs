@@ -1,4 +1,5 @@
-//! What a scheduler costs a job as machines grow: drawn jobs near the load that a machine carries.
+//! The cost of scheduling per job as machines grow, with random jobs at a load near the machine's
+//! capacity.
 //!
 //! ```sh
 //! cargo bench -p pavior-scheduling --bench growth                             # the table
@@ -7,10 +8,10 @@
 //! cargo bench -p pavior-scheduling --bench growth -- write                    # it is written
 //! ```
 //!
-//! Sides are uniform up to half of the machine's, 36 jobs arrive in the mean run time of one, and
-//! `tff` places them. A run prints the seconds that have passed, and a checksum of who started
-//! when: two versions that decide the same print the same. Where other work shares the machine, the
-//! processor time of a run or `valgrind --tool=callgrind` tells more.
+//! Sides are uniform up to half of the machine's, 36 jobs arrive per mean run time, and `tff`
+//! places them. A run prints the elapsed seconds, and a checksum of all starts: two versions with
+//! equal decisions print the same checksum. If the machine is shared with other work, use the
+//! processor time of a run or `valgrind --tool=callgrind`.
 
 use std::hash::Hasher;
 use std::process::ExitCode;
@@ -28,7 +29,7 @@ const MACHINES: [&str; 4] = ["mesh:16x16x16", "mesh:32x32x32", "mesh:64x64x64", 
 const SCHEDULERS: [&str; 3] = ["fcfs", "easy:count", "easy"];
 const JOBS: usize = 50_000;
 
-/// The counts that the checks hold: scheduler, machine, jobs; instructions of all.
+/// The values that the checks fix: scheduler, machine and jobs; instructions of all together.
 const FIXED: FixedSet = FixedSet {
     what: "runs of drawn jobs",
     file: concat!(env!("CARGO_MANIFEST_DIR"), "/benches/growth.tsv"),
@@ -68,7 +69,8 @@ fn print_run(scheduler: &str, machine: &str, jobs: usize) {
     println!("{machine}\t{scheduler}\t{jobs}\t{seconds:.2} s\t{each:.1} us a job\t{checksum:016x}");
 }
 
-/// Runs so many drawn jobs. Returns a checksum of who started when. Callgrind knows it by its name.
+/// Runs some random jobs, and returns a checksum of all starts. Callgrind finds the function by its
+/// name.
 #[inline(never)]
 fn counted_run(scheduler: &str, machine: &str, jobs: usize) -> u64 {
     let grid: Grid = machine.parse().expect("a machine");

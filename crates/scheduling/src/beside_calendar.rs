@@ -1,11 +1,11 @@
-//! The machine beside the reservations ahead: the nodes that they hold are taken.
+//! The machine next to advance reservations: the reserved nodes count as taken.
 //!
-//! The strategy is asked on a fork in which the free nodes are taken that are not open to the job.
-//! All jobs of one reach have the same fork.
+//! The strategy is asked on a fork in which all free nodes that are not open to the job are taken.
+//! Jobs with the same reach share a fork.
 //!
-//! Invariant: one question has one answer as long as machine and calendar stay as they are.
+//! Invariant: a question has one answer as long as the machine and the calendar do not change.
 //!
-//! Cost: a fork for each reach that is asked about in a state, then a search for each request.
+//! Cost: a fork for each reach that occurs in a state, then one search per request.
 
 use pavior_allocation::{Fork, Machine, Placement, Refusal};
 use pavior_kernel::Time;
@@ -15,14 +15,14 @@ use rustc_hash::FxHashMap;
 
 use crate::calendar::{Calendar, Reach};
 
-/// The answers in one state of machine and calendar.
+/// The answers for one state of the machine and the calendar.
 #[derive(Default)]
 pub(crate) struct BesideCalendar {
     state: u64,
     reaches: Vec<Reached>,
 }
 
-/// What jobs of one reach are answered.
+/// The answers for jobs with one reach.
 struct Reached {
     reach: Reach,
     fork: Fork,
@@ -30,8 +30,8 @@ struct Reached {
 }
 
 impl BesideCalendar {
-    /// Where the strategy would put a job now, whose reach is not none; and the number of nodes
-    /// that are open to it.
+    /// Returns the strategy's placement for a job, whose reach is not empty, and the number of
+    /// nodes that are open to it.
     pub(crate) fn place(
         &mut self,
         machine: &mut Machine,
@@ -56,7 +56,7 @@ impl BesideCalendar {
         let Reached { fork, answers, .. } = &mut self.reaches[place];
         let answer = answers.entry(job.request).or_insert_with(|| {
             let found = fork.find(&job.request);
-            // A request that is never granted is refused for that reason.
+            // A request that can never be granted is refused for that reason.
             found.or_else(|refusal| machine.could_ever_fit(&job.request).and(Err(refusal)))
         });
         (answer.clone(), fork.free().count())

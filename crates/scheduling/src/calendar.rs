@@ -1,41 +1,42 @@
-//! Reservations ahead: nodes that are kept free of jobs from one time to another.
+//! Advance reservations: nodes that are kept free of jobs for a given period.
 //!
-//! A maintenance or a deadline run has its nodes reserved beforehand. A job that starts is said to
-//! run for its estimate, and for a tick at least. It may start on nodes that are open to it: those
-//! that are not reserved at any time until then.
+//! They serve for maintenance, or for a run with a deadline. A starting job is expected to run for
+//! its estimate, and for a tick at least. It may start on nodes that are open to it: those that are
+//! not reserved at any time until its expected end.
 //!
 //! ```text
 //!   x  0 1 2 3      nodes 2 and 3 are reserved from 10 to 20. At 4 a job of 6 may start anywhere;
 //!      . . r r      one of 7 reaches into the reservation, and may start on 0 and 1 alone.
 //! ```
 //!
-//! No job is ended for a reservation. A job that outruns its estimate, or that ran before the
-//! reservation was made, keeps its nodes until it ends; then they are kept free.
+//! No job is ended for a reservation. A job that outruns its estimate, or that started before the
+//! reservation was made, keeps its nodes until it ends. Then they are kept free.
 //!
 //! Invariant: reservations are in the order (begin, number), and none of them is over.
 //!
-//! Cost: a question is O(R) for R reservations, and O(R N/64) words for the nodes that they leave.
+//! Cost: O(R) per question for R reservations, and O(R N/64) words for the nodes that they leave
+//! open.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Occupancy};
 use thiserror::Error;
 
-/// Nodes that are kept free of jobs from one time to another.
+/// Nodes that are kept free of jobs for a given period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdvanceReservation {
     number: u64,
     from: Time,
     to: Time,
     nodes: Placement,
-    /// All nodes but the reserved ones.
+    /// All nodes except the reserved ones.
     others: Occupancy,
 }
 
-/// Why nodes cannot be reserved.
+/// Reasons why nodes cannot be reserved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadReservation {
-    /// It is over when it begins.
+    /// Its end is not after its begin.
     #[error("a reservation ends after it begins")]
     NoTime,
     /// It has no box.
@@ -49,17 +50,18 @@ pub enum BadReservation {
         /// The machine.
         grid: Grid,
     },
-    /// The machine is another one.
+    /// It is for a machine with another grid.
     #[error("the reservation is of {0}, and not of this machine")]
     OtherMachine(Grid),
 }
 
 impl AdvanceReservation {
-    /// A reservation of some boxes, which may overlap, from one time to another, the end excluded.
-    /// Its number tells it from others of a calendar. O(N).
+    /// Creates a reservation of some boxes, which may overlap. It begins at `from`, and ends before
+    /// `to`. Its number identifies it in a calendar. O(N).
     ///
     /// # Errors
-    /// If it has no time or no nodes, or a box does not lie on the machine.
+    /// Returns an error if the period is empty, if there are no nodes, or if a box is not on the
+    /// machine.
     pub fn new(
         number: u64,
         grid: &Grid,
@@ -83,48 +85,48 @@ impl AdvanceReservation {
         Ok(AdvanceReservation { number, from, to, nodes: boxes.into(), others })
     }
 
-    /// Its number.
+    /// Returns its number.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// When its nodes are to be free.
+    /// Returns the time from which its nodes are to be free.
     pub fn from(&self) -> Time {
         self.from
     }
 
-    /// When jobs may run on them again.
+    /// Returns the time from which jobs may use them again.
     pub fn to(&self) -> Time {
         self.to
     }
 
-    /// Its boxes, as they were given.
+    /// Returns its boxes, as given.
     pub fn boxes(&self) -> &[Cuboid] {
         self.nodes.parts()
     }
 
-    /// All nodes of the machine but its own.
+    /// Returns all nodes of the machine except its own.
     pub fn others(&self) -> &Occupancy {
         &self.others
     }
 
-    /// Whether it covers a part of the time from `at` until `end`.
+    /// Returns true if it covers a part of the period from `at` to `end`.
     fn meets(&self, at: Time, end: Time) -> bool {
         self.from < end && at < self.to
     }
 }
 
-/// How far a job reaches: the number of reservations, in their order, that begin before it is said
-/// to end. Jobs of one reach have the same nodes open to them now.
+/// The reach of a job: the number of reservations, in their order, that begin before its expected
+/// end. Jobs with the same reach have the same open nodes now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reach(usize);
 
 impl Reach {
-    /// Before any reservation.
+    /// The reach of a job that ends before any reservation.
     pub const NONE: Reach = Reach(0);
 }
 
-/// The reservations ahead of a machine.
+/// The advance reservations of a machine.
 ///
 /// ```
 /// use pavior_kernel::Time;
@@ -145,18 +147,18 @@ impl Reach {
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
     ahead: Vec<AdvanceReservation>,
-    /// How often one was added or removed, or was over.
+    /// The number of reservations that were added or removed, or have ended.
     state: u64,
 }
 
 impl Calendar {
-    /// Whether nothing is reserved.
+    /// Returns true if there are no reservations.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ahead.is_empty()
     }
 
-    /// The reservations by begin, ties by number.
+    /// Returns the reservations by begin, with ties by number.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &AdvanceReservation> {
         self.ahead.iter()
     }
@@ -169,14 +171,14 @@ impl Calendar {
         self.ahead.insert(place, reservation);
     }
 
-    /// Takes out a reservation; `None` if there is none of that number.
+    /// Removes a reservation. Returns `None` if there is none with this number.
     pub fn remove(&mut self, number: u64) -> Option<AdvanceReservation> {
         let place = self.ahead.iter().position(|other| other.number == number)?;
         self.state += 1;
         Some(self.ahead.remove(place))
     }
 
-    /// Forgets the reservations that are over.
+    /// Drops the reservations that are over.
     #[inline]
     pub fn pass(&mut self, now: Time) {
         if !self.ahead.is_empty() {
@@ -186,13 +188,13 @@ impl Calendar {
         }
     }
 
-    /// The next time after `now` at which a reservation begins or ends.
+    /// Returns the next time after `now` at which a reservation begins or ends.
     pub fn next_change(&self, now: Time) -> Option<Time> {
         let times = self.ahead.iter().flat_map(|reservation| [reservation.from, reservation.to]);
         times.filter(|at| *at > now).min()
     }
 
-    /// How far a job of an estimate reaches that starts now.
+    /// Returns the reach of a job that starts now with this estimate.
     #[inline]
     pub fn reach(&self, now: Time, estimate: Time) -> Reach {
         if self.ahead.is_empty() {
@@ -202,26 +204,26 @@ impl Calendar {
         Reach(self.ahead.partition_point(|reservation| reservation.from < end))
     }
 
-    /// The boxes that are reserved at some time of a job's estimated run from `at` on; `None` if
-    /// there are none.
+    /// Returns the boxes that are reserved at any time of a job's estimated run from `at` on, or
+    /// `None` if there are none.
     pub fn reserved(&self, at: Time, estimate: Time) -> Option<Placement> {
         let parts: Vec<Cuboid> =
             self.met(at, estimate).flat_map(|met| met.boxes().iter().copied()).collect();
         (!parts.is_empty()).then_some(Placement::Parts(parts))
     }
 
-    /// Takes the nodes out of a set that are reserved at some time of a job's estimated run from
+    /// Removes from a set the nodes that are reserved at any time of a job's estimated run from
     /// `at` on. O(R N/64).
     ///
     /// # Panics
-    /// If the nodes are those of another grid.
+    /// Panics if the nodes are on another grid.
     pub fn keep_open(&self, at: Time, estimate: Time, free: &mut Occupancy) {
         for met in self.met(at, estimate) {
             free.keep(&met.others).expect("a calendar is of one machine");
         }
     }
 
-    /// The first reservation that a job would reach into if it ran on some nodes from `at` on.
+    /// Returns the first reservation that a job would overlap if it ran on some nodes from `at` on.
     pub fn in_the_way(
         &self,
         at: Time,
@@ -233,7 +235,7 @@ impl Calendar {
         self.met(at, estimate).find(|met| !is_open(met))
     }
 
-    /// The reservations that a job meets in time, wherever it runs.
+    /// Returns the reservations that overlap a job in time, on any nodes.
     pub(crate) fn met(
         &self,
         at: Time,
@@ -246,7 +248,7 @@ impl Calendar {
             .filter(move |one| one.meets(at, end))
     }
 
-    /// When reservations end, after `now`, in order.
+    /// Returns the ends of reservations after `now`, in order.
     pub(crate) fn ends(&self, now: Time) -> Vec<Time> {
         let mut ends: Vec<Time> =
             self.ahead.iter().map(|one| one.to).filter(|to| *to > now).collect();
@@ -255,14 +257,14 @@ impl Calendar {
         ends
     }
 
-    /// A number that changes with every reservation that is added, is removed or is over.
+    /// Returns a number that changes whenever a reservation is added or removed, or ends.
     #[inline]
     pub(crate) fn state(&self) -> u64 {
         self.state
     }
 }
 
-/// When a job is said to end. It has its nodes for a tick at least.
+/// Returns the expected end of a job, which has its nodes for at least a tick.
 fn end(at: Time, estimate: Time) -> Time {
     at.saturating_add(estimate.max(Time(1)))
 }

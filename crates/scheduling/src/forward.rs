@@ -1,7 +1,7 @@
-//! One future: time runs on from a state, as if each job ran as long as it is said to.
+//! One possible future: time advances from a state, with given run times of jobs.
 //!
-//! Cost: that of the decisions, one round at each arrival, each end of a job and each begin or end
-//! of a reservation ahead.
+//! Cost: that of the decisions, one round at each arrival, end of a job, and begin or end of an
+//! advance reservation.
 
 use pavior_allocation::Placement;
 use pavior_kernel::{Agenda, Time};
@@ -10,18 +10,18 @@ use pavior_workload::Job;
 
 use crate::{DispatchError, Dispatcher, RunningJob};
 
-/// A running job that goes to other nodes at a time.
+/// A move of a running job to other nodes at a given time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedMove {
-    /// When.
+    /// The time.
     pub at: Time,
-    /// The job. One that has ended by then does not move.
+    /// The job. If it has ended by then, it does not move.
     pub job: JobId,
-    /// Where to. If these nodes are not free then, the job stays.
+    /// The new nodes. If they are not free then, the job stays.
     pub to: Placement,
 }
 
-/// Ends of jobs come before moves in an instant.
+/// At an instant, ends of jobs come before moves.
 const ENDS: u8 = 0;
 const MOVES: u8 = 1;
 
@@ -30,19 +30,20 @@ enum Event {
     Move(PlannedMove),
 }
 
-/// A state from which time runs on.
+/// A state from which time can advance.
 pub struct Future<A: Iterator<Item = Job>, L> {
-    /// The machine, what runs on it and what waits.
+    /// The machine, its running jobs and its queue.
     pub dispatcher: Dispatcher,
-    /// The instant of the state.
+    /// The time of the state.
     pub now: Time,
-    /// Running jobs that move.
+    /// The moves of running jobs.
     pub moves: Vec<PlannedMove>,
     /// Jobs that arrive after `now`, in the order of their arrivals.
     pub arrivals: A,
-    /// How long a job runs, from its start on. Of one that runs already the start is given.
+    /// Returns the run time of a job, from its start on. For a job that already runs, the start is
+    /// given.
     pub length: L,
-    /// What happens from this instant on is of no interest.
+    /// The time at which the run ends.
     pub end: Time,
 }
 
@@ -51,21 +52,23 @@ where
     A: Iterator<Item = Job>,
     L: FnMut(&Job, Option<Time>) -> Time,
 {
-    /// Runs on until `started`, which hears of each job that starts and when, says that it has
-    /// heard enough, or nothing happens any more. In an instant jobs end, then others move, then
-    /// others arrive, then the scheduler starts what it names. A running job that should have ended
-    /// by now ends next.
+    /// Runs forward until `started` returns true, the end is reached, or no events remain.
+    /// `started` is called for each job that starts, with the time. At each instant jobs end, then
+    /// others move, then others arrive, then the scheduler starts jobs. A running job that should
+    /// have ended before now ends first.
     ///
     /// # Errors
-    /// If strategy or scheduler fail, or a job arrives that waits or runs already.
+    /// Returns an error if the strategy or the scheduler fails, or if a job arrives that is already
+    /// waiting or running.
     pub fn run(self, started: impl FnMut(JobId, Time) -> bool) -> Result<(), DispatchError> {
         self.run_while(started, || true)
     }
 
-    /// Runs on as [`Future::run`] does, until `goes_on`, which is asked at each instant, says no.
+    /// Runs forward as [`Future::run`] does, but stops once `goes_on`, which is called at each
+    /// instant, returns false.
     ///
     /// # Errors
-    /// As [`Future::run`].
+    /// Returns the errors of [`Future::run`].
     pub fn run_while(
         self,
         mut started: impl FnMut(JobId, Time) -> bool,
@@ -99,7 +102,7 @@ where
                     return Ok(());
                 }
             }
-            // Jobs start also when a reservation ahead is over.
+            // Jobs can also start when an advance reservation is over.
             let change = dispatcher.calendar().next_change(now);
             let arrival = arrivals.peek().map(|job| job.arrival);
             let next = [agenda.next_time(), arrival, change].into_iter().flatten().min();
@@ -111,12 +114,12 @@ where
     }
 }
 
-/// Runs a machine with its queue forward until nothing waits, and says when each waiting job has
-/// started, in the order of the starts; a job that never starts is left out. Running jobs end when
-/// they are expected to, waiting ones after their estimates. No others come.
+/// Runs a machine with its queue forward until no jobs wait. Returns each waiting job with its
+/// start, in the order of the starts. Jobs that never start are left out. Running jobs end at their
+/// expected ends, and waiting jobs after their estimates. No other jobs arrive.
 ///
 /// # Errors
-/// If strategy or scheduler fail.
+/// Returns an error if the strategy or the scheduler fails.
 pub fn run_forward(
     dispatcher: Dispatcher,
     now: Time,

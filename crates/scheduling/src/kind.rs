@@ -1,4 +1,4 @@
-//! What the registry knows of a scheduler, and how a selected one is made.
+//! Schedulers as data in the registry, and how a selected one is created.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use pavior_kernel::{BadName, Buildable, CallerError, Family, Options};
 use crate::Scheduler;
 use crate::schedulers::ALL;
 
-/// A scheduler as data: its name, options and what it does.
+/// A scheduler as data: its name, its options and its behavior.
 pub type Entry = pavior_kernel::Entry<SchedulerKind>;
 
-/// The built-in schedulers and those that are added.
+/// The built-in schedulers and those that were added.
 pub type Registry = pavior_kernel::Registry<SchedulerKind>;
 
-/// A scheduler with its options: what `window:8` means.
+/// A scheduler with its options, such as `window:8`.
 ///
 /// ```
 /// use pavior_scheduling::Selection;
@@ -24,10 +24,10 @@ pub type Registry = pavior_kernel::Registry<SchedulerKind>;
 /// ```
 pub type Selection = pavior_kernel::Selection<SchedulerKind>;
 
-/// Returns the name of a scheduler as a service or a daemon runs it: the promise to a waiting job
-/// holds for users who say too little (`promise=holds`), and so many waiting jobs are planned for
-/// (`depth`), if a number is given. What the name says itself stays, and a scheduler without such
-/// an option has none.
+/// Returns the name of a scheduler with the defaults of a service or a daemon. Promises to waiting
+/// jobs hold even if users underestimate run times (`promise=holds`), and the given number of
+/// waiting jobs is planned (`depth`). Options in the name take precedence, and schedulers without
+/// such options are unchanged.
 ///
 /// ```
 /// let served = |name| pavior_scheduling::served(name, Some(100)).unwrap();
@@ -38,7 +38,7 @@ pub type Selection = pavior_kernel::Selection<SchedulerKind>;
 /// ```
 ///
 /// # Errors
-/// If there is no such scheduler, or it has no such option.
+/// Returns an error if there is no such scheduler, or if it has no such option.
 pub fn served(name: &str, depth: Option<u64>) -> Result<String, BadName> {
     let selection: Selection = name.parse()?;
     let depth = depth.map_or("all".to_string(), |depth| depth.to_string());
@@ -57,14 +57,14 @@ pub fn served(name: &str, depth: Option<u64>) -> Result<String, BadName> {
     Ok(text.parse::<Selection>()?.to_string())
 }
 
-/// What a scheduler does, as data.
+/// The behavior of a scheduler, as data.
 #[derive(Clone, Debug)]
 pub struct SchedulerKind {
-    /// Makes one.
+    /// The function that creates the scheduler.
     pub build: BuildScheduler,
 }
 
-/// An entry for a scheduler without options, of which `make` makes one a run.
+/// Creates an entry for a scheduler without options. `make` creates one per run.
 ///
 /// ```
 /// use pavior_kernel::Time;
@@ -93,16 +93,16 @@ pub fn entry<S: Scheduler + 'static>(
     Entry::new(name, SchedulerKind { build })
 }
 
-/// Makes a scheduler.
+/// A way to create a scheduler.
 #[derive(Clone)]
 pub enum BuildScheduler {
     /// By a function.
     Function(fn(&Options) -> Box<dyn Scheduler>),
-    /// By a closure that has captured something.
+    /// By a closure that captures data.
     Closure(Arc<SchedulerClosure>),
 }
 
-/// A closure that makes a scheduler, or says why it cannot.
+/// A closure that creates a scheduler, or returns the reason why it cannot.
 pub type SchedulerClosure =
     dyn Fn(&Options) -> Result<Box<dyn Scheduler>, CallerError> + Send + Sync;
 

@@ -1,12 +1,12 @@
-//! Job scheduling: which waiting job goes next.
+//! Job scheduling: the choice of the next waiting job.
 //!
-//! A [`Scheduler`] sees the [`Queue`] of waiting jobs, the [`Running`] ones with their estimated
-//! ends, and a [`MachineView`] which it asks whether a job could start now. It never sees a
-//! strategy or a clock: it is told the time. What is reserved ahead ([`Calendar`]) is taken in each
-//! question to the view, for each job that would reach into it.
+//! A [`Scheduler`] sees the [`Queue`] of waiting jobs, the [`Running`] jobs with their estimated
+//! ends, and a [`MachineView`], which answers whether a job could start now. It never sees a
+//! strategy or a clock: the caller passes the time. In answers about a job, nodes with an advance
+//! reservation ([`Calendar`]) count as taken if the job would overlap the reservation.
 //!
-//! A [`Dispatcher`] keeps queue, running jobs, machine and scheduler together, and starts what the
-//! scheduler names. Each door and the simulator are built on it.
+//! A [`Dispatcher`] combines the queue, the running jobs, the machine and the scheduler, and starts
+//! the jobs that the scheduler names. The simulator and all interfaces are built on it.
 
 mod beside_calendar;
 mod calendar;

@@ -1,4 +1,4 @@
-//! Where a scheduler asks whether a job could start now.
+//! The interface through which a scheduler asks whether a job could start now.
 
 use pavior_allocation::{Fork, Machine, Placement, Refusal};
 use pavior_kernel::Time;
@@ -12,44 +12,44 @@ use crate::{AdvanceReservation, Dispatcher, Prediction, Queue, RepeatedJob, Runn
 /// A question and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// Nodes free at the time, to whom the question was put: the machine, or a fork of it in which
-    /// reservations are taken.
+    /// The number of free nodes of the machine in question. This may be a fork in which
+    /// reservations count as taken.
     pub free: u32,
-    /// Why it could not, if it could not.
+    /// The reason for a refusal, if it was refused.
     pub refusal: Option<Refusal>,
 }
 
-/// Who keeps count of attempts, and may time them.
+/// An observer that counts attempts, and may time them.
 pub trait AttemptObserver {
-    /// An attempt begins.
+    /// Called when an attempt begins.
     fn begins(&mut self) {}
-    /// It has ended.
+    /// Called when it has ended.
     fn ended(&mut self, attempt: Attempt);
 }
 
-/// Keeps no count.
+/// Counts nothing.
 impl AttemptObserver for () {
     fn ended(&mut self, _: Attempt) {}
 }
 
-/// The only way from a scheduler to the machine that counts: every question asked here is an
-/// attempt in the metrics. Forks of the machine, for plans, are free.
+/// The machine as a scheduler sees it. Each question here counts as an attempt in the metrics;
+/// forks of the machine, for plans, do not count.
 ///
-/// Nodes that are reserved ahead are taken for each job that would reach into the reservation
-/// ([`Calendar`]). A scheduler that asks here need not know of them. One that plans on forks of its
-/// own asks [`MachineView::calendar`].
+/// Nodes with an advance reservation count as taken for each job that would overlap the reservation
+/// ([`Calendar`]). A scheduler that only asks here can ignore reservations. A scheduler that plans
+/// on its own forks uses [`MachineView::calendar`].
 pub struct MachineView<'a> {
     machine: &'a mut Machine,
     observer: &'a mut dyn AttemptObserver,
     prediction: Option<&'a mut dyn Prediction>,
-    /// None if nothing was ever reserved.
+    /// The advance reservations. `None` if there have never been any.
     ahead: Option<Ahead<'a>>,
     /// The number of changes that voided promises.
     voided: u64,
     granted: &'a [JobId],
 }
 
-/// What is reserved ahead.
+/// The advance reservations and the answers next to them.
 pub(crate) struct Ahead<'a> {
     pub(crate) now: Time,
     pub(crate) calendar: &'a Calendar,
@@ -57,49 +57,50 @@ pub(crate) struct Ahead<'a> {
 }
 
 impl<'a> MachineView<'a> {
-    /// A view of a machine on which nothing is reserved ahead.
+    /// Creates a view of a machine without advance reservations.
     pub fn new(machine: &'a mut Machine, observer: &'a mut dyn AttemptObserver) -> MachineView<'a> {
         let voided = machine.health();
         MachineView { machine, observer, prediction: None, ahead: None, voided, granted: &[] }
     }
 
-    /// The same view after so many changes that voided promises, and these grants.
+    /// Adds the number of changes that voided promises, and the recent grants.
     pub(crate) fn after(self, voided: u64, granted: &'a [JobId]) -> MachineView<'a> {
         MachineView { voided, granted, ..self }
     }
 
-    /// The same view with a prediction of how long jobs take on given nodes.
+    /// Adds a prediction of run times on given nodes.
     #[must_use]
     pub fn with_prediction(self, prediction: &'a mut dyn Prediction) -> MachineView<'a> {
         MachineView { prediction: Some(prediction), ..self }
     }
 
-    /// The same view beside what is reserved ahead.
+    /// Adds the advance reservations.
     pub(crate) fn beside(self, ahead: Ahead<'a>) -> MachineView<'a> {
         MachineView { ahead: Some(ahead), ..self }
     }
 
-    /// How much longer a job is predicted to take on some nodes than in the box that it asks for.
-    /// In that box it takes as long as it is estimated to run. Never less than zero, and zero
-    /// without a prediction.
+    /// Returns the predicted extra time that a job takes on some nodes, compared with the requested
+    /// box. In that box it takes its estimated run time. Never negative, and zero without a
+    /// prediction.
     pub fn added_time(&mut self, job: &Job, placement: &Placement) -> Time {
         let growth = self.prediction.as_mut().map_or(1.0, |known| known.growth(job, placement));
-        // Of infinity and numbers out of range a conversion makes the nearest time, of NaN zero.
+        // The conversion turns infinity and numbers out of range into the nearest time, and NaN
+        // into zero.
         Time((job.estimate.ticks() * (growth - 1.0)).round() as u64)
     }
 
-    /// Whether a job could start now.
+    /// Checks that a job could start now.
     ///
     /// # Errors
-    /// If not, with the reason.
+    /// Returns the reason if it could not.
     pub fn can_start(&mut self, job: &Job) -> Result<(), Refusal> {
         self.place(job).map(drop)
     }
 
-    /// Where the strategy would put a job now.
+    /// Returns the strategy's placement for a job now.
     ///
     /// # Errors
-    /// If nowhere, with the reason.
+    /// Returns the reason if there is none.
     pub fn place(&mut self, job: &Job) -> Result<Placement, Refusal> {
         self.observer.begins();
         let reach = self.reach(job);
@@ -116,11 +117,12 @@ impl<'a> MachineView<'a> {
         answer
     }
 
-    /// Where a job could start now on nodes that a plan leaves free: `fork` is the machine as it
-    /// is, with reservations taken. What is reserved ahead is taken for the question.
+    /// Returns the placement of a job that starts now on nodes that a plan leaves free. `fork` is
+    /// the machine now, with the plan's reservations taken. Advance reservations count as taken as
+    /// well.
     ///
     /// # Errors
-    /// If nowhere, with the reason.
+    /// Returns the reason if there is none.
     pub fn can_start_on(&mut self, fork: &mut Fork, job: &Job) -> Result<Placement, Refusal> {
         let open = self.calendar().filter(|_| self.reach(job) != Reach::NONE).map(|calendar| {
             let mut open = fork.free().clone();
@@ -133,7 +135,7 @@ impl<'a> MachineView<'a> {
         })
     }
 
-    /// As [`MachineView::can_start_on`], with the fork asked in another way.
+    /// Does the same as [`MachineView::can_start_on`], with another way to ask the fork.
     pub(crate) fn can_start_by(
         &mut self,
         fork: &mut Fork,
@@ -147,25 +149,25 @@ impl<'a> MachineView<'a> {
         answer
     }
 
-    /// Notes a question to a plan that leaves so many nodes free, too few for what was asked.
+    /// Records a question to a plan that leaves too few nodes free for the request.
     pub(crate) fn refuse_by_count(&mut self, free: u32) {
         self.observer.begins();
         self.observer.ended(Attempt { free, refusal: Some(Refusal::TooFewFreeNodes) });
     }
 
-    /// Lets the machine remember grants and releases, for forks that follow it.
+    /// Makes the machine remember grants and releases, for forks that follow it.
     pub(crate) fn remember_changes(&mut self) {
         self.machine.remember_changes();
     }
 
-    /// Copies machine and reservations as they are now, with these jobs and another scheduler. Time
-    /// can run on from there ([`Future`](crate::Future)). Of the running jobs those count that hold
-    /// nodes of the machine; holders that are not among them are never estimated to end. What is
-    /// predicted of run times is not copied. O(N/64 + j log j) for N nodes and j jobs, and the
-    /// strategy's index.
+    /// Copies the machine and its reservations as they are now, with the given jobs and another
+    /// scheduler. Time can advance in the copy ([`Future`](crate::Future)). Running jobs that hold
+    /// no nodes are ignored, and holders that are not among the running jobs have no expected end.
+    /// The prediction of run times is not copied. O(N/64 + j log j) for N nodes and j jobs, plus
+    /// the strategy's index.
     ///
     /// # Errors
-    /// If a job waits twice, or waits and holds nodes.
+    /// Returns an error if a job waits twice, or both waits and holds nodes.
     pub fn what_if(
         &self,
         queue: &Queue,
@@ -176,60 +178,60 @@ impl<'a> MachineView<'a> {
         Dispatcher::of(self.machine.clone(), (queue, running), calendar, scheduler)
     }
 
-    /// The machine, to look at and to fork.
+    /// Returns the machine, which can be forked.
     pub fn machine(&self) -> &Machine {
         self.machine
     }
 
-    /// What is reserved ahead; `None` if nothing is.
+    /// Returns the advance reservations, or `None` if there are none.
     #[inline]
     pub fn calendar(&self) -> Option<&Calendar> {
         self.ahead.as_ref().map(|ahead| ahead.calendar).filter(|calendar| !calendar.is_empty())
     }
 
-    /// How far a job reaches that starts now: what is refused to one job is refused to others with
-    /// the same request and the same reach.
+    /// Returns the reach of a job that starts now. If a job is refused, other jobs with the same
+    /// request and reach are refused too.
     #[inline]
     pub fn reach(&self, job: &Job) -> Reach {
         let ahead = self.ahead.as_ref();
         ahead.map_or(Reach::NONE, |ahead| ahead.calendar.reach(ahead.now, job.estimate))
     }
 
-    /// The first reservation into which a job would reach that starts now on some nodes.
+    /// Returns the first reservation that a job would overlap if it started now on some nodes.
     pub fn in_the_way(&self, job: &Job, nodes: &Placement) -> Option<&AdvanceReservation> {
         self.calendar()?.in_the_way(self.now(), job.estimate, nodes)
     }
 
-    /// A number that changes whenever an answer to a job of the same reach could change: each start
-    /// and each end of a job adds exactly one. As long as it stays, a job that was refused may be
-    /// granted only if its reach has grown, and only by a strategy that can miss free nodes.
+    /// Returns a number that changes whenever an answer for a job of the same reach could change.
+    /// Each start and each end of a job adds exactly one. While it does not change, a refused job
+    /// can be granted only if its reach has grown, and only by a strategy that can miss free nodes.
     #[inline]
     pub fn state(&self) -> u64 {
         self.machine.state() + self.ahead.as_ref().map_or(0, |ahead| ahead.calendar.state())
     }
 
-    /// A number that changes whenever promises are void: a node failed or was repaired, a job was
-    /// moved, or a reservation ahead was made or given up.
+    /// Returns a number that changes whenever promises are voided: a node failed or was repaired, a
+    /// job was moved, or an advance reservation was made or removed.
     #[inline]
     pub fn health(&self) -> u64 {
         self.voided
     }
 
-    /// The jobs that were given nodes beside the queue since the scheduler was last asked, in
-    /// order. Some may have ended since. Promises of nodes that they hold then are void.
+    /// Returns the jobs that were given nodes outside the queue since the scheduler was last asked,
+    /// in order. Some may have ended since. Promises of nodes that they will still hold are void.
     #[inline]
     pub fn granted(&self) -> &'a [JobId] {
         self.granted
     }
 
-    /// The state, and the time where answers depend on it: while something is reserved ahead, the
-    /// reach of a job grows with the time.
+    /// Returns the state, and the time if answers depend on it: with advance reservations, the
+    /// reach of a job grows with time.
     #[inline]
     pub(crate) fn moment(&self) -> (u64, Time) {
         (self.state(), self.now())
     }
 
-    /// The time, or zero if nothing is reserved ahead.
+    /// Returns the time, or zero if there are no advance reservations.
     #[inline]
     fn now(&self) -> Time {
         let ahead = self.ahead.as_ref().filter(|ahead| !ahead.calendar.is_empty());

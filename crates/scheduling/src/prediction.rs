@@ -1,13 +1,14 @@
-//! What a scheduler is told of how long a job takes on some nodes.
+//! Predictions of the run times of jobs on given nodes.
 
 use pavior_allocation::Placement;
 use pavior_workload::Job;
 
-/// Says beforehand how much longer a job takes on some nodes than in the box that it asks for.
+/// Predicts how much longer a job takes on some nodes than in the requested box.
 ///
-/// The one who runs the machine hands it over
-/// ([`MachineView::with_prediction`](crate::MachineView::with_prediction)): a scheduler sees
-/// neither strategy nor network. Any function of a job and a placement is one.
+/// The caller that runs the machine provides it
+/// ([`MachineView::with_prediction`](crate::MachineView::with_prediction)), because a scheduler
+/// sees neither the strategy nor the network. Any function of a job and a placement is a
+/// prediction.
 ///
 /// ```
 /// use pavior_allocation::Placement;
@@ -21,8 +22,8 @@ use pavior_workload::Job;
 /// takes(&mut slower);
 /// ```
 pub trait Prediction {
-    /// The job's time on these nodes over its time in the box that it asks for. The same question
-    /// must have the same answer as long as no job starts or ends.
+    /// Returns the job's time on these nodes divided by its time in the requested box. Equal
+    /// questions must get equal answers as long as no job starts or ends.
     fn growth(&mut self, job: &Job, placement: &Placement) -> f64;
 }
 

@@ -1,11 +1,12 @@
-//! Priority by a function of the job: the waiting job with the least key first, ties by arrival.
+//! Priority by a function of the job: the waiting job with the least key starts first, with ties by
+//! arrival.
 //!
-//! The key of a job is asked for once, when the job first waits, and again if it waits anew after a
-//! failure of a node. It therefore cannot change with time; a rule that does is a [`Scheduler`] of
-//! its own. A least job that does not fit blocks all others. With `backfill` the others are tried
-//! in the order of their keys, and then jobs with large keys may wait without bound. O(log q) a
-//! decision for q waiting jobs; with `backfill` O(q) after a change of the machine, where each
-//! request is asked about once.
+//! The key of a job is computed once, when the job starts to wait, and again if it is requeued
+//! after a failure. So the key cannot change with time; such a rule needs its own [`Scheduler`]. If
+//! the least job does not fit, it blocks all others. With `backfill`, the others are tried in the
+//! order of their keys, and jobs with large keys may wait without bound. O(log q) per decision for
+//! q waiting jobs. With `backfill`, O(q) after a change of the machine, with one question for each
+//! distinct request.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
@@ -18,13 +19,13 @@ use pavior_workload::Job;
 use crate::shared::refused::Refused;
 use crate::{MachineView, Queue, Running, Scheduler, Standing, Start};
 
-/// Gives a job its key, or says why it cannot.
+/// A function that computes the key of a job, or returns an error.
 pub type KeyFunction = dyn FnMut(&Job) -> Result<f64, CallerError> + Send + Sync;
 
-/// The same for keys of any type.
+/// Such a function for keys of any type.
 type Key<K> = dyn FnMut(&Job) -> Result<K, CallerError> + Send + Sync;
 
-/// A scheduler made of a function that gives each job a key.
+/// A scheduler based on a function that returns a key for each job.
 ///
 /// ```
 /// use pavior_scheduling::{Priority, Registry, entry};
@@ -37,8 +38,8 @@ type Key<K> = dyn FnMut(&Job) -> Result<K, CallerError> + Send + Sync;
 pub struct Priority(LeastFirst<Number>);
 
 impl Priority {
-    /// A scheduler that starts the job with the least key; with `backfill`, the one with the least
-    /// key of those that fit. A key that is not a number is an error, which stops the run.
+    /// Creates a scheduler that starts the job with the least key or, with `backfill`, the job with
+    /// the least key that fits. A key of NaN is an error, which stops the run.
     pub fn new(mut key: Box<KeyFunction>, backfill: bool) -> Priority {
         let number = move |job: &Job| {
             let key = key(job)?;
@@ -46,7 +47,7 @@ impl Priority {
                 let reason = format!("the key of job {} is not a number", job.number);
                 return Err(CallerError::new(reason));
             }
-            // Negative zero would come before zero.
+            // Otherwise, negative zero would come before zero.
             Ok(Number(key + 0.0))
         };
         Priority(LeastFirst::fallible(Box::new(number), backfill))
@@ -73,7 +74,7 @@ impl Scheduler for Priority {
     }
 }
 
-/// A number that is ordered.
+/// A number with a total order.
 #[derive(Clone, Copy)]
 struct Number(f64);
 
@@ -103,20 +104,20 @@ pub(crate) struct LeastFirst<K> {
     backfill: bool,
     /// The waiting jobs.
     order: BTreeSet<Place<K>>,
-    /// The youngest job seen: younger ones are new.
+    /// The youngest job seen. Younger jobs are new.
     youngest: Option<(Time, JobId)>,
-    /// [`Queue::returns`] and [`Queue::withdrawals`] when the queue was last looked at.
+    /// [`Queue::returns`] and [`Queue::withdrawals`] when the queue was last read.
     returns: u64,
     withdrawals: u64,
-    /// With `backfill`: the state of the machine in which all waiting jobs but those in `fresh` are
-    /// known to be refused, with the time where answers depend on it.
+    /// With `backfill`: the state of the machine in which all waiting jobs except those in `fresh`
+    /// are known to be refused, with the time if answers depend on it.
     passed: Option<(u64, Time)>,
     fresh: BTreeSet<Place<K>>,
     refused: Refused,
     error: Option<CallerError>,
 }
 
-/// A waiting job's place in the order.
+/// The position of a waiting job in the order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place<K> {
     key: K,
@@ -125,7 +126,8 @@ struct Place<K> {
 }
 
 impl<K: Ord + Copy> LeastFirst<K> {
-    /// The job with the least key first. It blocks all others if it does not fit.
+    /// Creates a scheduler that starts the job with the least key. This job blocks all others if it
+    /// does not fit.
     pub(crate) fn new(key: impl Fn(&Job) -> K + Send + Sync + 'static) -> LeastFirst<K> {
         LeastFirst::fallible(Box::new(move |job| Ok(key(job))), false)
     }
@@ -154,8 +156,8 @@ impl<K: Ord + Copy> LeastFirst<K> {
         Ok(())
     }
 
-    /// Adds the jobs that have arrived. If the queue shows any other change but the start of the
-    /// job that was chosen, looks at all jobs.
+    /// Adds the jobs that have arrived. If the queue has changed otherwise, except by the start of
+    /// the chosen job, reads all jobs.
     fn follow(&mut self, queue: &Queue) -> Result<(), CallerError> {
         let age = |job: &Job| Some((job.arrival, job.id));
         let fresh = queue.iter().rev().take_while(|job| age(job) > self.youngest).count();
@@ -177,14 +179,14 @@ impl<K: Ord + Copy> LeastFirst<K> {
         Ok(())
     }
 
-    /// The least job, if it fits.
+    /// Returns the least job, if it fits.
     fn least(&self, queue: &Queue, view: &mut MachineView<'_>) -> Option<(Place<K>, usize)> {
         let place = *self.order.first()?;
         let index = queue.place_of(place.arrival, place.job)?;
         view.can_start(queue.get(index)?).ok().map(|()| (place, index))
     }
 
-    /// The least of the jobs that fit.
+    /// Returns the least of the jobs that fit.
     fn least_that_fits(
         &mut self,
         queue: &Queue,

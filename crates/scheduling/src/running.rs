@@ -12,25 +12,26 @@ use rustc_hash::FxHashMap;
 pub struct RunningJob {
     /// The job.
     pub job: Job,
-    /// When it started.
+    /// The time of its start.
     pub start: Time,
 }
 
 impl RunningJob {
-    /// When it is said to end: its start and its estimate.
+    /// Returns its estimated end: its start plus its estimate.
     pub fn estimated_end(&self) -> Time {
         self.start.saturating_add(self.job.estimate)
     }
 
-    /// When it is expected to end: its start and its estimate, doubled until that is not past.
+    /// Returns its expected end: its start plus its estimate, doubled until that is not in the
+    /// past.
     ///
-    /// A job that outruns its estimate is expected to take as long again. In the end this guess is
-    /// off by at most a factor of two. The obvious guess, that the job ends at any moment, would
-    /// stop backfilling while it runs. A job that waits for its nodes would be promised them now,
-    /// and no other job ends by then.
+    /// A job that outruns its estimate is expected to take as long again. Eventually this guess is
+    /// wrong by at most a factor of two. The obvious guess, that the job ends at any moment, would
+    /// stop backfilling while the job runs: a job that waits for its nodes would be promised them
+    /// now, and no other job ends before now.
     ///
-    /// A job said to take no time ends in the instant in which it starts, after the scheduler has
-    /// been asked. So it is not late yet.
+    /// A job with an estimate of zero ends in the instant in which it starts, after the scheduler
+    /// has been asked. So it is not late yet.
     pub fn expected_end(&self, now: Time) -> Time {
         let mut end = self.estimated_end();
         let mut length = self.job.estimate.max(Time(1));
@@ -42,42 +43,42 @@ impl RunningJob {
     }
 }
 
-/// The running jobs in the order (estimated end, job). Every change costs O(log n) for n of them.
+/// The running jobs in the order (estimated end, job). Every change is O(log n) for n jobs.
 #[derive(Clone, Debug, Default)]
 pub struct Running {
     jobs: BTreeMap<(Time, JobId), RunningJob>,
-    /// The estimated end of each.
+    /// The estimated end of each job.
     ends: FxHashMap<JobId, Time>,
     revisions: u64,
 }
 
 impl Running {
-    /// No job runs.
+    /// Creates a table without jobs.
     pub fn new() -> Running {
         Running::default()
     }
 
-    /// The number of running jobs.
+    /// Returns the number of running jobs.
     pub fn len(&self) -> usize {
         self.jobs.len()
     }
 
-    /// Whether no job runs.
+    /// Returns true if no job runs.
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty()
     }
 
-    /// A job, if it runs.
+    /// Returns a job, if it is running.
     pub fn get(&self, job: JobId) -> Option<&RunningJob> {
         self.jobs.get(&(*self.ends.get(&job)?, job))
     }
 
-    /// The jobs by estimated end, ties by job.
+    /// Returns the jobs by estimated end, with ties by number.
     pub fn by_estimated_end(&self) -> impl DoubleEndedIterator<Item = &RunningJob> {
         self.jobs.values()
     }
 
-    /// Adds a job that starts and does not run yet.
+    /// Adds a job that starts now and was not running before.
     pub fn start(&mut self, job: Job, start: Time) -> &RunningJob {
         let running = RunningJob { job, start };
         let (id, end) = (running.job.id, running.estimated_end());
@@ -85,7 +86,8 @@ impl Running {
         self.jobs.entry((end, id)).or_insert(running)
     }
 
-    /// Changes how long a running job is said to run, from its start on. Returns whether it runs.
+    /// Changes the estimated run time of a running job, counted from its start. Returns true if the
+    /// job is running.
     pub fn estimate_anew(&mut self, job: JobId, estimate: Time) -> bool {
         let revised = self.end(job);
         self.revisions += u64::from(revised.is_some());
@@ -95,12 +97,12 @@ impl Running {
         })
     }
 
-    /// How often an estimate was changed so far ([`Running::estimate_anew`]).
+    /// Returns the number of changes of estimates so far ([`Running::estimate_anew`]).
     pub fn revisions(&self) -> u64 {
         self.revisions
     }
 
-    /// Removes a job that ends; `None` if it does not run.
+    /// Removes a job that ends. Returns `None` if it is not running.
     pub fn end(&mut self, job: JobId) -> Option<RunningJob> {
         let end = self.ends.remove(&job)?;
         self.jobs.remove(&(end, job))

@@ -1,4 +1,4 @@
-//! What a scheduler has in mind for the jobs that wait.
+//! The plan of a scheduler for waiting jobs.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -6,38 +6,38 @@ use pavior_mesh::JobId;
 
 use crate::Queue;
 
-/// What a scheduler has in mind for the jobs that wait, after it has answered that none starts now.
+/// The plan of a scheduler for waiting jobs, after it has answered that none starts now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// What keeps each job, in the order of the queue.
+    /// The reason for each job's wait, in the order of the queue.
     pub kept: Vec<Kept>,
-    /// What is kept for waiting jobs: at most one reservation a job.
+    /// The reservations for waiting jobs, at most one per job.
     pub reserved: Vec<Reserved>,
-    /// When running jobs are expected to end, and their nodes, if reservations are numbers of
-    /// nodes and the scheduler keeps this.
+    /// The expected ends of running jobs with their numbers of nodes, if reservations are numbers
+    /// of nodes and the scheduler keeps these.
     pub ends: Vec<(Time, u64)>,
 }
 
-/// What keeps a job from starting.
+/// Reasons why a job does not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// The machine alone: the job starts as soon as it can be placed.
     ByMachine,
-    /// Another job must start before, whatever is free. `None`: the scheduler does not look at the
-    /// job yet.
+    /// Another job must start first, even if nodes are free. `None` if the scheduler does not
+    /// examine the job yet.
     ByOrder(Option<JobId>),
-    /// Nodes that are reserved for other jobs, if not the machine itself.
+    /// Nodes that are reserved for other jobs, or the machine itself.
     ByReservations,
 }
 
-/// Nodes that are kept for a waiting job, or a number of them.
+/// Nodes that are reserved for a waiting job, or their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserved {
     /// The job.
     pub job: JobId,
-    /// When it is to start.
+    /// The time at which it is to start.
     pub from: Time,
-    /// When it is expected to end.
+    /// The time at which it is expected to end.
     pub to: Time,
     /// The number of nodes.
     pub nodes: u64,
@@ -46,26 +46,26 @@ pub struct Reserved {
 }
 
 impl Standing {
-    /// Every job starts as soon as it can be placed.
+    /// Creates a plan in which every job starts as soon as it can be placed.
     pub(crate) fn free(queue: &Queue) -> Standing {
         Standing::among_oldest(queue, queue.len(), None)
     }
 
-    /// One job starts as soon as it can be placed, and the others after it.
+    /// Creates a plan in which one job starts as soon as it can be placed, and the others after it.
     pub(crate) fn strict(queue: &Queue, first: JobId) -> Standing {
         let kept = |id| if id == first { Kept::ByMachine } else { Kept::ByOrder(Some(first)) };
         Standing { kept: queue.iter().map(|job| kept(job.id)).collect(), ..Standing::default() }
     }
 
-    /// The oldest `open` jobs start as soon as they can be placed; the others are not looked at
-    /// before `first` has started.
+    /// Creates a plan in which the oldest `open` jobs start as soon as they can be placed. The
+    /// others are not examined before `first` has started.
     pub(crate) fn among_oldest(queue: &Queue, open: usize, first: Option<JobId>) -> Standing {
         let kept = |place| if place < open { Kept::ByMachine } else { Kept::ByOrder(first) };
         Standing { kept: (0..queue.len()).map(kept).collect(), ..Standing::default() }
     }
 
-    /// The head starts as soon as it can be placed. A job that ends before the head's reservation
-    /// begins does, too; the others must leave the reservation as it is.
+    /// Creates a plan in which the head starts as soon as it can be placed, and so does a job that
+    /// ends before the head's reservation begins. The others must not use the reservation.
     pub(crate) fn behind_head(
         now: Time,
         queue: &Queue,

@@ -1,5 +1,6 @@
-//! Changes to queue, running jobs, machine and calendar. Each keeps the tables in agreement, and
-//! notes what it means for the scheduler's plan. A call that fails has changed nothing.
+//! Changes to the queue, the running jobs, the machine and the calendar. Each keeps these tables
+//! consistent, and records its effect on the scheduler's plan. A call that fails has changed
+//! nothing.
 
 use pavior_allocation::{Machine, Placement, RelocateError, UnknownNode};
 use pavior_kernel::Time;
@@ -13,16 +14,16 @@ impl Dispatcher {
     /// Adds a job at the end of the queue. O(1).
     ///
     /// # Errors
-    /// If a job of its number waits or runs already.
+    /// Returns an error if a job with its number is already waiting or running.
     pub fn submit(&mut self, job: Job) -> Result<(), RepeatedJob> {
         self.enqueue(job, Queue::push)
     }
 
-    /// Puts a job that has lost its nodes back into the queue, where its arrival places it. O(q)
+    /// Puts a job that has lost its nodes back into the queue, at the position of its arrival. O(q)
     /// for q waiting jobs.
     ///
     /// # Errors
-    /// If a job of its number waits or runs already.
+    /// Returns an error if a job with its number is already waiting or running.
     pub fn resubmit(&mut self, job: Job) -> Result<(), RepeatedJob> {
         self.enqueue(job, Queue::reinsert)
     }
@@ -40,8 +41,8 @@ impl Dispatcher {
         if is_known { Err(RepeatedJob(job)) } else { Ok(()) }
     }
 
-    /// Takes out the job at a place of the queue that no longer wants to run; `None` if there is
-    /// none. O(q) for q waiting jobs.
+    /// Removes the job at an index of the queue, which is not to run any more. Returns `None` if
+    /// there is none. O(q) for q waiting jobs.
     pub fn withdraw(&mut self, index: usize) -> Option<Job> {
         let job = self.queue.withdraw(index)?;
         self.plan.note(Change::Withdrawal);
@@ -49,10 +50,11 @@ impl Dispatcher {
         Some(job)
     }
 
-    /// Starts a job that has not waited, where the strategy puts it beside what is reserved ahead.
+    /// Starts a job that has not waited. The strategy places it, outside of advance reservations.
     ///
     /// # Errors
-    /// If it waits or runs already, or as [`Machine::allocate`].
+    /// Returns an error if the job is already waiting or running, and those of
+    /// [`Machine::allocate`].
     pub fn grant(&mut self, job: Job, now: Time) -> Result<&Placement, GrantError> {
         self.check_is_new(job.id)?;
         self.calendar.pass(now);
@@ -63,11 +65,13 @@ impl Dispatcher {
         Ok(granted)
     }
 
-    /// Notes that a job holds given nodes since `start`: it runs already, or its nodes were chosen
-    /// by others than scheduler and strategy. Nothing is asked about what is reserved ahead.
+    /// Records that a job has held given nodes since `start`. The job is already running, or its
+    /// nodes were not chosen by the scheduler and the strategy. Advance reservations are not
+    /// checked.
     ///
     /// # Errors
-    /// If it waits or runs already, or as [`Machine::allocate_at`].
+    /// Returns an error if the job is already waiting or running, and those of
+    /// [`Machine::allocate_at`].
     pub fn hold(
         &mut self,
         job: Job,
@@ -81,8 +85,8 @@ impl Dispatcher {
         Ok(held)
     }
 
-    /// Ends a running job, however it ends, and frees its nodes. Returns the job and what it held;
-    /// `None` if it does not run.
+    /// Ends a running job for any reason, and frees its nodes. Returns the job and its nodes, or
+    /// `None` if it is not running.
     #[expect(clippy::missing_panics_doc, reason = "every running job holds nodes")]
     pub fn end(&mut self, job: JobId) -> Option<(RunningJob, Placement)> {
         let gone = self.running.end(job)?;
@@ -90,28 +94,27 @@ impl Dispatcher {
         Some((gone, self.machine.release(job).expect("a running job holds nodes")))
     }
 
-    /// Changes how long a running job is estimated to run, from its start on; does nothing if it
-    /// does not run.
+    /// Changes the estimated run time of a running job, counted from its start. Does nothing if it
+    /// is not running.
     pub fn estimate_anew(&mut self, job: JobId, estimate: Time) {
         if self.running.estimate_anew(job, estimate) {
             self.plan.note(Change::Estimate);
         }
     }
 
-    /// Moves a running job to other nodes; its own old nodes count as free for it. Returns what it
-    /// held.
+    /// Moves a running job to other nodes. Its own old nodes count as free. Returns the old nodes.
     ///
     /// # Errors
-    /// As [`Machine::relocate`].
+    /// Returns the errors of [`Machine::relocate`].
     pub fn relocate(&mut self, job: JobId, to: Placement) -> Result<Placement, RelocateError> {
         self.disturb(Change::Relocation, |machine| machine.relocate(job, to))
     }
 
-    /// Marks a node as failed, and returns the job that holds it. The job keeps it until it ends.
-    /// Failing twice changes nothing.
+    /// Marks a node as failed, and returns the job that holds it. The job keeps the node until it
+    /// ends. Marking it twice changes nothing.
     ///
     /// # Errors
-    /// If the machine has no such node.
+    /// Returns an error if the machine has no such node.
     pub fn fail(&mut self, node: NodeId) -> Result<Option<JobId>, UnknownNode> {
         self.disturb(Change::Failure, |machine| machine.fail(node))
     }
@@ -119,17 +122,18 @@ impl Dispatcher {
     /// Marks a node as healthy again. Repairing a healthy node changes nothing.
     ///
     /// # Errors
-    /// If the machine has no such node.
+    /// Returns an error if the machine has no such node.
     pub fn repair(&mut self, node: NodeId) -> Result<(), UnknownNode> {
         self.disturb(Change::Failure, |machine| machine.repair(node))
     }
 
-    /// Sets whether the switches work that join parts of placements ([`Machine::set_switches`]).
+    /// Sets whether the switches that join parts of placements work ([`Machine::set_switches`]).
     pub fn set_switches(&mut self, work: bool) {
         self.disturb(Change::Failure, |machine| machine.set_switches(work));
     }
 
-    /// Changes the health of the machine, or where jobs are; notes it if something has changed.
+    /// Changes the health of the machine or the places of jobs, and records the change if there was
+    /// one.
     fn disturb<T>(&mut self, change: Change, act: impl FnOnce(&mut Machine) -> T) -> T {
         let before = self.machine.health();
         let answer = act(&mut self.machine);
@@ -139,19 +143,19 @@ impl Dispatcher {
         answer
     }
 
-    /// Adds a pool: nodes (those free in `nodes`) that requests of later jobs may be confined to
+    /// Adds a pool: nodes (those free in `nodes`) to which requests of later jobs may be confined
     /// ([`Machine::add_pool`]).
     ///
     /// # Errors
-    /// If the nodes are those of another grid.
+    /// Returns an error if the nodes are on another grid.
     pub fn add_pool(&mut self, nodes: Occupancy) -> Result<Pool, OccupancyError> {
         self.machine.add_pool(nodes)
     }
 
-    /// Reserves nodes ahead. Jobs that hold them keep them until they end.
+    /// Adds an advance reservation. Jobs that hold its nodes keep them until they end.
     ///
     /// # Errors
-    /// If the nodes are those of another grid.
+    /// Returns an error if the nodes are on another grid.
     pub fn reserve(&mut self, reservation: AdvanceReservation) -> Result<(), BadReservation> {
         if reservation.others().grid() != self.machine.grid() {
             return Err(BadReservation::OtherMachine(*reservation.others().grid()));
@@ -161,7 +165,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Gives up a reservation; `None` if there is none of that number.
+    /// Removes an advance reservation. Returns `None` if there is none with this number.
     pub fn give_up(&mut self, reservation: u64) -> Option<AdvanceReservation> {
         let gone = self.calendar.remove(reservation)?;
         self.plan.note(Change::Reservation);

@@ -1,4 +1,4 @@
-//! Which job starts next, and its start.
+//! The choice of the next job, and its start.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -8,10 +8,10 @@ use pavior_workload::Job;
 use super::{Change, DispatchError, Dispatcher, StartError, allocate};
 use crate::{AttemptObserver, Start};
 
-/// A waiting job that is to start now. Its only use is [`Decision::start`].
+/// A waiting job that is to start now. It can only be used with [`Decision::start`].
 ///
-/// It borrows the dispatcher, so that it can be started on no other one, and nothing can change
-/// before its start:
+/// It borrows the dispatcher, so it cannot be started on another one, and nothing can change before
+/// its start:
 ///
 /// ```compile_fail,E0499
 /// # use pavior_kernel::Time;
@@ -23,7 +23,7 @@ use crate::{AttemptObserver, Start};
 /// # }
 /// ```
 ///
-/// A decision that is dropped changes nothing.
+/// A decision that is dropped has no effect.
 #[must_use = "the job has not started yet"]
 pub struct Decision<'d> {
     dispatcher: &'d mut Dispatcher,
@@ -38,7 +38,7 @@ pub struct Started<'a> {
     pub job: &'a Job,
     /// The nodes that it holds.
     pub placement: &'a Placement,
-    /// The nodes that are left free.
+    /// The nodes that remain free.
     pub free: &'a Occupancy,
 }
 
@@ -49,23 +49,22 @@ impl<'d> Decision<'d> {
         self.dispatcher.queue.get(self.start.index).expect("nothing has changed since")
     }
 
-    /// Returns the job's place in the queue, and where it is to be put.
+    /// Returns the index of the job in the queue, and its nodes if they are chosen.
     pub fn named(&self) -> &Start {
         &self.start
     }
 
-    /// Returns the dispatcher, to look at.
+    /// Returns the dispatcher.
     pub fn dispatcher(&self) -> &Dispatcher {
         self.dispatcher
     }
 
-    /// Starts the job. The strategy is asked beside what is reserved ahead, unless the decision
-    /// says where the job is put. Costs what [`Machine::allocate`](pavior_allocation::Machine)
-    /// does.
+    /// Starts the job. Unless the decision names the nodes, the strategy places the job outside of
+    /// advance reservations. Cost: that of [`Machine::allocate`](pavior_allocation::Machine).
     ///
     /// # Errors
-    /// If the job does not fit now, is put on fewer nodes than it asks for, or would reach into a
-    /// reservation of them. Nothing has changed then.
+    /// Returns an error if the job does not fit now, gets fewer nodes than it requests, or would
+    /// overlap a reservation of its nodes. Nothing has changed then.
     #[expect(clippy::missing_panics_doc, reason = "the machine has just granted the job its nodes")]
     pub fn start(self) -> Result<Started<'d>, StartError> {
         let Decision { dispatcher, now, start: Start { index, placement } } = self;
@@ -96,11 +95,12 @@ impl<'d> Decision<'d> {
 }
 
 impl Dispatcher {
-    /// Asks the scheduler which job starts next, if any. It has not started yet: the caller starts
-    /// it before the scheduler is asked again.
+    /// Asks the scheduler which job starts next, if any. The caller must start it before the
+    /// scheduler is asked again.
     ///
     /// # Errors
-    /// If strategy or scheduler fail, or the scheduler names a place that the queue does not have.
+    /// Returns an error if the strategy or the scheduler fails, or if the scheduler names an index
+    /// outside the queue.
     pub fn decide(
         &mut self,
         now: Time,
@@ -120,10 +120,10 @@ impl Dispatcher {
         Ok(Some(self.choose(now, start)?))
     }
 
-    /// Chooses a waiting job in the scheduler's place.
+    /// Chooses a waiting job instead of the scheduler.
     ///
     /// # Errors
-    /// If the queue has no such place.
+    /// Returns an error if the queue has no such index.
     pub fn choose(&mut self, now: Time, start: Start) -> Result<Decision<'_>, StartError> {
         let (index, waiting) = (start.index, self.queue.len());
         if index >= waiting {
@@ -132,10 +132,11 @@ impl Dispatcher {
         Ok(Decision { dispatcher: self, now, start })
     }
 
-    /// Starts the job that the scheduler names next; `None` if it names none.
+    /// Starts the job that the scheduler names next. Returns `None` if it names none.
     ///
     /// # Errors
-    /// If strategy or scheduler fail, or the scheduler names a job that cannot start.
+    /// Returns an error if the strategy or the scheduler fails, or if the scheduler names a job
+    /// that cannot start.
     pub fn start_next(
         &mut self,
         now: Time,

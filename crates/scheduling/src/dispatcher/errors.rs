@@ -1,19 +1,19 @@
-//! What a dispatcher answers to a caller whose data it cannot accept. Nothing has changed then.
+//! Errors of a dispatcher for data that it cannot accept. Nothing has changed then.
 
 use pavior_allocation::{AllocateError, PlacementError, Refusal};
 use pavior_kernel::CallerError;
 use pavior_mesh::JobId;
 use thiserror::Error;
 
-/// A job that waits or runs already.
+/// The error for a job that is already waiting or running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("job {} waits or holds nodes already", .0.0)]
 pub struct RepeatedJob(pub JobId);
 
-/// Why a job that has not waited gets no nodes.
+/// Reasons why a job that has not waited gets no nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GrantError {
-    /// It waits or runs already.
+    /// It is already waiting or running.
     #[error(transparent)]
     Repeated(#[from] RepeatedJob),
     /// The strategy refuses it or fails.
@@ -34,13 +34,13 @@ impl GrantError {
     }
 }
 
-/// A start that cannot be carried out.
+/// Reasons why a job cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StartError {
-    /// The queue has no such place.
+    /// The queue has no such index.
     #[error("place {index} of a queue of {waiting} was started; the first is place 0")]
     NotWaiting {
-        /// The place.
+        /// The index.
         index: usize,
         /// The length of the queue.
         waiting: usize,
@@ -48,25 +48,25 @@ pub enum StartError {
     /// The strategy refuses it.
     #[error("job {} was started, but it does not fit now", .0.0)]
     DoesNotFit(JobId),
-    /// It was given nodes that it cannot have.
+    /// It was given nodes that it cannot use.
     #[error("job {} was started on nodes that it cannot have: {error}", job.0)]
     BadPlacement {
         /// The job.
         job: JobId,
-        /// Why it cannot have them.
+        /// The reason.
         error: PlacementError,
     },
-    /// It was given fewer nodes than it asks for.
+    /// It was given fewer nodes than it requests.
     #[error("job {} asks for {asked} nodes and was started on {given}", job.0)]
     TooFewNodes {
         /// The job.
         job: JobId,
-        /// The nodes that it asks for.
+        /// The number of nodes that it requests.
         asked: u32,
-        /// Those that it was given.
+        /// The number of nodes that it was given.
         given: u32,
     },
-    /// It was given nodes that are reserved before it is said to end.
+    /// It was given nodes that are reserved before its expected end.
     #[error("job {} was started on nodes of reservation {reservation} and reaches into it", job.0)]
     Reserved {
         /// The job.
@@ -76,7 +76,7 @@ pub enum StartError {
     },
 }
 
-/// Why a dispatcher could not run on.
+/// Reasons why a dispatcher could not continue.
 #[derive(Clone, Debug, Error)]
 pub enum DispatchError {
     /// The strategy or the scheduler has failed.
@@ -85,7 +85,7 @@ pub enum DispatchError {
     /// The scheduler named a job that cannot start.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// A job was submitted that waits or runs already.
+    /// A job was submitted that is already waiting or running.
     #[error(transparent)]
     Repeated(#[from] RepeatedJob),
 }

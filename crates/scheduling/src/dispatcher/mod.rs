@@ -1,8 +1,8 @@
-//! A machine with its queue: jobs wait, start as the scheduler says, run and end.
+//! A machine with its queue: jobs wait, start when the scheduler chooses them, run and end.
 //!
 //! Invariant: each job waits once, or runs, or neither, and exactly the running jobs hold nodes of
-//! the machine. Only `changes.rs` and `decision.rs` change the tables; `questions.rs` asks.
-//! `plan_status.rs` says which changes void the scheduler's plan.
+//! the machine. Only `changes.rs` and `decision.rs` change the tables, and `questions.rs` reads
+//! them. `plan_status.rs` defines which changes void the scheduler's plan.
 
 mod changes;
 mod decision;
@@ -23,13 +23,13 @@ use plan_status::{Change, PlanStatus};
 use crate::beside_calendar::BesideCalendar;
 use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 
-/// A machine, the jobs that wait for it and run on it, and the scheduler that chooses among them.
+/// A machine, its waiting and running jobs, and the scheduler that chooses among them.
 ///
 /// The simulation, the service and the daemons for Slurm and Kubernetes are built on this type. It
-/// keeps three tables in agreement, whatever its callers do. A job is in the queue, or among the
+/// keeps three tables consistent, whatever its callers do: a job is in the queue, or among the
 /// running jobs and on the machine, or in none of them.
 ///
-/// The caller brings the time, which does not run backwards, and the events. After each event it
+/// The caller provides the time, which does not go backward, and the events. After each event it
 /// starts jobs until the scheduler names no more:
 ///
 /// ```
@@ -61,20 +61,20 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A caller that does more between the choice and the start calls [`Dispatcher::decide`], whose
-/// [`Decision`] can only be started; one that chooses itself calls [`Dispatcher::choose`].
-/// [`Dispatcher::hold`] notes jobs that run on given nodes without having waited, and
-/// [`Dispatcher::grant`] those for which the strategy chooses the nodes. The machine itself cannot
-/// be changed: nodes fail, jobs move and nodes are reserved by methods of the dispatcher. No
-/// scheduler can start a job on reserved nodes that is estimated to run into the reservation
-/// ([`Calendar`]). A dispatcher is restored from records by `hold` and [`Dispatcher::submit`]
-/// alone; no scheduler is asked.
+/// A caller that does something between the choice and the start calls [`Dispatcher::decide`],
+/// whose [`Decision`] can only be started. A caller that chooses jobs itself calls
+/// [`Dispatcher::choose`]. [`Dispatcher::hold`] records jobs that run on given nodes without having
+/// waited, and [`Dispatcher::grant`] starts jobs whose nodes the strategy chooses. The machine
+/// itself cannot be changed: methods of the dispatcher report failures, move jobs and reserve
+/// nodes. No scheduler can start a job on reserved nodes if the job is estimated to run into the
+/// reservation ([`Calendar`]). A dispatcher can be restored from records with `hold` and
+/// [`Dispatcher::submit`] alone, without asking the scheduler.
 pub struct Dispatcher {
     machine: Machine,
     scheduler: Box<dyn Scheduler>,
     prediction: Option<Box<dyn Prediction + Send>>,
     queue: Queue,
-    /// The jobs of the queue.
+    /// The jobs in the queue.
     waiting: FxHashSet<JobId>,
     running: Running,
     calendar: Calendar,
@@ -83,8 +83,8 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Makes a dispatcher with an empty queue. Jobs that hold nodes of the machine run since time
-    /// 0, and are never estimated to end. O(j log j) for j of them.
+    /// Creates a dispatcher with an empty queue. Jobs that hold nodes of the machine count as
+    /// running since time 0, without an expected end. O(j log j) for j of them.
     pub fn new(machine: Machine, scheduler: Box<dyn Scheduler>) -> Dispatcher {
         let mut running = Running::new();
         for (id, placement) in machine.held() {
@@ -96,7 +96,7 @@ impl Dispatcher {
         Dispatcher::with(machine, scheduler, running)
     }
 
-    /// With the jobs that hold nodes of the machine.
+    /// Creates a dispatcher with the jobs that hold nodes of the machine.
     fn with(machine: Machine, scheduler: Box<dyn Scheduler>, running: Running) -> Dispatcher {
         Dispatcher {
             machine,
@@ -111,8 +111,8 @@ impl Dispatcher {
         }
     }
 
-    /// A machine with jobs and reservations that a caller has. Of the running ones those count that
-    /// hold nodes.
+    /// Creates a dispatcher from a caller's machine, jobs and reservations. Running jobs that hold
+    /// no nodes are ignored.
     pub(crate) fn of(
         machine: Machine,
         (queue, running): (&Queue, &Running),
@@ -129,16 +129,16 @@ impl Dispatcher {
         Ok(dispatcher)
     }
 
-    /// Adds a prediction of how long jobs take on given nodes.
+    /// Adds a prediction of run times on given nodes.
     #[must_use]
     pub fn with_prediction(self, prediction: Box<dyn Prediction + Send>) -> Dispatcher {
         Dispatcher { prediction: Some(prediction), ..self }
     }
 
-    /// Makes a copy in which time can run on without this one. Its scheduler is one of the same
-    /// kind that has decided nothing yet, and `estimate` says how long each job is estimated to run
-    /// there. What is predicted of run times is not copied. O(N/64) for N nodes, the strategy's
-    /// index, the jobs and what is reserved ahead.
+    /// Makes a copy in which time can advance independently. Its scheduler must be a new one of the
+    /// same kind, and `estimate` returns the estimated run time of each job in the copy. The
+    /// prediction of run times is not copied. O(N/64) for N nodes, plus the strategy's index, the
+    /// jobs and the advance reservations.
     pub fn fork(
         &self,
         scheduler: Box<dyn Scheduler>,
@@ -150,8 +150,8 @@ impl Dispatcher {
         fork
     }
 
-    /// Makes a copy in a finer unit of time: each time is multiplied by `ticks`. What is reserved
-    /// ahead is not copied.
+    /// Makes a copy with a finer unit of time: each time is multiplied by `ticks`. Advance
+    /// reservations are not copied.
     pub fn fork_in(&self, scheduler: Box<dyn Scheduler>, ticks: u64) -> Dispatcher {
         let finer = |time: Time| Time(time.0.saturating_mul(ticks));
         let told = |job: &Job| Job {
@@ -177,17 +177,17 @@ impl Dispatcher {
         Dispatcher { queue, waiting: self.waiting.clone(), ..copy }
     }
 
-    /// Returns the machine, to look at.
+    /// Returns the machine.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
 
-    /// Returns the jobs that wait.
+    /// Returns the waiting jobs.
     pub fn queue(&self) -> &Queue {
         &self.queue
     }
 
-    /// Returns the jobs that run.
+    /// Returns the running jobs.
     pub fn running(&self) -> &Running {
         &self.running
     }
@@ -197,13 +197,13 @@ impl Dispatcher {
         &*self.scheduler
     }
 
-    /// Returns what is reserved ahead.
+    /// Returns the advance reservations.
     pub fn calendar(&self) -> &Calendar {
         &self.calendar
     }
 }
 
-/// Grants a new job the nodes that the strategy gives it now beside what is reserved ahead.
+/// Grants a new job the nodes that the strategy chooses now, outside of advance reservations.
 fn allocate<'a>(
     (machine, calendar, beside): (&'a mut Machine, &Calendar, &mut BesideCalendar),
     job: &Job,

@@ -1,4 +1,4 @@
-//! Changes, and what each means for the promises of a scheduler: [`Change::effect`] alone says it.
+//! Changes, and their effects on the promises of a scheduler, which [`Change::effect`] defines.
 //!
 //! ```text
 //!   change                                           effect     what a scheduler sees of it
@@ -22,17 +22,18 @@ pub(super) enum Change {
     Relocation,
     /// Nodes or switches fail or are repaired.
     Failure,
-    /// Nodes are reserved ahead, or a reservation is given up.
+    /// An advance reservation is made or removed.
     Reservation,
 }
 
 /// The effect of a change on promises.
 enum Effect {
-    /// Schedulers adapt their plan: they see the change in queue, running jobs and free nodes.
+    /// Schedulers adapt their plan: they see the change in the queue, the running jobs and the free
+    /// nodes.
     Seen,
-    /// The promises hold that do not need the nodes of this job while it runs.
+    /// Promises remain valid unless they need the nodes of this job while it runs.
     Granted(JobId),
-    /// No earlier promise holds.
+    /// All earlier promises are void.
     Voids,
 }
 
@@ -50,8 +51,8 @@ impl Change {
     }
 }
 
-/// The most grants that are remembered for a scheduler; one more voids its plan. This bounds the
-/// memory of a dispatcher whose scheduler is never asked.
+/// The maximum number of grants that are remembered for a scheduler. One more voids its plan. This
+/// bounds the memory of a dispatcher whose scheduler is never asked.
 const MOST_GRANTS: usize = 1 << 16;
 
 /// The state of a scheduler's plan.
@@ -59,9 +60,10 @@ const MOST_GRANTS: usize = 1 << 16;
 pub(super) struct PlanStatus {
     /// The number of changes that voided a plan.
     pub(super) voided: u64,
-    /// The jobs that were given nodes beside the queue since the scheduler was last asked.
+    /// The jobs that were given nodes outside the queue since the scheduler was last asked.
     pub(super) granted: Vec<JobId>,
-    /// True if the machine refuses every waiting job, if that is known. Grants do not change it.
+    /// True if the machine is known to refuse every waiting job, false if not, `None` if unknown.
+    /// Grants do not change it.
     pub(super) refuses_all: Option<bool>,
     /// True if the scheduler has named no job since the last change: its plan is complete.
     pub(super) is_settled: bool,

@@ -1,5 +1,5 @@
-//! Questions to a dispatcher, which change no later answer. Those that take `&mut self` remember
-//! answers, count work, and forget reservations that are over.
+//! Questions to a dispatcher, which do not affect later answers. Those that take `&mut self` cache
+//! answers, count work, and drop reservations that are over.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::{CallerError, Time};
@@ -12,7 +12,7 @@ use crate::machine_view::Ahead;
 use crate::{AttemptObserver, MachineView, Queue, Running, Scheduler, Standing};
 
 impl Dispatcher {
-    /// Returns what a scheduler sees of the machine now. Every question there is an attempt.
+    /// Returns the scheduler's view of the machine now. Every question to it counts as an attempt.
     pub fn view<'a>(
         &'a mut self,
         now: Time,
@@ -21,7 +21,7 @@ impl Dispatcher {
         self.parts(now, observer).1
     }
 
-    /// The scheduler, what it sees of the machine now, and the jobs.
+    /// Returns the scheduler, its view of the machine now, and the jobs.
     pub(super) fn parts<'a>(
         &'a mut self,
         now: Time,
@@ -40,43 +40,44 @@ impl Dispatcher {
         (&mut *self.scheduler, view, &self.queue, &self.running)
     }
 
-    /// Checks whether strategy and scheduler work.
+    /// Checks that the strategy and the scheduler work.
     ///
     /// # Errors
-    /// What has gone wrong in one of them.
+    /// Returns the error that occurred in one of them.
     pub fn check(&self) -> Result<(), CallerError> {
         self.machine.error().or_else(|| self.scheduler.error()).map_or(Ok(()), Err)
     }
 
-    /// Returns where a job would be put that is granted nodes now ([`Dispatcher::grant`]).
+    /// Returns the placement that a job would get if it were granted nodes now
+    /// ([`Dispatcher::grant`]).
     ///
     /// # Errors
-    /// If nowhere, with the reason.
+    /// Returns the reason if it would get none.
     pub fn probe(&mut self, job: &Job, now: Time) -> Result<Placement, Refusal> {
         self.view(now, &mut ()).place(job)
     }
 
-    /// Returns where the strategy would place a request now if nothing were reserved ahead. Costs
-    /// as [`Machine::probe`](pavior_allocation::Machine::probe).
+    /// Returns the strategy's placement for a request now, without regard to advance reservations.
+    /// Cost: that of [`Machine::probe`](pavior_allocation::Machine::probe).
     ///
     /// # Errors
-    /// If nowhere, with the reason.
+    /// Returns the reason if there is no placement.
     pub fn probe_unreserved(&mut self, request: &Request) -> Result<Placement, Refusal> {
         self.machine.probe(request)
     }
 
-    /// Checks whether a request could be granted if the machine were empty and healthy.
+    /// Checks that a request could be granted if the machine were empty and healthy.
     ///
     /// # Errors
-    /// If not, with the reason, which is permanent.
+    /// Returns the reason if not. It is permanent.
     pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
         self.machine.could_ever_fit(request)
     }
 
-    /// Returns true if no waiting job can start before anything but grants has happened, whatever
-    /// the scheduler names: the machine refuses each of them, and would on fewer nodes. After the
-    /// scheduler has named no job, the first question costs a search for each distinct request,
-    /// and the others O(1).
+    /// Returns true if no waiting job can start, whatever the scheduler names, until something
+    /// other than a grant happens: the machine refuses each of them, and would also refuse them
+    /// with fewer free nodes. After the scheduler has named no job, the first question costs a
+    /// search for each distinct request, and the others are O(1).
     pub fn refuses_all_waiting(&mut self) -> bool {
         if let Some(known) = self.plan.refuses_all {
             return known;
@@ -89,8 +90,8 @@ impl Dispatcher {
         *plan.refuses_all.insert(requests.all(refuses))
     }
 
-    /// Returns what the scheduler has planned for the waiting jobs. `None` if something has changed
-    /// since it named no job, or it does not say. O(q) for q waiting jobs.
+    /// Returns the scheduler's plan for the waiting jobs. `None` if something has changed since it
+    /// named no job, or if it does not report a plan. O(q) for q waiting jobs.
     pub fn standing(&self, now: Time) -> Option<Standing> {
         let asked = self.plan.is_settled && !self.queue.is_empty();
         if asked { self.scheduler.standing(now, &self.queue, &self.machine) } else { None }

@@ -1,14 +1,15 @@
-//! Adaptive bypass: the longer the queue, the further the head may be bypassed.
+//! Adaptive bypass: the longer the queue, the more jobs may bypass the head.
 //!
 //! The first `1 + floor(factor * q)` of q waiting jobs are tried in the order of arrival, and the
-//! first that fits starts. With a short queue this is FCFS, under load it comes near ScanAll.
-//! Nothing bounds how often a job is bypassed: at a load that keeps the queue long, a large job
-//! starves. O(q) a decision; a request is asked about once in a state of the machine.
+//! first that fits starts. With a short queue this is FCFS; under load it is similar to ScanAll.
+//! The number of bypasses of a job is not limited, so a large job can starve at a load that keeps
+//! the queue long. O(q) per decision, with one question for each distinct request in a state of the
+//! machine.
 //!
 //! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "An adaptive job scheduling scheme for
 //! mesh-connected multicomputers", J. Supercomputing 53(1), 2010. The paper's function of the load
-//! was not to be had: a linear one with factor 0.5 is ours, and so is leaving out its optional
-//! priority for large jobs.
+//! was not available to us. The linear function with factor 0.5 is ours, and we left out its
+//! optional priority for large jobs.
 
 use pavior_allocation::Machine;
 use pavior_kernel::{OptionSpec, Time, Values};
@@ -43,7 +44,7 @@ struct Bypass {
 }
 
 impl Bypass {
-    /// How many of the waiting jobs, from the oldest, are tried.
+    /// Returns the number of waiting jobs, from the oldest, that are tried.
     fn open(&self, queue: &Queue) -> usize {
         1 + (self.factor * queue.len() as f64).floor() as usize
     }

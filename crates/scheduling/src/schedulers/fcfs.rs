@@ -1,7 +1,7 @@
 //! First Come First Served: the oldest job, or none.
 //!
-//! Jobs start in the order of arrival; a job that does not fit blocks all behind it. O(1) and one
-//! question a decision.
+//! Jobs start in the order of arrival. A job that does not fit blocks all jobs behind it. O(1) and
+//! one question per decision.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;

@@ -1,6 +1,6 @@
-//! The schedulers, one file or folder each, and the one list of them.
+//! The schedulers, one file or folder each, and the list of them.
 //!
-//! To add one: write its file with an `ENTRY`, name the module, and add one line here.
+//! To add one, write its file with an `ENTRY`, name the module, and add a line here.
 
 mod bypass;
 mod conservative;
@@ -18,7 +18,7 @@ pub use easy_freedom::weighs_messages;
 
 use crate::Entry;
 
-/// Every scheduler, in the order in which tables show them.
+/// Every scheduler, in the order of tables.
 pub(crate) const ALL: &[&Entry] = &[
     &fcfs::ENTRY,
     &ssd::ENTRY,

@@ -1,9 +1,9 @@
-//! Scan: one size class after the other, each served until none of it waits.
+//! Scan: one size class after another, each served until none of its jobs waits.
 //!
-//! Classes are powers of two: class k holds the jobs of 2^k to 2^(k+1) - 1 nodes. The oldest job of
-//! the present class starts, or none. When no job of the class waits, the next class up (or down)
-//! with a job is served. After the last class comes the first again. Jobs of like size follow one
-//! another, so that what one gives back fits the next:
+//! Classes are powers of two: class k contains the jobs with 2^k to 2^(k+1) - 1 nodes. The oldest
+//! job of the current class starts, or none. When no job of the class waits, the next class up (or
+//! down) with a job is served. The first class follows the last. Jobs of similar size follow one
+//! another, so nodes that one gives back fit the next:
 //!
 //! ```text
 //!   class 0: a e      up: a e, then b, then c d f, then class 0 again
@@ -11,13 +11,13 @@
 //!   class 2: c d f
 //! ```
 //!
-//! A class starves the others while its own jobs keep coming faster than they are served. O(q) for
-//! q waiting jobs, and one question, a decision.
+//! A class starves the others if its own jobs arrive faster than they are served. O(q) for q
+//! waiting jobs, and one question, per decision.
 //!
 //! Source: Krueger, Lai & Dixit-Radiya, "Job scheduling is more important than processor allocation
-//! for hypercube computers", IEEE TPDS 5(5), 1994. A hypercube's classes are its dimensions; the
-//! powers of two are their like on a mesh. That a blocked job blocks all, and that a job which
-//! arrives joins its class at once even while it is served, is our reading.
+//! for hypercube computers", IEEE TPDS 5(5), 1994. The classes of a hypercube are its dimensions;
+//! powers of two are the analogue on a mesh. Two points are our interpretation: a blocked job
+//! blocks all, and an arriving job joins its class at once even while the class is served.
 
 use pavior_allocation::Machine;
 use pavior_kernel::{OptionSpec, Time, Values};
@@ -50,7 +50,7 @@ const CLASSES: u32 = 32;
 
 struct Scan {
     up: bool,
-    /// The class at hand; none before the first job.
+    /// The current class. `None` before the first job.
     class: Option<u32>,
 }
 
@@ -59,7 +59,7 @@ fn class_of(job: &Job) -> u32 {
 }
 
 impl Scan {
-    /// How many classes a class comes after the one at hand.
+    /// Returns the number of classes between the current one and another.
     fn distance(&self, class: u32) -> u32 {
         let first = if self.up { 0 } else { CLASSES - 1 };
         let hand = self.class.unwrap_or(first);
@@ -70,7 +70,7 @@ impl Scan {
         }
     }
 
-    /// The job at hand, and its place.
+    /// Returns the current job and its index.
     fn first<'q>(&self, queue: &'q Queue) -> Option<(usize, &'q Job)> {
         let jobs = queue.iter().enumerate();
         jobs.min_by_key(|&(index, job)| (self.distance(class_of(job)), index))

@@ -1,9 +1,9 @@
 //! ScanAll: the oldest job that fits.
 //!
 //! If the head does not fit, the others are tried in the order of arrival, and the first that fits
-//! starts: no job that fits is ever left waiting. A large job starves while smaller ones keep
-//! coming and nodes never drain for it. O(q) a decision for q waiting jobs; a request is asked
-//! about once in a state of the machine, however many jobs make it.
+//! starts. So a job that fits never waits. A large job starves if smaller ones keep arriving and
+//! its nodes are never free at the same time. O(q) per decision for q waiting jobs, with one
+//! question for each distinct request in a state of the machine.
 //!
 //! Source: the scheduler of Choo, Yoo & Youn, IEEE TPDS 11(5), 2000; elsewhere "aggressive
 //! out-of-order" or "first-fit queue".

@@ -1,10 +1,10 @@
 //! Smallest Job First: the waiting job with the least size, or none.
 //!
-//! What is small is an option, because the field uses one name for three rules. They are `size`
-//! (nodes asked for), `area` (nodes x estimated run time) and `time` (estimated run time, the same
-//! as [SSD](super::ssd)). Ties go to the older job. A smallest job that does not fit blocks all
-//! others. Large jobs starve while smaller ones keep coming. O(log q) for q waiting jobs and one
-//! question, a decision; O(q log q) after a failure.
+//! The measure of size is an option, because the field uses one name for three rules: `size` (nodes
+//! requested), `area` (nodes x estimated run time) and `time` (estimated run time, the same as
+//! [SSD](super::ssd)). Ties go to the older job. If the smallest job does not fit, it blocks all
+//! others. Large jobs starve while smaller ones keep arriving. O(log q) for q waiting jobs and one
+//! question per decision; O(q log q) after a failure.
 //!
 //! Source: Majumdar, Eager & Bunt, "Scheduling in multiprogrammed parallel systems", SIGMETRICS
 //! 1988, for smallest number of processes and smallest cumulative demand first.
@@ -35,7 +35,7 @@ pub(super) const BY: OptionSpec = OptionSpec {
     bare: true,
 };
 
-/// How the options measure a job.
+/// Returns the measure of size that the options choose.
 pub(super) fn size_of(options: &Options) -> fn(&Job) -> u128 {
     match options.get("by") {
         "size" => |job| u128::from(job.request.nodes),

@@ -1,10 +1,10 @@
 //! Shortest Service Demand first: the waiting job with the least demand, or none.
 //!
-//! The demand is known beforehand: the run time or the number of messages, on logs the estimate.
-//! Ties go to the older job. A shortest job that does not fit blocks all others, as the head does
-//! under FCFS; the papers do not say, and this is the reading that changes the order alone. Long
-//! jobs starve while shorter ones keep coming. O(log q) for q waiting jobs and one question, a
-//! decision; O(q log q) after a failure.
+//! The demand is known in advance: it is the run time or the number of messages, and for logs the
+//! estimate. Ties go to the older job. If the shortest job does not fit, it blocks all others, as
+//! the head does under FCFS. The papers do not specify this; with this interpretation, only the
+//! order differs. Long jobs starve while shorter ones keep arriving. O(log q) for q waiting jobs
+//! and one question per decision; O(q log q) after a failure.
 //!
 //! Source: named by the GABL paper after Krueger, Lai & Dixit-Radiya, IEEE TPDS 5(5), 1994 (whose
 //! own contribution is [Scan](super::scan)).

@@ -1,7 +1,7 @@
-//! Window: any job that fits among the `w` consecutive arrivals from the oldest waiting one on.
+//! Window: any job that fits among `w` consecutive arrivals, beginning with the oldest waiting job.
 //!
-//! Jobs of the window are tried in the order of arrival. Who has started from the window keeps its
-//! place in it; the window slides only when the oldest job starts, up to the next that waits:
+//! Jobs of the window are tried in the order of arrival. A job that has started keeps its place in
+//! the window. The window slides only when the oldest job starts, up to the next waiting job:
 //!
 //! ```text
 //!   w = 4        [a b c d] e f      b starts: [a - c d] e f      e must wait for a, though a, c
@@ -9,12 +9,12 @@
 //! ```
 //!
 //! So a job is overtaken by at most w - 1 others, all from the w - 1 arrivals that follow it, and
-//! none starves. `window:1` is FCFS; the wider, the nearer to ScanAll. O(w) a decision; a request
-//! is asked about once in a state of the machine.
+//! none starves. `window:1` is FCFS; wider windows are more similar to ScanAll. O(w) per decision,
+//! with one question for each distinct request in a state of the machine.
 //!
 //! Source: Ababneh & Bani-Mohammad, "A new window-based job scheduling scheme for 2D mesh
-//! multicomputers", Simulation Modelling Practice and Theory 19(1), 2011. That the window is tried
-//! in the order of arrival is our reading, and the default width ours.
+//! multicomputers", Simulation Modelling Practice and Theory 19(1), 2011. Trying the window in the
+//! order of arrival is our interpretation, and the default width is ours.
 
 use pavior_allocation::Machine;
 use pavior_kernel::{OptionSpec, Time, Values};
@@ -50,13 +50,13 @@ pub(crate) static ENTRY: Entry = Entry {
 
 struct Window {
     width: usize,
-    /// Jobs behind the oldest that have started, in the order of arrival: they keep their places.
+    /// Jobs behind the oldest that have started, in the order of arrival. They keep their places.
     started: Vec<JobId>,
     refused: Refused,
 }
 
 impl Window {
-    /// How many of the waiting jobs stand in the window. Jobs are numbered in the order of arrival.
+    /// Returns the number of waiting jobs in the window. Jobs are numbered in the order of arrival.
     fn waiting(&mut self, queue: &Queue) -> usize {
         let Some(oldest) = queue.get(0) else { return 0 };
         self.started.retain(|&job| job > oldest.id);
@@ -92,8 +92,8 @@ impl Scheduler for Window {
     }
 
     fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
-        // Who has failed and waits again is no longer among those that have started: the last
-        // question saw to that.
+        // A job that has failed and waits again is no longer among those that have started: the
+        // last question removed it.
         let oldest = queue.get(0)?.id;
         let mut open = 0;
         let mut gone = 0;

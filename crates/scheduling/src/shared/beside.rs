@@ -1,4 +1,4 @@
-//! The machine beside the reservation of a waiting job: the reserved nodes are taken.
+//! The machine next to the reservation of a waiting job: the reserved nodes count as taken.
 
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_mesh::Occupancy;
@@ -9,23 +9,23 @@ use crate::{MachineView, Reach};
 
 /// Answers requests as if the reserved nodes were taken.
 ///
-/// The strategy is asked on a fork of the machine. If free nodes alone decide its answers, one fork
-/// lasts as long as the reservation. It follows the machine's grants and releases, in O(1) each,
-/// and the strategy keeps what it has learnt. Otherwise, and after failures, the fork is made anew
-/// for each state of the machine. For a job that reaches into a reservation ahead, a fork is made
-/// for the question.
+/// The strategy is asked on a fork of the machine. If its answers depend only on the free nodes,
+/// one fork lasts as long as the reservation: it follows the machine's grants and releases in O(1)
+/// each, and the strategy keeps its caches. Otherwise, and after failures, a new fork is made for
+/// each state of the machine. For a job that overlaps an advance reservation, a fork is made for
+/// the question.
 #[derive(Default)]
 pub(crate) struct BesideReservation {
-    /// Made for the first request that is not refused by count.
+    /// Created for the first request that is not refused by count.
     fork: Option<UpdatedFork>,
-    /// A state of the machine, and the number of nodes that are free beside the reservation in it.
+    /// A state of the machine, and the number of its nodes that are free and not reserved.
     free: Option<(u64, u32)>,
-    /// All nodes but the reserved ones.
+    /// All nodes except the reserved ones.
     unreserved: Option<Occupancy>,
     refused: Refused,
 }
 
-/// A fork, and the state of the machine that it shows.
+/// A fork, and the state of the machine that it represents.
 struct UpdatedFork {
     fork: Fork,
     state: u64,
@@ -33,12 +33,12 @@ struct UpdatedFork {
 }
 
 impl BesideReservation {
-    /// Forgets everything: the reservation has changed.
+    /// Clears everything because the reservation has changed.
     pub(crate) fn forget(&mut self) {
         *self = BesideReservation::default();
     }
 
-    /// Where the strategy would put a job if the reserved nodes were taken.
+    /// Returns the strategy's placement for a job if the reserved nodes are taken.
     pub(crate) fn place(
         &mut self,
         job: &Job,
@@ -66,8 +66,8 @@ impl BesideReservation {
         })
     }
 
-    /// The number of nodes that are free beside the reservation. If the machine has changed, the
-    /// fork is brought up to date, or dropped.
+    /// Returns the number of nodes that are free and not reserved. If the machine has changed, the
+    /// fork is updated or dropped.
     fn count_free(&mut self, reserved: &Placement, machine: &Machine) -> u32 {
         if let Some((state, free)) = self.free
             && state == machine.state()
@@ -83,7 +83,7 @@ impl BesideReservation {
         free
     }
 
-    /// The nodes that are free and not reserved.
+    /// Returns the nodes that are free and not reserved.
     fn unreserved_free(&mut self, reserved: &Placement, machine: &Machine) -> Occupancy {
         let unreserved = self.unreserved.get_or_insert_with(|| {
             let mut unreserved = Occupancy::all_free(*machine.grid());
@@ -103,7 +103,7 @@ impl UpdatedFork {
         UpdatedFork { fork, state: machine.state(), health: machine.health() }
     }
 
-    /// The fork after the grants and releases since. `None` if these are not known, or if the
+    /// Applies the grants and releases since. Returns `None` if these are not known, or if the
     /// strategy cannot follow a grant of reserved nodes.
     fn update(mut self, machine: &Machine) -> Option<UpdatedFork> {
         if !machine.is_determined() || self.health != machine.health() {

@@ -1,4 +1,4 @@
-//! When running jobs are expected to end, and reservations ahead.
+//! The expected ends of running jobs and of advance reservations.
 
 use std::iter::Peekable;
 
@@ -7,18 +7,19 @@ use pavior_workload::Job;
 
 use crate::{Calendar, Running, RunningJob};
 
-/// A running job, and when it is expected to end.
+/// A running job and its expected end.
 pub(crate) type End<'a> = (Time, &'a RunningJob);
 
-/// A time at which a job may find room, and how many running jobs will have ended by then.
+/// A time at which a job may find room, and the number of running jobs that will have ended by
+/// then.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Instant {
     pub(crate) at: Time,
     pub(crate) ended: usize,
 }
 
-/// The times at which running jobs or reservations ahead end, in order. Room that a job needs comes
-/// about at no other time.
+/// Returns the times at which running jobs or advance reservations end, in order. Nodes become free
+/// at no other time.
 pub(crate) fn instants(now: Time, ends: &[End<'_>], calendar: Option<&Calendar>) -> Vec<Instant> {
     let last = |(index, end): (usize, &End<'_>)| {
         let more = ends.get(index + 1).is_some_and(|next| next.0 == end.0);
@@ -34,14 +35,14 @@ pub(crate) fn instants(now: Time, ends: &[End<'_>], calendar: Option<&Calendar>)
     instants
 }
 
-/// What is expected of the running jobs.
+/// The expectations about running jobs.
 ///
 /// A job that has outrun its estimate is expected to take as long again
-/// ([`RunningJob::expected_end`]). With that, promises move on for jobs that say too little, and
-/// more of these can start by the new time: a large job would wait as long as they come. So
-/// promises can be made to hold. Then a job that overtook the oldest waiting job and has outrun its
-/// estimate is expected to end at any moment. No promise moves on for it, and until it ends no
-/// other job starts on the promised nodes.
+/// ([`RunningJob::expected_end`]). So promises are postponed for jobs with estimates that are too
+/// short, and more such jobs can start before the new time: a large job would wait as long as they
+/// keep arriving. Therefore promises can be made to hold. Then a job that overtook the oldest
+/// waiting job and has outrun its estimate is expected to end at any moment. No promise is
+/// postponed for it, and until it ends no other job starts on the promised nodes.
 #[derive(Clone, Copy)]
 pub(crate) struct Expected<'a> {
     pub(crate) now: Time,
@@ -51,18 +52,18 @@ pub(crate) struct Expected<'a> {
 }
 
 impl<'a> Expected<'a> {
-    /// Promises move.
+    /// Creates expectations under which promises may be postponed.
     pub(crate) fn of(now: Time, running: &'a Running) -> Expected<'a> {
         Expected { now, running, oldest: None }
     }
 
-    /// The promises to this job, if one is given, and to those behind it hold.
+    /// Makes the promises to this job, if one is given, and to those behind it hold.
     pub(crate) fn holding(self, oldest: Option<&'a Job>) -> Expected<'a> {
         Expected { oldest, ..self }
     }
 
-    /// The time that is reserved for the oldest waiting job from which on its nodes are expected to
-    /// be free. If they may be free at any moment, no other job ends before it.
+    /// Returns the time to reserve for the oldest waiting job, whose nodes are expected to be free
+    /// from `at` on. If they may be free at any moment, no other job ends before it.
     pub(crate) fn reserved(&self, at: Time) -> Time {
         let at_any_moment = self.oldest.is_some() && at <= self.now.saturating_add(Time(1));
         if at_any_moment { self.now } else { at }
@@ -72,7 +73,7 @@ impl<'a> Expected<'a> {
         self.running
     }
 
-    /// When a running job is expected to end.
+    /// Returns the expected end of a running job.
     pub(crate) fn end(&self, running: &RunningJob) -> Time {
         let is_late = running.start < self.now && running.estimated_end() <= self.now;
         let place = |job: &Job| (job.arrival, job.id);
@@ -82,10 +83,10 @@ impl<'a> Expected<'a> {
         running.expected_end(self.now)
     }
 
-    /// The running jobs with their expected ends, the earliest first; ties by job.
+    /// Returns the running jobs with their expected ends, the earliest first, with ties by number.
     ///
     /// [`Running`] keeps the jobs by estimated end. Only the l jobs that have outrun their
-    /// estimates are expected later. They are sorted anew, in O(l log l), and merged with the
+    /// estimates have later expected ends. They are sorted in O(l log l), and merged with the
     /// others.
     pub(crate) fn by_end(self) -> Peekable<impl Iterator<Item = End<'a>>> {
         let mut jobs = self.running.by_estimated_end().peekable();

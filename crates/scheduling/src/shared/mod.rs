@@ -1,4 +1,4 @@
-//! What several schedulers use.
+//! Code that several schedulers share.
 
 pub(crate) mod beside;
 pub(crate) mod ends;

@@ -1,4 +1,4 @@
-//! The start that the head of the queue was promised, and the option by which promises hold.
+//! The start that was promised to the head of the queue, and the option by which promises hold.
 
 use pavior_kernel::{OptionSpec, Options, Time, Values};
 use pavior_mesh::JobId;
@@ -22,9 +22,9 @@ pub(crate) fn holds(options: &Options) -> bool {
 
 /// The first promise to the head of the queue, and the number of promises broken so far.
 ///
-/// A promise is broken if the job starts later. A failure or repair of a node voids it, and so does
-/// a reservation ahead that is made or given up, or a job beside the queue that is given its nodes:
-/// the next promise then counts as the first.
+/// A promise is broken if the job starts later. It is voided by a failure or repair of a node, by a
+/// change of the advance reservations, and by a job outside the queue that is given its nodes. The
+/// next promise then counts as the first.
 #[derive(Default)]
 pub(crate) struct HeadPromise {
     first: Option<(JobId, Time)>,
@@ -33,8 +33,8 @@ pub(crate) struct HeadPromise {
 }
 
 impl HeadPromise {
-    /// Notes the machine's health ([`MachineView::health`](crate::MachineView::health)). If it has
-    /// changed, the promise is void, and this says so.
+    /// Records the machine's health ([`MachineView::health`](crate::MachineView::health)). If it
+    /// has changed, voids the promise and returns true.
     pub(crate) fn voided_by(&mut self, health: u64) -> bool {
         let changed = self.health != health;
         if changed {
@@ -44,7 +44,8 @@ impl HeadPromise {
         changed
     }
 
-    /// As [`HeadPromise::voided_by`]; any job that was given nodes beside the queue voids it, too.
+    /// Does the same as [`HeadPromise::voided_by`]. Any job that was given nodes outside the queue
+    /// also voids the promise.
     pub(crate) fn voided_in(&mut self, view: &MachineView<'_>) -> bool {
         let (changed, granted) = (self.voided_by(view.health()), !view.granted().is_empty());
         if granted {
@@ -53,7 +54,7 @@ impl HeadPromise {
         changed || granted
     }
 
-    /// Forgets the promise: what is promised next counts as the first.
+    /// Drops the promise. The next one counts as the first.
     pub(crate) fn void(&mut self) {
         self.first = None;
     }
@@ -65,7 +66,7 @@ impl HeadPromise {
         }
     }
 
-    /// Notes that the head starts.
+    /// Records that the head starts.
     pub(crate) fn starts(&mut self, head: JobId, now: Time) {
         if self.first.take().is_some_and(|(job, at)| job == head && at < now) {
             self.broken += 1;

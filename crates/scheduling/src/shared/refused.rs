@@ -1,4 +1,4 @@
-//! Refused requests, so that none is put twice.
+//! Refused requests, so that none is asked twice.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Pool, Request};
@@ -9,22 +9,22 @@ use crate::{MachineView, Queue, Reach, Start};
 
 /// The requests that were refused in one state of the machine.
 ///
-/// A request that is refused stays refused until the state changes, for jobs of the same reach. So
-/// each distinct request is put once, however many jobs make it.
+/// A refused request stays refused until the state changes, for jobs of the same reach. So each
+/// distinct request is asked once, however many jobs make it.
 #[derive(Default)]
 pub(crate) struct Refused {
     state: u64,
-    /// Read by membership alone: its order does not matter.
+    /// Only tested for membership, so its order is irrelevant.
     requests: FxHashSet<Key>,
     /// The number of jobs, from the oldest, that are known to be refused.
     passed: usize,
-    /// When `passed` was counted, if reaches grow with the time.
+    /// The time when `passed` was counted, if reaches grow with time.
     at: Time,
     /// [`Queue::withdrawals`] when `passed` was counted.
     withdrawals: u64,
 }
 
-/// A request and a reach in few words: each waiting job is looked up at each event.
+/// A request and a reach in a few words, because each waiting job is looked up at each event.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     sides: u64,
@@ -33,11 +33,11 @@ struct Key {
 }
 
 impl Key {
-    /// Different requests have different keys.
+    /// Creates the key. Different requests have different keys.
     #[inline]
     fn of(request: &Request, reach: Reach) -> Key {
         let Request { nodes, shape, freedom, pool } = *request;
-        // No side is 0, and neither is what stands for a freedom or a pool.
+        // No side is 0, nor is the number for a freedom or a pool.
         let sides =
             shape.map_or(0, |[x, y, z]| u64::from(x) | u64::from(y) << 16 | u64::from(z) << 32);
         let freedom = freedom.map_or(0, |freedom| 1 + freedom as u128);
@@ -47,7 +47,7 @@ impl Key {
 }
 
 impl Refused {
-    /// Forgets the refusals if the machine's state has changed.
+    /// Drops the refusals if the machine's state has changed.
     pub(crate) fn in_state(&mut self, state: u64) {
         if self.state != state {
             self.state = state;
@@ -56,7 +56,7 @@ impl Refused {
         }
     }
 
-    /// The answer to a job of a reach, by `ask` if it is not known to be refused.
+    /// Returns the answer for a job of a reach. Calls `ask` unless the job is known to be refused.
     pub(crate) fn ask<T>(
         &mut self,
         job: &Job,
@@ -74,7 +74,7 @@ impl Refused {
         answer
     }
 
-    /// Whether the machine, which is in this state, can start a job now.
+    /// Returns true if the machine, which is in this state, can start a job now.
     #[inline]
     pub(crate) fn can_start(&mut self, job: &Job, view: &mut MachineView<'_>) -> bool {
         self.ask(job, view.reach(job), || view.can_start(job).ok()).is_some()
@@ -82,8 +82,8 @@ impl Refused {
 
     /// Starts the first of the oldest `window` jobs that can start.
     ///
-    /// In one state of the machine no job returns to the queue. So jobs that were passed over keep
-    /// their places unless one is withdrawn.
+    /// No job returns to the queue in one state of the machine. So jobs that were passed over keep
+    /// their indices unless one is withdrawn.
     pub(crate) fn first_fit(
         &mut self,
         queue: &Queue,

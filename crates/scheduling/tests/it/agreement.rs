@@ -1,5 +1,5 @@
-//! No sequence of calls brings queue, running jobs and machine out of agreement, and a call that
-//! fails changes nothing.
+//! Sequences of calls keep queue, running jobs and machine consistent, and a call that fails
+//! changes nothing.
 
 use std::collections::BTreeSet;
 
@@ -24,11 +24,11 @@ const MACHINES: [(&str, &str); 5] = [
     ("torus:4x4x8", "tpu"),
 ];
 
-/// A call by its number, and what it may need: jobs, a box, a small number, and a choice.
+/// The number of a call, and data that it may need: jobs, a box, a small number, and a choice.
 type Call = (u8, Vec<Job>, Cuboid, u64, bool);
 
-/// The queue, the running jobs, the nodes that each holds, the failed nodes, and the number of
-/// reservations that are not over.
+/// The queue, the running jobs, the nodes of each, the failed nodes, and the number of current
+/// reservations.
 type Tables = (Vec<Job>, String, Vec<(JobId, Placement)>, Vec<NodeId>, usize);
 
 fn call() -> impl Strategy<Value = Call> {
@@ -54,7 +54,7 @@ fn job() -> impl Strategy<Value = Job> {
     })
 }
 
-/// A scheduler that names any place of the queue and any nodes.
+/// A scheduler that may name any index of the queue and any nodes.
 struct Careless(u64);
 
 impl Scheduler for Careless {
@@ -74,21 +74,21 @@ fn scheduler(index: u64) -> Box<dyn Scheduler> {
     }
 }
 
-/// A dispatcher at an instant.
+/// A dispatcher at a given time.
 struct Subject {
     dispatcher: Dispatcher,
     now: Time,
 }
 
 impl Subject {
-    /// A machine on which a job ran before there was a dispatcher.
+    /// Creates a machine on which a job ran before there was a dispatcher.
     fn new((grid, strategy): (&str, &str), first: u64) -> Subject {
         let mut machine = Machine::new(grid.parse().unwrap(), strategy).unwrap();
         machine.allocate(JobId(1), &Request::shape([2, 1, 1])).unwrap();
         Subject { dispatcher: Dispatcher::new(machine, scheduler(first)), now: Time(5) }
     }
 
-    /// Makes a call about a job or a node; false if it fails.
+    /// Makes a call about a job or a node. Returns false if it fails.
     fn make(&mut self, call: Call) -> bool {
         let (dispatcher, now) = (&mut self.dispatcher, self.now);
         let (number, ref jobs, part, small, choice) = call;
@@ -119,7 +119,7 @@ impl Subject {
         }
     }
 
-    /// Makes a call that concerns more.
+    /// Makes one of the other calls.
     fn turn(&mut self, (number, mut jobs, part, small, choice): Call) -> bool {
         let (dispatcher, now) = (&mut self.dispatcher, self.now);
         let grid = *dispatcher.machine().grid();
@@ -150,7 +150,7 @@ impl Subject {
                 *dispatcher = dispatcher.fork_in(scheduler(small), 3);
                 self.now = Time(now.0 * 3);
             }
-            // With jobs that others say wait and run.
+            // Copies the machine with waiting and running jobs that the caller provides.
             21 => {
                 let (mut queue, mut running) = (Queue::new(), Running::new());
                 jobs.drain(..jobs.len() / 2).for_each(|job| queue.push(job));
@@ -176,7 +176,7 @@ impl Subject {
         (queue, format!("{running:?}"), held.collect(), machine.failed().collect(), reserved)
     }
 
-    /// Panics if the tables disagree.
+    /// Panics if the tables are inconsistent.
     fn check(&self) {
         let (dispatcher, machine) = (&self.dispatcher, self.dispatcher.machine());
         machine.validate();

@@ -1,5 +1,5 @@
-//! Nodes that are reserved ahead: no scheduler starts a job that would run into a reservation.
-//! [`World`] looks at every start.
+//! Advance reservations: no scheduler starts a job that would overlap a reservation. [`World`]
+//! checks every start.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use crate::workloads::{Estimates, GRID, jobs, jobs_with_freedoms, schedulers, strategies};
 use crate::world::{NoObserver, World, fail_and_repair, in_lock_step, job, row};
 
-/// So many columns of a machine from one on, all its rows, from one time to another.
+/// Reserves some columns of a machine, with all rows, for a period.
 fn columns(number: u64, grid: &str, x: u16, width: u16, time: (u64, u64)) -> AdvanceReservation {
     let grid = grid.parse().unwrap();
     let mut whole = Cuboid::whole(&grid);
@@ -23,7 +23,7 @@ fn columns(number: u64, grid: &str, x: u16, width: u16, time: (u64, u64)) -> Adv
     AdvanceReservation::new(number, &grid, vec![whole], (Time(time.0), Time(time.1))).unwrap()
 }
 
-/// Reservations of boxes of [`GRID`], some of which overlap in time and space.
+/// Creates reservations of boxes of [`GRID`], some of which overlap in time and space.
 fn reservations() -> impl Strategy<Value = Vec<AdvanceReservation>> {
     let draft = ((0u16..5, 0u16..4), (1u16..=5, 1u16..=4), 0u64..60, 1u64..25);
     prop::collection::vec(draft, 1..5).prop_map(|drafts| {
@@ -38,7 +38,7 @@ fn reservations() -> impl Strategy<Value = Vec<AdvanceReservation>> {
     })
 }
 
-/// On four nodes, of which two are reserved from 10 to 20:
+/// Checks jobs on four nodes, two of which are reserved from 10 to 20:
 ///
 /// ```text
 ///   a  2 nodes for 30 from 0      starts beside the reservation
@@ -59,7 +59,8 @@ fn a_job_starts_beside_a_reservation_or_ends_by_it_or_waits() {
     }
 }
 
-/// A job that outruns its estimate keeps its nodes; then they are kept free until the end.
+/// Checks that a job which outruns its estimate keeps its nodes, which are then kept free until the
+/// end.
 #[test]
 fn nobody_is_ended_for_a_reservation() {
     let jobs = [job(0, 0, row(4), 12, 5), job(1, 1, row(1), 1, 1)];
@@ -71,8 +72,8 @@ fn nobody_is_ended_for_a_reservation() {
     }
 }
 
-/// The head is promised the time between two reservations if it is long enough, else the time after
-/// both. The job behind it is not held up by that.
+/// Checks that the head is promised the time between two reservations if it is long enough,
+/// otherwise the time after both, and that this does not delay the job behind it.
 #[test]
 fn plans_are_made_around_reservations() {
     for (estimate, start) in [(4, 10), (5, 30)] {
@@ -113,7 +114,7 @@ fn a_reservation_that_is_made_or_given_up_voids_promises() {
     }
 }
 
-/// A scheduler from outside that knows nothing of reservations, and asks nobody.
+/// A custom scheduler that ignores reservations and asks no questions.
 struct Stubborn(Option<Placement>);
 
 impl Scheduler for Stubborn {
@@ -157,8 +158,8 @@ fn what_cannot_be_reserved_is_refused() {
     assert_eq!(reserve(overlapping, 5, 6).unwrap().others().count(), 1);
 }
 
-/// When a job can start in a row of four: another holds the first nodes until its end, and others
-/// are reserved ahead. By the definition, time by time and place by place.
+/// Returns the time at which a job can start in a row of four, by definition, time by time and
+/// place by place. Another job holds the first nodes until its end, and other nodes are reserved.
 fn first_time(
     (width, length): (u16, u64),
     first: (u16, u64),
@@ -184,7 +185,7 @@ fn in_every_small_case_a_job_starts_at_the_first_time_at_which_it_can() {
     for first in (0..=4).flat_map(|width| [1, 3].map(|end| (width, end))) {
         for (x, width) in places() {
             for (from, to) in spans(6) {
-                // The first job ran before anything was reserved.
+                // The first job ran before any reservation was made.
                 let later = (4 - width, 1, to + 1, to + 3);
                 for ahead in [vec![(x, width, from, to)], vec![(x, width, from, to), later]] {
                     cases += 1;
@@ -223,7 +224,7 @@ fn compare(scheduler: &str, jobs: &[Job], strategy: &str, reserved: &[AdvanceRes
     in_lock_step(world(scheduler), world(&format!("{scheduler}:plain")), jobs, &[]);
 }
 
-/// Strategies whose answers depend on nothing but the free nodes, or are found on fresh forks.
+/// Strategies whose answers depend only on the free nodes, or are found on new forks.
 const STEADY: [&str; 8] = ["ff", "tff", "bf", "fs", "naive", "mbs", "gabl", "anca"];
 
 proptest! {
@@ -253,7 +254,7 @@ proptest! {
         }
     }
 
-    /// Jobs that are started as promised are so by the tick, if estimates are exact.
+    /// Checks that jobs start exactly as promised if estimates are exact.
     #[test]
     fn with_exact_estimates_no_promise_is_broken_by_a_reservation(
         jobs in jobs(30, Estimates::Exact),

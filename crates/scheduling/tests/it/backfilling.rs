@@ -1,4 +1,4 @@
-//! What backfilling promises, and that it keeps it when estimates are exact.
+//! The promises of backfilling, which hold if estimates are exact.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use crate::workloads::{Estimates, GRID, jobs, strategies};
 use crate::world::{NoObserver, StartObserver, World};
 
-/// Finds out on its own when the head could start at the latest, the first time it is seen.
+/// Computes independently the latest start of the head when it is first seen.
 #[derive(Default)]
 struct Bounds(BTreeMap<JobId, Time>);
 
@@ -24,7 +24,7 @@ impl StartObserver for Bounds {
         let mut copy = world.dispatcher.machine().clone();
         let mut bound = world.now;
         for running in world.dispatcher.running().by_estimated_end() {
-            // All that end together go before the strategy is asked.
+            // All jobs that end at the same time leave before the strategy is asked.
             if running.estimated_end() > bound {
                 if copy.probe(&head.request).is_ok() {
                     break;
@@ -56,7 +56,7 @@ proptest! {
         }
     }
 
-    /// Estimates that are too long only make things better for the head.
+    /// Checks that estimates that are too long can only help the head.
     #[test]
     fn with_safe_estimates_no_head_starts_later_than_first_promised(
         jobs in jobs(40, Estimates::Safe),
@@ -71,7 +71,8 @@ proptest! {
         }
     }
 
-    /// With exact estimates a conservative booking is final: who comes later changes nothing.
+    /// Checks that a conservative booking with exact estimates is final: later arrivals do not
+    /// change it.
     #[test]
     fn with_exact_estimates_conservative_delays_no_job(
         jobs in jobs(30, Estimates::Exact),
@@ -100,8 +101,8 @@ proptest! {
         }
     }
 
-    /// The head of EASY starts no later than under a scheduler that backfills none from the same
-    /// state on: so the first job that has to wait does in both.
+    /// Checks that the first job that has to wait starts no later under EASY than without
+    /// backfilling. The state is the same in both cases when it begins to wait.
     #[test]
     fn the_first_to_wait_is_not_delayed(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["tff", "mbs", "naive"] {

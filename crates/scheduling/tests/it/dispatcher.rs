@@ -1,4 +1,4 @@
-//! What callers of a dispatcher are promised.
+//! The guarantees of a dispatcher to its callers.
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::{CallerError, Time};
@@ -27,7 +27,7 @@ fn named(scheduler: &str) -> Dispatcher {
     mesh(scheduler.parse::<pavior_scheduling::Selection>().unwrap().build(()).unwrap())
 }
 
-/// What shows of a dispatcher.
+/// Returns the visible state of a dispatcher.
 fn shown(dispatcher: &Dispatcher) -> (usize, usize, usize, u32) {
     let machine = dispatcher.machine();
     machine.validate();
@@ -46,7 +46,7 @@ fn a_start_that_cannot_be_made_changes_nothing() {
     assert_eq!(start(Start::at(0)), Err(StartError::DoesNotFit(JobId(2))));
     let taken = start(Start::on(0, on([0; 3], [4, 2, 1])));
     assert!(matches!(taken, Err(StartError::BadPlacement { job: JobId(2), .. })), "{taken:?}");
-    // Four free nodes of the eight that it asks for would be a run of another job.
+    // It requests eight nodes; with four it would be a different job.
     let few = start(Start::on(0, on([0, 3, 0], [4, 1, 1])));
     assert_eq!(few, Err(StartError::TooFewNodes { job: JobId(2), asked: 8, given: 4 }));
     assert_eq!(shown(&dispatcher), before);
@@ -150,7 +150,7 @@ fn a_job_that_passes_the_queue_voids_what_was_promised() {
         };
         let estimate = job(1, [4, 3, 1]).estimate;
         assert_eq!(planned(&mut dispatcher, Time(2)), Some(estimate), "{scheduler}");
-        // One that ends before is not in the way.
+        // A job that ends before the reservation is allowed.
         dispatcher.grant(job(4, [1, 1, 1]), Time(0)).unwrap();
         assert_eq!(planned(&mut dispatcher, Time(2)), Some(estimate), "{scheduler}");
         let long = Job { estimate: Time(1000), ..job(3, [1, 1, 1]) };
@@ -160,7 +160,7 @@ fn a_job_that_passes_the_queue_voids_what_was_promised() {
     }
 }
 
-/// A scheduler from outside, which breaks its contract or fails.
+/// A custom scheduler that violates its contract or fails.
 enum Own {
     Starts(usize),
     Fails(Option<CallerError>),

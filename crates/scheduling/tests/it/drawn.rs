@@ -1,4 +1,4 @@
-//! Drawn cases: small enough to check by eye.
+//! Cases with drawings, small enough to check by eye.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -12,7 +12,7 @@ fn starts(grid: &str, scheduler: &str, jobs: &[Job]) -> Vec<u64> {
     jobs.iter().map(|job| world.start_of(job.id.0).0).collect()
 }
 
-/// The geometric trap:
+/// Checks the geometric trap:
 ///
 /// ```text
 ///   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h asks for 3 in a row, the candidate c for 1
@@ -38,7 +38,7 @@ fn counting_delays_the_head_and_geometry_does_not() {
     assert_eq!((geometry.start_of(3), geometry.broken()), (Time(4), 0));
 }
 
-/// Three in the window from the oldest, a, which does not fit until 9:
+/// Checks a window of three from the oldest job, a, which does not fit until 9:
 ///
 /// ```text
 ///   [a b c] d     b starts; d fits too, but is outside the window until a starts
@@ -56,8 +56,8 @@ fn a_window_keeps_the_places_of_those_who_started() {
     assert_eq!(starts("mesh:5", "window:4", &jobs), [0, 9, 0, 11, 0]);
 }
 
-/// The head of 4 in a row is promised 5, where a and b together leave room: c ends by then and may
-/// use the promised nodes; d would not.
+/// Checks a head of 4 in a row, which is promised 5, when both a and b have left: c ends by then
+/// and may use the promised nodes; d would not.
 ///
 /// ```text
 ///   a a b . . .   until 5 and 7; mesh:6; head 5 in a row: promised 7
@@ -77,7 +77,8 @@ fn who_ends_in_time_may_use_reserved_nodes() {
     }
 }
 
-/// Under EASY only the head is safe: c, which delays b, may pass a. Conservative keeps b's booking.
+/// Checks that under EASY only the head is protected: c, which delays b, may overtake a.
+/// Conservative keeps b's booking.
 ///
 /// ```text
 ///   x  0 1 2 3     r until 4; a (4 wide) is the head, booked for 4; b (2 wide) for 5, because it
@@ -95,7 +96,7 @@ fn conservative_protects_those_behind_the_head() {
     assert_eq!(starts("mesh:4", "conservative", &jobs), [0, 4, 5, 7]);
 }
 
-/// Classes 0 (one node), 1 (two or three) and 2 (four to seven).
+/// Checks classes 0 (one node), 1 (two or three) and 2 (four to seven).
 #[test]
 fn scan_goes_round() {
     let jobs = [
@@ -105,12 +106,13 @@ fn scan_goes_round() {
         job(3, 1, row(4), 5, 5),
         job(4, 2, row(3), 5, 5),
     ];
-    // The class of 4 is at hand, and its next job blocks; then 1, then 2 and 3.
+    // The class of 4 is current, and its next job blocks; then 1, then 2 and 3.
     assert_eq!(starts("mesh:4", "scan", &jobs), [0, 15, 15, 10, 20]);
     assert_eq!(starts("mesh:4", "scan:down", &jobs), [0, 20, 15, 10, 15 + 5]);
 }
 
-/// With factor 0.5 the second of two waiting jobs may bypass the head, the third of three not.
+/// Checks that with factor 0.5 the second of two waiting jobs may bypass the head, but not the
+/// third of three.
 #[test]
 fn bypass_deepens_with_the_queue() {
     let jobs = [
@@ -121,13 +123,13 @@ fn bypass_deepens_with_the_queue() {
         job(4, 3, row(2), 1, 1),
         job(5, 5, row(2), 1, 1),
     ];
-    // Three wait at 1: two are tried. Four wait at 3: three are.
+    // Three jobs wait at 1, and two are tried. Four wait at 3, and three are tried.
     assert_eq!(starts("mesh:4", "bypass", &jobs)[3], 3);
 }
 
-/// A job's freedom, not its strategy's own rule, says where it fits: a box only when the running
-/// job has gone, under a strategy that counts nodes, and a connected set beside it, under one that
-/// places boxes.
+/// Checks that a job's freedom, not the strategy's own rule, decides where it fits: a box only when
+/// the running job has ended, under a strategy that grants by count, and a connected set next to
+/// it, under one that grants boxes.
 ///
 /// ```text
 ///   a a a    until 2; b asks for 2 x 3 as it is:       a a a a    until 2; b asks for 10 connected

@@ -14,7 +14,7 @@ use crate::world::{NoObserver, StartObserver, World, job, row};
 
 const CHOICE: &str = "easy-freedom";
 
-/// So much later, behind a job that ended long ago: hardly any come in the time of a test.
+/// A delay after a job that ended long ago, so long that hardly any jobs arrive during a test.
 const LATER: u64 = 1 << 40;
 
 fn later(jobs: &[Job]) -> Vec<Job> {
@@ -23,11 +23,13 @@ fn later(jobs: &[Job]) -> Vec<Job> {
     [long_ago].into_iter().chain(jobs.iter().map(late)).collect()
 }
 
-/// A job takes so much longer for every piece but one.
+/// Predicts that a job takes longer by this factor for each piece except the first.
 fn by_pieces(each: f64) -> impl Fn(&Job, &Placement) -> f64 + Copy {
     move |_, placement| 1.0 + each * (placement.parts().len() as f64 - 1.0)
 }
 
+/// Checks the choice of the head with a penalty for pieces:
+///
 /// ```text
 ///   x  0 1 2 3 4 5    a ends at 4, b at 9. At 1 h comes, which asks for 4 in a row for 10. At 4 it
 ///      a a . b . .    could start in two pieces, at 9 in a row.
@@ -40,17 +42,18 @@ fn a_job_starts_in_pieces_if_that_costs_it_less_than_to_wait() {
         job(2, 0, row(1), 9, 9),   // b
         job(3, 1, row(4), 10, 10), // h
     ];
-    // In pieces at 4 it costs 3 and 10 times what a second piece adds; in a row at 9 costs 8.
+    // In pieces at 4, its cost is 3 plus 10 times the factor of a second piece; in a row at 9, it
+    // is 8.
     for (each, start) in [(0.0, 4), (0.4, 4), (0.5, 4), (0.6, 9), (f64::INFINITY, 9)] {
         let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(each));
         let world = world.run(&later(&jobs), &mut NoObserver);
         assert_eq!((world.start_of(3), world.broken()), (Time(LATER + start), 0), "{each}");
     }
-    // Nothing is known: nothing is lost.
+    // Without a prediction there is no penalty.
     assert_eq!(World::new("mesh:6", "ff", CHOICE).run(&jobs, &mut NoObserver).start_of(3), Time(4));
 }
 
-/// As above, with h free at 4 nodes at once, but said to be as free as `any-box` at most.
+/// Checks the same case with h, for which 4 nodes are free at once, limited to `any-box`.
 #[test]
 fn a_job_is_no_freer_than_it_allows() {
     let h = Request::shape([2, 2, 1]);
@@ -72,9 +75,9 @@ fn a_job_is_no_freer_than_it_allows() {
     assert_eq!(start(None), (Time(1), line));
 }
 
-/// The head could start in two pieces at 4, where it would take 3 longer, or in a row at 9. It
-/// holds 4 nodes of 6, so that 3 longer counts 3 + 3 * 4 / 6 for each other job that waits: two are
-/// enough for it to wait.
+/// Checks that the delay of other jobs counts too. The head could start in two pieces at 4, where
+/// it would take 3 longer, or in a row at 9. It holds 4 of 6 nodes, so 3 longer counts as 3 + 3 * 4
+/// / 6 for each other waiting job: with two of them, it waits.
 ///
 /// ```text
 ///   x  0 1 2 3 4 5
@@ -98,9 +101,9 @@ fn what_the_others_wait_longer_counts_too() {
     }
 }
 
-/// The same head, behind a job that came 40 or 300 before the other three. In a row it costs 8; at
-/// 4, with 4 longer for the second piece, it costs 3 + 4 and 4 * 4 / 6 for each job that comes
-/// within 12, which are 12 * 4 / 41 or 12 * 4 / 301.
+/// Checks the same head behind a job that arrived 40 or 300 before the other three. In a row its
+/// cost is 8. At 4, with 4 longer for the second piece, it is 3 + 4, and 4 * 4 / 6 for each job
+/// that arrives within 12, of which there are 12 * 4 / 41 or 12 * 4 / 301.
 #[test]
 fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     for (ago, each, start) in [(40, 0.4, 9), (300, 0.4, 4), (40, 0.3, 4)] {
@@ -117,8 +120,8 @@ fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     }
 }
 
-/// Behind a head that waits for 9, a job of two nodes could start in two pieces at once, or in a
-/// row at 2.
+/// Checks a job of two nodes behind a head that waits for 9: it could start in two pieces at once,
+/// or in a row at 2.
 ///
 /// ```text
 ///   x  0 1 2 3 4      a ends at 9, b at 2; the head asks for all five; c asks for two in a row,
@@ -146,12 +149,12 @@ fn other_jobs_wait_for_their_box_too() {
     assert_eq!(start(1.0), (Time(2), 1));
 }
 
-/// What is known of the others when a job is chosen.
+/// The known facts about other jobs when a job is chosen.
 #[derive(Clone, Copy)]
 struct Known {
-    /// That wait.
+    /// The number that wait.
     others: usize,
-    /// Jobs behind the first over the time since it came.
+    /// The number of jobs after the first, divided by the time since it arrived.
     rate: f64,
 }
 
@@ -164,16 +167,16 @@ impl Known {
     }
 }
 
-/// A head, when it is seen first: what it costs at the least, and the least that was known of
-/// others since.
+/// A head when it is first seen: its minimum cost, and the minimum of the known facts about others
+/// since.
 struct Seen {
     at: Time,
     cost: Time,
     least: Known,
 }
 
-/// What each head costs at the least when it is first seen, found by copies of the machine, level
-/// by level.
+/// The minimum cost of each head when it is first seen, found level by level with copies of the
+/// machine.
 struct Least<F> {
     growth: F,
     first: Option<Time>,
@@ -181,8 +184,8 @@ struct Least<F> {
 }
 
 impl<F: Fn(&Job, &Placement) -> f64> Least<F> {
-    /// Each of those that wait, and that come within three times what is added, waits longer by the
-    /// job's share of the machine.
+    /// Returns the cost of a placement. Each job that waits, or that arrives within three times the
+    /// extra time, waits longer by the job's share of the machine.
     fn cost(&self, job: &Job, waits: Time, placement: &Placement, known: Known) -> Time {
         let added = (job.estimate.ticks() * ((self.growth)(job, placement) - 1.0)).round();
         let grid: Grid = GRID.parse().unwrap();
@@ -222,7 +225,7 @@ impl<F: Fn(&Job, &Placement) -> f64> StartObserver for Least<F> {
     }
 }
 
-/// Something of shape and pieces.
+/// Returns a growth that depends on shape and pieces.
 fn some_growth(_: &Job, placement: &Placement) -> f64 {
     let parts = placement.parts();
     let long = parts.iter().map(|part| part.sides[0].max(part.sides[1])).max().unwrap();
@@ -232,10 +235,11 @@ fn some_growth(_: &Job, placement: &Placement) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// The head costs the least of all levels when it starts as soon as it is seen, and no more
-    /// later: another option is only taken if it is no later and costs less. If fewer others wait
-    /// or come then, it costs less by that, and so does every freer option: at the least that was
-    /// known of others, none taken costs more than the first.
+    /// Checks that the cost of a head is minimal among all levels when it starts as soon as it is
+    /// seen, and not higher later: another option is taken only if it is no later and costs less.
+    /// If fewer others wait or arrive then, its cost decreases by their share, and so does that of
+    /// every freer option. So with the minimum of the known facts about others, no chosen option
+    /// costs more than the first.
     #[test]
     fn no_head_costs_more_than_its_cheapest_level(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["ff", "tff", "mbs", "naive"] {
@@ -253,7 +257,7 @@ proptest! {
         }
     }
 
-    /// Jobs that are free in nothing are scheduled as by `easy`.
+    /// Checks that jobs without any freedom are scheduled as by `easy`.
     #[test]
     fn without_a_choice_it_is_easy(jobs in jobs(40, Estimates::Safe)) {
         let bound =
@@ -267,7 +271,7 @@ proptest! {
         }
     }
 
-    /// Where pieces cost nothing, only too few free nodes keep the head waiting.
+    /// Checks that if pieces cost nothing, the head only waits if too few nodes are free.
     #[test]
     fn what_costs_nothing_starts_in_pieces_at_once(jobs in jobs(30, Estimates::Any)) {
         struct Counted;

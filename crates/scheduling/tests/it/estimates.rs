@@ -1,4 +1,4 @@
-//! Estimates that are wrong: reservations move, and broken promises are counted.
+//! Wrong estimates: reservations are postponed, and broken promises are counted.
 
 use pavior_kernel::Time;
 use pavior_trials::size;
@@ -15,7 +15,7 @@ fn a_promise_that_an_overrun_breaks_is_counted() {
         job(2, 5, row(1), 1, 1),   // an instant at which the promise is overdue
         job(3, 6, row(1), 20, 20), // would keep the head from starting at 9
     ];
-    // Conservative has promised 9 to the last job, too, and breaks that as well.
+    // Conservative has also promised 9 to the last job, and breaks that promise too.
     for (scheduler, broken) in
         [("easy", 1), ("easy:count", 1), ("conservative", 2), ("conservative:count", 2)]
     {
@@ -73,8 +73,8 @@ fn estimates_up_to_the_end_of_time_keep_no_job_from_its_start() {
     }
 }
 
-/// Jobs that say 1 or 2 and run 7 come at every instant, and the whole machine is asked for behind
-/// one that keeps its word until 20.
+/// Checks a job that requests the whole machine, behind a job with an exact estimate until 20,
+/// while jobs that claim 1 or 2 and run 7 arrive at every instant.
 #[test]
 fn jobs_that_say_too_little_do_not_starve_a_large_one_whose_promise_holds() {
     for scheduler in BACKFILLING {
@@ -94,8 +94,8 @@ fn jobs_that_say_too_little_do_not_starve_a_large_one_whose_promise_holds() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// Whatever users say, no job starves while nodes drain, and no placement is promised twice
-    /// (the world panics on a start on taken nodes).
+    /// Checks that with any estimates no job starves while nodes drain, and no placement is
+    /// promised twice (the world panics on a start on taken nodes).
     #[test]
     fn wrong_estimates_break_promises_and_nothing_else(jobs in jobs(40, Estimates::Any)) {
         for strategy in ["tff", "tbl", "mbs", "naive", "random"] {
@@ -110,7 +110,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(4, 24, 24)))]
 
-    /// ... also with strategies that miss places, and find them again on another day.
+    /// Checks the same with strategies that can miss places and find them again later.
     #[test]
     fn every_strategy_can_be_planned_with(jobs in jobs(25, Estimates::Any)) {
         for strategy in strategies(GRID) {

@@ -1,4 +1,4 @@
-//! Nodes that fail: promises do not cover them, and plans are made anew.
+//! Failures of nodes: promises do not cover them, and plans are made again.
 
 use pavior_kernel::Time;
 use pavior_mesh::{NodeId, Request};
@@ -23,8 +23,8 @@ fn a_failure_voids_promises() {
     }
 }
 
-/// On the eve of the reservation of job 3, job 4 has ended, and its nodes are taken since they have
-/// failed. They are not given back a second time when it ends.
+/// Checks the eve of the reservation of job 3: job 4 has ended there, and its nodes are taken
+/// because they have failed. They must not be given back a second time when it ends.
 #[test]
 fn a_job_may_end_of_which_all_nodes_have_failed() {
     let shape = |a, b| Request::shape([a, b]);
@@ -48,7 +48,7 @@ fn a_job_may_end_of_which_all_nodes_have_failed() {
     }
 }
 
-/// Failures and repairs of nodes of [`GRID`], in order; in the end all are repaired.
+/// Creates failures and repairs of nodes of [`GRID`], in order. In the end all are repaired.
 fn upsets() -> impl Strategy<Value = Vec<(Time, NodeId, bool)>> {
     prop::collection::vec((0u64..40, 0u32..20, 1u64..30), 0..6).prop_map(|failures| {
         let mut upsets: Vec<(Time, NodeId, bool)> = failures
@@ -65,7 +65,7 @@ fn upsets() -> impl Strategy<Value = Vec<(Time, NodeId, bool)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// Jobs keep failed nodes until they depart.
+    /// Checks that all jobs start although nodes fail. Jobs keep failed nodes until they depart.
     #[test]
     fn all_jobs_start_whatever_fails(jobs in jobs(25, Estimates::Any), upsets in upsets()) {
         for scheduler in schedulers() {
@@ -78,8 +78,8 @@ proptest! {
         }
     }
 
-    /// Each failure voids what was promised before; what is promised after it takes into account
-    /// that failed nodes do not come back with the jobs that hold them.
+    /// Checks that each failure voids earlier promises, and that promises after it take into
+    /// account that failed nodes do not come back with the jobs that hold them.
     #[test]
     fn promises_after_a_failure_are_kept(jobs in jobs(25, Estimates::Exact), upsets in upsets()) {
         for scheduler in ["easy", "conservative"] {

@@ -1,4 +1,4 @@
-//! A machine with its queue run forward, as if each job ran as long as it is said to.
+//! A machine with its queue run forward, with the estimated run time of each job.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -20,7 +20,8 @@ fn reserved(x: u16, from: u64, to: u64) -> AdvanceReservation {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(9, 48, 48)))]
 
-    /// If all come at once and estimates are exact, this is what happens.
+    /// Checks that with exact estimates, and if all jobs arrive at once, the run is what actually
+    /// happens.
     #[test]
     fn with_exact_estimates_it_is_what_happens(
         jobs in jobs(25, Estimates::Exact),
@@ -43,7 +44,8 @@ proptest! {
     }
 }
 
-/// A job that moves at 3 makes room for the one that waits, unless its nodes are taken.
+/// Checks that a job that moves at 3 makes room for the one that waits, unless the new nodes are
+/// taken.
 #[test]
 fn jobs_move_at_their_time() {
     let at = |x| Placement::Whole(Cuboid::new([x, 0, 0], [2, 1, 1]));
@@ -55,7 +57,7 @@ fn jobs_move_at_their_time() {
         run_forward(dispatcher, Time(0), vec![step]).unwrap()
     };
     assert_eq!(start(4), [(JobId(1), Time(3))]);
-    // Beyond the machine it stays.
+    // If the new nodes are outside the machine, it stays.
     assert_eq!(start(5), [(JobId(1), Time(50))]);
 }
 

@@ -1,5 +1,5 @@
 //! EASY in its plain form and in its fast form on machines with an index of busy boxes: many
-//! decisions in lock-step, with estimates that jobs keep, undercut and outrun.
+//! decisions in lock-step, with exact, too long and too short estimates.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use pavior_mesh::{Cuboid, Grid, JobId};
 use pavior_scheduling::{Dispatcher, Selection};
 use pavior_workload::{Job, Service, Synthetic, SyntheticJobs};
 
-/// A machine with its queue, and when its running jobs end.
+/// A machine with its queue, and the ends of its running jobs.
 struct Side {
     dispatcher: Dispatcher,
     ends: BTreeSet<(Time, JobId)>,
@@ -24,7 +24,7 @@ impl Side {
         Side { dispatcher, ends: BTreeSet::new(), decisions: 0 }
     }
 
-    /// What starts now, and where.
+    /// Returns the jobs that start now, and their boxes.
     fn starts(&mut self, now: Time) -> Vec<(JobId, Vec<Cuboid>)> {
         let mut starts = Vec::new();
         while let Some(start) = self.dispatcher.start_next(now, &mut ()).unwrap() {
@@ -45,7 +45,7 @@ impl Side {
     }
 }
 
-/// Jobs whose estimates are right, too long or too short.
+/// Draws jobs with exact, too long or too short estimates.
 fn drawn(grid: &Grid, load: f64, most: u16, seed: u64) -> impl Iterator<Item = Job> + use<> {
     let mut workload = Synthetic::at_load(load);
     workload.sides = format!("uniform:{most}").parse().unwrap();
@@ -60,7 +60,7 @@ fn drawn(grid: &Grid, load: f64, most: u16, seed: u64) -> impl Iterator<Item = J
     })
 }
 
-/// Runs both until so many decisions were made, which are returned.
+/// Runs both until the given number of decisions were made, which are returned.
 fn decide_alike(grid: &str, strategy: &str, (load, most): (f64, u16), decisions: usize) -> usize {
     let grid: Grid = grid.parse().unwrap();
     let mut sides = ["easy", "easy:plain"].map(|name| Side::new(grid, strategy, name));
@@ -72,7 +72,7 @@ fn decide_alike(grid: &str, strategy: &str, (load, most): (f64, u16), decisions:
         for side in &mut sides {
             side.end_all(now);
         }
-        // A machine that cannot keep up would have a queue without end.
+        // A machine that cannot keep up would have an endless queue.
         let is_full = sides[0].dispatcher.queue().len() > 60;
         while let Some(job) = jobs.next_if(|job| job.arrival == now) {
             if !is_full {

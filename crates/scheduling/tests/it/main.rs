@@ -1,4 +1,4 @@
-//! The behaviour of the scheduling crate, seen from outside.
+//! Tests of scheduling through the public interface.
 
 mod agreement;
 mod ahead;

@@ -1,4 +1,4 @@
-//! In which order jobs start, scheduler by scheduler, on random workloads.
+//! The order in which jobs start, scheduler by scheduler, on random workloads.
 
 use pavior_mesh::JobId;
 use pavior_trials::size;
@@ -15,7 +15,8 @@ fn starts(strategy: &str, scheduler: &str, jobs: &[Job]) -> Vec<(JobId, pavior_k
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// The world validates the machine after every instant, and a start on taken nodes panics.
+    /// Checks that all jobs start once. The world validates the machine after every instant, and a
+    /// start on taken nodes panics.
     #[test]
     fn all_jobs_start_once_on_nodes_of_their_own(jobs in jobs(25, Estimates::Any)) {
         for scheduler in schedulers() {
@@ -69,7 +70,7 @@ proptest! {
         }
     }
 
-    /// ... and within it any job that fits starts.
+    /// Checks that within a window any job that fits starts.
     #[test]
     fn a_window_idles_no_job_that_fits(jobs in jobs(40, Estimates::Any)) {
         let mut watch = InWindow(3);
@@ -78,7 +79,7 @@ proptest! {
 
     #[test]
     fn scan_all_never_idles_a_job_that_fits(jobs in jobs(40, Estimates::Any)) {
-        // Whatever a strategy misses: what it would find counts.
+        // Strategies may miss places, so only their own answers count.
         for strategy in strategies(GRID) {
             World::new(GRID, strategy, "scan-all").run(&jobs, &mut InWindow(u64::MAX));
         }
@@ -102,7 +103,8 @@ proptest! {
         }
     }
 
-    /// A class is left only when none of it waits, and then for the next in the order.
+    /// Checks that a class is left only when none of its jobs waits, and then for the next one in
+    /// the order.
     #[test]
     fn scan_serves_a_class_until_none_of_it_waits(jobs in jobs(40, Estimates::Any)) {
         for (name, order) in [
@@ -117,7 +119,7 @@ proptest! {
     }
 }
 
-/// Who must start next, by the classes in turn: the one at hand stands first.
+/// The expected next job, by the classes in turn, the current one first.
 struct Classes {
     order: Vec<u32>,
     expected: Vec<JobId>,
@@ -135,7 +137,7 @@ impl StartObserver for Classes {
     }
 }
 
-/// Once the scheduler has settled, none of the first jobs by number fits.
+/// Checks that none of the first jobs by number fits when the scheduler is done.
 struct InWindow(u64);
 
 impl StartObserver for InWindow {

@@ -14,8 +14,8 @@ fn compare(scheduler: &str, grid: &str, jobs: &[Job], strategy: &str, upsets: &[
     in_lock_step(World::new(grid, strategy, scheduler), plain, jobs, upsets);
 }
 
-/// Compares while the first half of the nodes, every third node, and all nodes are pools. Jobs take
-/// turns to be confined to one of them or to none.
+/// Compares them with three pools: the first half of the nodes, every third node, and all nodes.
+/// Jobs are confined to one of them, or to none, in turn.
 fn compare_in_pools(scheduler: &str, jobs: &[Job], strategy: &str) {
     let world = |scheduler: &str| {
         let mut world = World::new(GRID, strategy, scheduler);
@@ -40,7 +40,7 @@ fn compare_in_pools(scheduler: &str, jobs: &[Job], strategy: &str) {
     in_lock_step(world(scheduler), world(&format!("{scheduler}:plain")), &confined, &[]);
 }
 
-/// Strategies whose answers do not depend on how often they were asked.
+/// Returns the strategies whose answers do not depend on the number of questions.
 fn steady_strategies() -> impl Iterator<Item = &'static str> {
     strategies(GRID).into_iter().filter(|name| *name != "random")
 }
@@ -86,7 +86,8 @@ proptest! {
     }
 }
 
-/// Jobs that are given nodes beside the queue, and jobs that leave it, in the order of time.
+/// Creates jobs that are given nodes outside the queue, and jobs that leave it, in the order of
+/// time.
 fn asides() -> impl Strategy<Value = Vec<(Time, Aside)>> {
     let draft = (0u64..90, 1u16..4, 1u16..3, 1u64..20, 0u64..20, 0usize..12);
     prop::collection::vec(draft, 0..20).prop_map(|drafts| {
@@ -142,8 +143,8 @@ proptest! {
         }
     }
 
-    /// A strategy that grants by count refuses a box where enough nodes are free, and one that
-    /// grants boxes alone grants a connected set where none is free.
+    /// Checks freedoms. A strategy that grants by count refuses a box although enough nodes are
+    /// free, and one that only grants boxes grants a connected set although no box is free.
     #[test]
     fn conservative_decides_as_its_plain_form_for_jobs_with_freedoms(
         jobs in jobs_with_freedoms(40, Estimates::Any),
@@ -179,8 +180,8 @@ proptest! {
         nodes in prop::collection::vec(0u32..20, 3),
     ) {
         let upsets = fail_and_repair(&nodes);
-        // Those that miss some boxes among them. Strategies whose lists of free boxes remember in
-        // which order these came about (fl, kymfl, pmfl) choose otherwise after other questions.
+        // These include strategies that miss some boxes. Strategies whose lists of free boxes
+        // remember the order of changes (fl, kymfl, pmfl) choose differently after other questions.
         for strategy in ["ff", "bf", "fs", "naive", "mbs", "gabl", "anca"] {
             compare("conservative", GRID, &jobs, strategy, &upsets);
         }

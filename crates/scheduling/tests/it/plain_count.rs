@@ -1,5 +1,5 @@
-//! Conservative backfilling by numbers of nodes, with lists that are gone through from the front,
-//! in lock-step with the one that keeps a tree.
+//! Conservative backfilling by numbers of nodes: an implementation with linear searches in lists,
+//! in lock-step with the one that uses a tree.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -17,11 +17,11 @@ struct Plain {
     health: Option<u64>,
     nodes: u64,
     running: Vec<Taken>,
-    /// In the order of the queue; none for a job that does not fit what is left of the machine.
+    /// In the order of the queue. `None` for a job that does not fit the healthy nodes.
     booked: Vec<Option<Taken>>,
 }
 
-/// So many nodes taken from a time to another.
+/// A number of nodes taken for a period.
 #[derive(Clone, Copy)]
 struct Taken {
     job: JobId,
@@ -102,7 +102,7 @@ impl Plain {
         plain
     }
 
-    /// The earliest time before `limit` from which on enough nodes are free.
+    /// Returns the earliest time before `limit` from which on enough nodes are free.
     fn find(&self, now: Time, job: &Job, limit: Time, machine: &Machine) -> Option<Taken> {
         let nodes = machine.needed(&job.request);
         let all = || self.running.iter().chain(self.booked.iter().flatten());
@@ -124,7 +124,8 @@ fn length(job: &Job) -> Time {
     job.estimate.max(Time(1))
 }
 
-/// One, two, four, ... estimates after its start, whichever is still to come.
+/// Returns the expected end: one, two, four, ... estimates after the start, the first that is not
+/// past.
 fn expected(now: Time, start: Time, estimate: Time) -> Time {
     if start == now {
         return start + estimate;
@@ -152,7 +153,7 @@ proptest! {
         any in jobs(40, Estimates::Any),
     ) {
         for jobs in [exact, safe, any] {
-            // Boxes are refused where enough nodes are free but scattered.
+            // Boxes can be refused although enough nodes are free, because they are scattered.
             for strategy in ["naive", "mbs", "paging", "hilbert", "ff", "tff"] {
                 compare(&jobs, strategy, &[]);
             }
@@ -170,7 +171,7 @@ proptest! {
         }
     }
 
-    /// With exact estimates and a strategy that grants by count a booking is kept to the tick.
+    /// Checks that with exact estimates and a strategy that grants by count, bookings are exact.
     #[test]
     fn with_exact_estimates_conservative_by_count_breaks_no_promise(
         jobs in jobs(60, Estimates::Exact),

@@ -1,4 +1,4 @@
-//! Priority by a function, against the schedulers that some functions make of it.
+//! Priority by a function, compared with the schedulers that are equivalent to some functions.
 
 use pavior_kernel::CallerError;
 use pavior_scheduling::{KeyFunction, Priority, Scheduler};
@@ -13,7 +13,7 @@ fn run(scheduler: Box<dyn Scheduler>, jobs: &[Job]) -> World {
     World::with(GRID, "tff", scheduler).run(jobs, &mut NoObserver)
 }
 
-/// What a key makes of the jobs, the same as a built-in scheduler: starts, and questions.
+/// Compares a key with a built-in scheduler: starts and questions must be equal.
 fn same(
     name: &str,
     key: fn(&Job) -> f64,
@@ -40,7 +40,7 @@ proptest! {
         same("ljf", |job| -f64::from(job.request.nodes), false, &jobs)?;
     }
 
-    /// With backfilling the one that starts is always the least of those that could.
+    /// Checks that with backfilling, the job that starts is always the least of those that could.
     #[test]
     fn the_least_that_fits_starts(jobs in jobs(40, Estimates::Any)) {
         let key = |job: &Job| f64::from(job.request.nodes);
@@ -48,7 +48,7 @@ proptest! {
         prop_assert_eq!(world.started.len(), jobs.len());
         for started in &world.started {
             let own = started.waiting.iter().find(|job| job.id == started.job).unwrap();
-            // A smaller request of the same shape would have fitted where this one did.
+            // A smaller request of the same shape would have fitted in the place of this one.
             let smaller = started.waiting.iter().filter(|other| {
                 let [own, other] = [own, *other].map(|job| job.request.shape.unwrap());
                 own != other && own.iter().zip(other).all(|(own, other)| other <= *own)

@@ -1,7 +1,7 @@
-//! Rules by count against another simulator, which knows numbers of nodes and nothing else.
+//! Rules by count, compared with another simulator that only knows numbers of nodes.
 //!
-//! With a strategy that succeeds whenever enough nodes are free, where they are does not matter:
-//! start times must agree job by job.
+//! With a strategy that succeeds whenever enough nodes are free, their places do not matter: start
+//! times must agree job by job.
 
 use pavior_trials::size;
 use pavior_workload::{Job, Service};
@@ -13,7 +13,7 @@ use crate::world::{NoObserver, World};
 /// Job, start, end and estimated end.
 type Run = (usize, u64, u64, u64);
 
-/// Goes through time tick by tick, and through lists from the front.
+/// Simulates tick by tick, with linear searches in lists.
 fn by_count(jobs: &[Job], machine: u64, backfill: bool) -> Vec<u64> {
     let nodes = |job: usize| u64::from(jobs[job].request.nodes);
     let mut starts = vec![None; jobs.len()];
@@ -61,7 +61,8 @@ fn by_count(jobs: &[Job], machine: u64, backfill: bool) -> Vec<u64> {
     starts.into_iter().map(|start| start.unwrap()).collect()
 }
 
-/// When the head fits by estimated ends, and how many nodes are then left over.
+/// Returns the time at which the head fits by estimated ends, and the number of nodes that are then
+/// left over.
 fn shadow(head: u64, free: u64, running: &[Run], nodes: &dyn Fn(usize) -> u64) -> (u64, u64) {
     let mut times: Vec<u64> = running.iter().map(|run| run.3).collect();
     times.sort_unstable();

@@ -6,30 +6,30 @@ use proptest::prelude::*;
 
 use crate::world::job;
 
-/// The machine of the property tests: small enough to be crowded, odd enough to fragment.
+/// The machine of the property tests, small enough to be crowded and odd enough to fragment.
 pub(crate) const GRID: &str = "mesh:5x4";
 
 /// The schedulers that backfill by reservations.
 pub(crate) const BACKFILLING: [&str; 4] =
     ["easy", "easy:count", "conservative", "conservative:count"];
 
-/// How estimates relate to run times.
+/// The relation between estimates and run times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Estimates {
     Exact,
     /// At least the run time.
     Safe,
-    /// Anything, zero included.
+    /// Any value, including zero.
     Any,
 }
 
-/// Jobs on [`GRID`], in the order of arrival, that run for at least a tick.
+/// Creates jobs on [`GRID`], in the order of arrival, that run for at least a tick.
 pub(crate) fn jobs(most: usize, estimates: Estimates) -> impl Strategy<Value = Vec<Job>> {
     let draft = (0u64..6, 1u16..=5, 1u16..=4, 1u64..20, 0u64..20);
     prop::collection::vec(draft, 1..most).prop_map(move |drafts| {
         let mut arrival = 0;
         let jobs = drafts.into_iter().enumerate().map(|(id, (gap, w, d, run, other))| {
-            // Half of the jobs come together with the one before.
+            // Half of the jobs arrive together with the one before.
             arrival += gap.saturating_sub(3);
             let estimate = match estimates {
                 Estimates::Exact => run,
@@ -42,7 +42,7 @@ pub(crate) fn jobs(most: usize, estimates: Estimates) -> impl Strategy<Value = V
     })
 }
 
-/// The same, of which five in six say how free they are.
+/// Creates such jobs, of which five in six specify a freedom.
 pub(crate) fn jobs_with_freedoms(
     most: usize,
     estimates: Estimates,
@@ -56,7 +56,7 @@ pub(crate) fn jobs_with_freedoms(
     })
 }
 
-/// The names of all strategies that work on a grid, at their defaults.
+/// Returns the names of all strategies that work on a grid, with default options.
 pub(crate) fn strategies(grid: &str) -> Vec<&'static str> {
     let grid = grid.parse().unwrap();
     pavior_allocation::Registry::new()
@@ -66,7 +66,7 @@ pub(crate) fn strategies(grid: &str) -> Vec<&'static str> {
         .collect()
 }
 
-/// The names of all schedulers, in all their variants.
+/// Returns the names of all schedulers, in all their variants.
 pub(crate) fn schedulers() -> Vec<String> {
     pavior_scheduling::Registry::new()
         .entries()

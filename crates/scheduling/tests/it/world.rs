@@ -1,4 +1,4 @@
-//! A small simulation loop for these tests: the real one lives above this crate.
+//! A small simulation loop for these tests. The real one is in a crate above this one.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use pavior_scheduling::{
 };
 use pavior_workload::{Job, Service};
 
-/// A job of these tests. Times are in ticks.
+/// Creates a job of these tests. Times are in ticks.
 pub(crate) fn job(id: u64, arrival: u64, request: Request, run: u64, estimate: u64) -> Job {
     Job {
         id: JobId(id),
@@ -23,28 +23,29 @@ pub(crate) fn job(id: u64, arrival: u64, request: Request, run: u64, estimate: u
     }
 }
 
-/// A request for some nodes in a row.
+/// Creates a request for some nodes in a row.
 pub(crate) fn row(nodes: u16) -> Request {
     Request::shape([nodes, 1, 1])
 }
 
-/// A start, with what could be seen just before it.
+/// A start, with the visible state just before it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Started {
     pub(crate) job: JobId,
     pub(crate) at: Time,
     pub(crate) placement: Placement,
-    /// All who waited, in the order of the queue, the job included.
+    /// All waiting jobs, in the order of the queue, including this one.
     pub(crate) waiting: Vec<Job>,
 }
 
-/// What is looked at before every question to the scheduler, and after the last of an instant.
+/// An observer that is called before every question to the scheduler, and after the last of an
+/// instant.
 pub(crate) trait StartObserver {
     fn asked(&mut self, _: &World) {}
     fn settled(&mut self, _: &mut World) {}
 }
 
-/// NoObserver looks.
+/// An observer that does nothing.
 pub(crate) struct NoObserver;
 impl StartObserver for NoObserver {}
 
@@ -56,20 +57,20 @@ pub(crate) struct World {
     ends: BTreeSet<(Time, JobId)>,
     pub(crate) upsets: Vec<Upset>,
     asides: Vec<(Time, Aside)>,
-    /// What is reserved ahead: no start may reach into it.
+    /// The advance reservations, which no start may overlap.
     reserved: Vec<AdvanceReservation>,
 }
 
-/// What happens beside the queue.
+/// An event outside the queue.
 #[derive(Clone, Debug)]
 pub(crate) enum Aside {
-    /// A job is given nodes if the strategy has some for it.
+    /// A job is given nodes if the strategy finds some.
     Grant(Job),
-    /// The job at a place of the queue, if there is one, no longer wants to run.
+    /// The job at an index of the queue, if there is one, is withdrawn.
     Withdraw(usize),
 }
 
-/// A node fails (true) or is repaired.
+/// A time, a node, and true if it fails or false if it is repaired.
 pub(crate) type Upset = (Time, NodeId, bool);
 
 struct Count<'a>(&'a mut u64);
@@ -100,7 +101,7 @@ impl World {
         }
     }
 
-    /// The same with nodes that are reserved ahead.
+    /// Adds advance reservations.
     pub(crate) fn reserving(mut self, reserved: &[AdvanceReservation]) -> World {
         for one in reserved {
             self.dispatcher.reserve(one.clone()).unwrap();
@@ -108,7 +109,7 @@ impl World {
         World { reserved: reserved.to_vec(), ..self }
     }
 
-    /// The same with what happens beside the queue, in the order of time.
+    /// Adds events outside the queue, in the order of time.
     pub(crate) fn beside(self, asides: &[(Time, Aside)]) -> World {
         World { asides: asides.to_vec(), ..self }
     }
@@ -126,7 +127,7 @@ impl World {
         }
     }
 
-    /// The same with a job that runs from the beginning, on the first nodes of a row.
+    /// Adds a job that runs from the beginning, on the first nodes of a row.
     pub(crate) fn holding(mut self, job: Job) -> World {
         let Service::Run(run) = job.service else { unreachable!("these jobs run") };
         let nodes = Cuboid::new([0; 3], [job.request.nodes as u16, 1, 1]);
@@ -135,12 +136,12 @@ impl World {
         self
     }
 
-    /// The same with a prediction.
+    /// Adds a prediction.
     pub(crate) fn predicting(self, prediction: impl Prediction + Send + 'static) -> World {
         World { dispatcher: self.dispatcher.with_prediction(Box::new(prediction)), ..self }
     }
 
-    /// Runs all jobs, which come in the order of arrival; those that never fit are left out.
+    /// Runs all jobs, which arrive in order. Jobs that never fit are left out.
     pub(crate) fn run(mut self, jobs: &[Job], watch: &mut dyn StartObserver) -> World {
         let mut jobs = jobs.iter().peekable();
         loop {
@@ -187,7 +188,7 @@ impl World {
             watch.asked(self);
             let waiting: Vec<Job> = self.dispatcher.queue().iter().cloned().collect();
             let mut count = Count(&mut self.attempts);
-            // A scheduler that fails starts nothing: tests ask for its error.
+            // A scheduler that fails starts nothing; tests check its error.
             let Ok(Some(start)) = self.dispatcher.start_next(self.now, &mut count) else { return };
             let Service::Run(run) = start.job.service else { unreachable!("these jobs run") };
             self.ends.insert((self.now + run, start.job.id));
@@ -212,7 +213,7 @@ impl World {
         self.dispatcher.scheduler().broken_guarantees()
     }
 
-    /// When a job started; it must have.
+    /// Returns the start of a job, which must have started.
     pub(crate) fn start_of(&self, job: u64) -> Time {
         self.of(job).at
     }
@@ -221,13 +222,13 @@ impl World {
         self.started.iter().find(|started| started.job == JobId(job)).unwrap()
     }
 
-    /// The starts as (job, time), in the order of decision.
+    /// Returns the starts as (job, time), in the order of decision.
     pub(crate) fn starts(&self) -> Vec<(JobId, Time)> {
         self.started.iter().map(|started| (started.job, started.at)).collect()
     }
 }
 
-/// Each node fails for a while, all together in between; in the order of time.
+/// Makes each node fail for a while, and all together in between, in the order of time.
 pub(crate) fn fail_and_repair(nodes: &[u32]) -> Vec<Upset> {
     let upset = |(index, &node): (u64, &u32)| {
         [(Time(4 + 7 * index), NodeId(node), true), (Time(60 + 9 * index), NodeId(node), false)]
@@ -237,7 +238,8 @@ pub(crate) fn fail_and_repair(nodes: &[u32]) -> Vec<Upset> {
     upsets
 }
 
-/// Runs the same jobs with the same upsets in two worlds, whose schedulers must start the same.
+/// Runs the same jobs with the same failures in two worlds, whose schedulers must start the same
+/// jobs.
 pub(crate) fn in_lock_step(one: World, other: World, jobs: &[Job], upsets: &[Upset]) {
     let run = |mut world: World| {
         world.upsets = upsets.to_vec();

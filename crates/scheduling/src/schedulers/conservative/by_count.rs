@@ -1,11 +1,11 @@
-//! How many nodes are free when: the timeline of `conservative:count`.
+//! The number of free nodes over time: the timeline of `conservative:count`.
 //!
 //! Invariant: a running job has taken the nodes that it was granted and that have not failed. A
-//! booking has taken the nodes that the job needs. Nodes that are reserved ahead are taken unless a
+//! booking has taken the number of nodes that the job needs. Reserved nodes count as taken unless a
 //! running job has them.
 //!
-//! Cost: that of [`Steps`], O(log T) a question and a change; O((r + R)^2 N/64) to close what is
-//! reserved, for r running jobs and R reservations.
+//! Cost: that of [`Steps`], O(log T) per question and change. Closing the reserved nodes is O((r +
+//! R)^2 N/64) for r running jobs and R reservations.
 
 use std::collections::BTreeMap;
 
@@ -21,14 +21,14 @@ use super::steps::Steps;
 use crate::shared::refused::Refused;
 use crate::{Calendar, MachineView};
 
-/// A timeline of numbers of nodes. Where they are is the strategy's to say when a job starts, and
-/// it may refuse.
+/// A timeline of numbers of nodes. The strategy chooses the nodes when a job starts, and it may
+/// refuse.
 pub(super) struct ByCount {
     free: Steps,
     /// The nodes that have not failed.
     healthy: Occupancy,
     refused: Refused,
-    /// The numbers of nodes that are closed, and when.
+    /// The numbers of closed nodes, and their periods.
     closed: Vec<(Interval, i64)>,
 }
 
@@ -135,8 +135,8 @@ impl Timeline for ByCount {
 }
 
 impl ByCount {
-    /// How many nodes are reserved, and held by no running job, at an interval in which no
-    /// reservation begins or ends and no job ends.
+    /// Returns the number of nodes that are reserved, and held by no running job, in a period in
+    /// which no reservation begins or ends and no job ends.
     fn closed_during(
         &self,
         interval: Interval,

@@ -1,8 +1,8 @@
-//! Which nodes are free when: the timeline of `conservative`, and the strategy that is asked.
+//! The free nodes over time: the timeline of `conservative`, and its questions to the strategy.
 //!
-//! Invariant: no node is taken twice at any time, and failed nodes are taken by none.
+//! Invariant: no node is taken twice at any time, and failed nodes are never taken.
 //!
-//! Cost: that of [`NodeTimeline`], O(N/64) words a segment that is changed or looked at.
+//! Cost: that of [`NodeTimeline`], O(N/64) words for each segment that is changed or read.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use super::slot::{Interval, Need, OtherNodes, Slot};
 use super::timeline::{NodeTimeline, Search};
 use crate::{Calendar, MachineView};
 
-/// A timeline of nodes, and the strategy on the empty machine, which is asked.
+/// A timeline of nodes, and the strategy on an empty machine.
 pub(super) struct ByNodes {
     timeline: NodeTimeline,
     empty: Fork,
@@ -112,7 +112,7 @@ impl Timeline for ByNodes {
     }
 }
 
-/// The nodes of a placement that have not failed.
+/// Returns the nodes of a placement that have not failed.
 pub(super) fn healthy_part(healthy: &Occupancy, placement: &Placement) -> Placement {
     let parts = placement.parts();
     if parts.iter().all(|part| healthy.is_free(part)) {

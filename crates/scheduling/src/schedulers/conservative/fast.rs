@@ -1,24 +1,24 @@
-//! The fast profile: it asks only where the answer can be new.
+//! The fast profile, which only asks questions whose answers can be new.
 //!
-//! A strategy that misses nothing, and one that grants by count, refuses on fewer nodes whatever it
-//! refuses on more. So does any strategy, apart from partition hardware, for a job with a freedom
-//! ([`Machine::answers`]). For such requests:
+//! A strategy that finds every free box, or that grants by count, refuses with fewer free nodes
+//! whatever it refuses with more. So does any strategy except partition hardware for a job with a
+//! freedom ([`Machine::answers`]). For such requests:
 //!
-//! - A job can gain an earlier slot only on nodes that were freed since it was last tried.
-//! - A request that was refused before some time is refused before it to every later job that asks
-//!   for the same or for larger boxes, for as long or longer, until nodes are freed (`refusals`).
+//! - A job can get an earlier slot only on nodes that were freed since it was last tried.
+//! - If a request was refused before some time, every later request for the same or larger boxes,
+//!   for as long or longer, is also refused before that time, until nodes are freed (`refusals`).
 //!
-//! For other requests every time at which enough nodes are free is tried.
+//! For other requests, every time at which enough nodes are free is tried.
 //!
-//! In a round of moving up, each job is asked about what was freed since it was last tried, and not
-//! at all if nothing was.
-//! What a job frees by moving counts for the jobs behind it in this round (`freed`), and for all
-//! jobs in the next round (`newly_freed`). A refusal in a round holds but near what is freed later
-//! in it.
+//! In a round in which jobs move up, each job is only tried near the nodes that were freed since it
+//! was last tried, and not at all if there are none. Nodes that a job frees by moving are available
+//! to the jobs behind it in this round (`freed`), and to all jobs in the next round
+//! (`newly_freed`). A refusal in a round remains valid except near nodes that are freed later in
+//! the round.
 //!
 //! Invariant: the slots found are those of [`Plain`](super::plain::Plain).
 //!
-//! Cost: that of the timeline, for the times that are left.
+//! Cost: that of the timeline, for the remaining times.
 
 use std::collections::BTreeMap;
 
@@ -33,27 +33,28 @@ use super::rule::Profile;
 use super::slot::{Held, Interval, Slot};
 use crate::{Calendar, MachineView};
 
-/// What is free when, kept so that a slot is found quickly.
+/// The free nodes over time, in a form in which slots are found quickly.
 pub(super) trait Timeline: Send + Sync {
-    /// What a job takes.
+    /// The nodes of a job.
     type Held: Held;
-    /// As [`Profile::Taken`].
+    /// The same as [`Profile::Taken`].
     type Taken;
 
-    /// Nothing is taken from now on.
+    /// Creates a timeline in which no nodes are taken from now on.
     fn new(now: Time, machine: &Machine) -> Self;
 
-    /// Whether a request is refused where more is taken if it is refused where less is.
+    /// Returns true if a request that is refused in some state is also refused when more nodes are
+    /// taken.
     fn is_monotone(request: &Request, machine: &Machine) -> bool;
 
-    /// The boxes of which one must be free for a request; `None` if they are many, or if something
-    /// else decides it.
+    /// Returns the boxes, one of which must be free for a request. `None` if there are many, or if
+    /// other conditions decide.
     fn boxes_for(request: &Request, machine: &Machine) -> Option<Vec<Sides>>;
 
-    /// What a running job takes. Failed nodes can be taken by none.
+    /// Returns the nodes of a running job. Failed nodes cannot be taken.
     fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;
 
-    /// As [`Profile::close`].
+    /// Does the same as [`Profile::close`].
     fn close(
         &mut self,
         calendar: &Calendar,
@@ -61,22 +62,22 @@ pub(super) trait Timeline: Send + Sync {
         machine: &Machine,
     );
 
-    /// Forgets all that was taken.
+    /// Clears everything that was taken.
     fn clear(&mut self, now: Time);
 
-    /// Forgets what was before now.
+    /// Drops everything before now.
     fn advance(&mut self, now: Time);
 
-    /// Takes a slot, as far as it is not past.
+    /// Takes the part of a slot that is not in the past.
     fn take(&mut self, slot: &Slot<Self::Held>);
 
-    /// Gives back a slot, as far as it is not past.
+    /// Gives back the part of a slot that is not in the past.
     fn give(&mut self, slot: &Slot<Self::Held>);
 
-    /// As [`Profile::taken_by`].
+    /// Does the same as [`Profile::taken_by`].
     fn taken_by(&self, slot: &Slot<Self::Held>) -> Self::Taken;
 
-    /// As [`Profile::needs_any`].
+    /// Does the same as [`Profile::needs_any`].
     fn needs_any(
         &self,
         booked: &Slot<Self::Held>,
@@ -84,17 +85,17 @@ pub(super) trait Timeline: Send + Sync {
         taken: &Slot<Self::Held>,
     ) -> bool;
 
-    /// The most nodes that are free at any time before `limit`.
+    /// Returns the maximum number of nodes that are free at any time before `limit`.
     fn most_free(&self, limit: Time) -> u64;
 
-    /// The earliest slot for a job.
+    /// Finds the earliest slot for a job.
     fn find(
         &mut self,
         wanted: &Wanted<'_, Self::Held>,
         view: &mut MachineView<'_>,
     ) -> Option<Slot<Self::Held>>;
 
-    /// As [`Profile::start`].
+    /// Does the same as [`Profile::start`].
     fn start(
         &mut self,
         slot: &Slot<Self::Held>,
@@ -103,28 +104,29 @@ pub(super) trait Timeline: Send + Sync {
     ) -> Option<(Self::Held, Option<Placement>)>;
 }
 
-/// The slot that a job looks for.
+/// The conditions for a slot of a job.
 pub(super) struct Wanted<'a, H> {
     pub(super) now: Time,
     pub(super) job: &'a Job,
-    /// When it may begin.
+    /// The period in which it may begin.
     pub(super) begins: Interval,
-    /// The job's own slot, which is free to it.
+    /// The job's own slot, which counts as free.
     pub(super) own: Option<&'a Slot<H>>,
-    /// The nodes without which the job was refused at all these times, if that is known.
+    /// The freed nodes without which the job was refused at all these times, if known.
     pub(super) freed: Option<FreedSince<'a, H>>,
 }
 
-/// A timeline, and what is known of its answers.
+/// A timeline, and cached answers.
 pub(super) struct Fast<T: Timeline> {
     timeline: T,
-    /// What was freed since the last round began: for the next round.
+    /// The nodes freed since the last round began, for the next round.
     newly_freed: FreedNodes<T::Held>,
-    /// Within rounds of moving up: what was freed since the round before began. Empty between them.
+    /// Within rounds of moving up: the nodes freed since the previous round began. Empty between
+    /// rounds.
     freed: FreedNodes<T::Held>,
-    /// The number of slots that were given so far; `freed` has the last of them.
+    /// The number of slots that were given back so far. `freed` has the last of them.
     given: u64,
-    /// Within a round: the most nodes that are free before the end of all that was freed.
+    /// Within a round: the maximum number of nodes that are free before the end of all freed slots.
     most_free: Option<u64>,
     refusals: Refusals,
 }
@@ -213,7 +215,7 @@ impl<T: Timeline> Profile for Fast<T> {
         let before = std::mem::replace(&mut self.freed, freed);
         self.most_free = None;
         if !before.is_empty() {
-            // What was refused in a round counts for that round alone.
+            // Refusals within a round are valid in that round only.
             self.refusals.forget();
         }
         !self.freed.is_empty()
@@ -236,7 +238,7 @@ impl<T: Timeline> Profile for Fast<T> {
             let wanted = Wanted { now, job, begins, own: Some(own), freed: None };
             return self.timeline.find(&wanted, view);
         }
-        // What was given before the job was last tried is of no use to it.
+        // Slots given back before the job was last tried cannot help it.
         let new = usize::try_from(self.given - tried).unwrap_or(usize::MAX);
         let first = self.freed.len().saturating_sub(new);
         if first == self.freed.len() {
@@ -249,11 +251,11 @@ impl<T: Timeline> Profile for Fast<T> {
             return None;
         }
         let refused = self.refused(job, view.machine());
-        // A job that begins later still runs when its own slot begins. There it has nodes that the
-        // refused jobs did not have, so that their refusals say nothing.
+        // A job that begins later still runs when its own slot begins. There it can use nodes that
+        // the refused jobs could not, so their refusals do not apply.
         let until = refused.until.min(first_begin_reaching(booked, job.estimate));
         let (timeline, freed) = (&mut self.timeline, &self.freed);
-        // Before that time it is searched for only near what was freed since.
+        // Before that time, only places near the nodes freed since then are searched.
         let since = refused.freed.max(first);
         let refused = freed
             .begins_since(since, job.estimate)
@@ -283,8 +285,8 @@ impl<T: Timeline> Profile for Fast<T> {
 }
 
 impl<T: Timeline> Fast<T> {
-    /// Returns the time before which a job is known to be refused. What is not monotone is never
-    /// learnt, and so never known.
+    /// Returns the time before which a job is known to be refused. Answers that are not monotone
+    /// are never cached, so they are never known.
     fn refused(&mut self, job: &Job, machine: &Machine) -> RefusedUntil {
         let boxes_for = |request: &Request| T::boxes_for(request, machine);
         self.refusals.of(job, self.freed.len(), boxes_for)
@@ -296,7 +298,7 @@ impl<T: Timeline> Fast<T> {
     }
 }
 
-/// The first time at which a job can begin and still run at a given time.
+/// Returns the first time at which a job can begin such that it still runs at a given time.
 pub(super) fn first_begin_reaching(at: Time, estimate: Time) -> Time {
     let length = estimate.max(Time(1));
     if at < length { Time::ZERO } else { at.since(length).saturating_add(Time(1)) }

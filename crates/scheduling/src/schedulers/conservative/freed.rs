@@ -1,7 +1,7 @@
-//! Which nodes were freed when. A job with monotone answers that was refused before can fit now
-//! only where it runs, for some of its time, on one of them.
+//! The nodes that were freed, and the periods. A job with monotone answers that was refused before
+//! can only fit now if it runs on one of these nodes for some of its time.
 //!
-//! Cost: O(1) to add a slot; O(rows of the freed nodes) a question.
+//! Cost: O(1) to add a slot; O(rows of the freed nodes) per question.
 
 use pavior_allocation::{Placement, Sides};
 use pavior_kernel::Time;
@@ -10,7 +10,7 @@ use pavior_mesh::{BaseSet, Cuboid, Occupancy};
 use super::fast::first_begin_reaching;
 use super::slot::{Interval, Slot};
 
-/// The slots that were given back, in the order in which they were.
+/// The slots that were given back, in order.
 pub(super) struct FreedNodes<H> {
     slots: Vec<Slot<H>>,
     end: Time,
@@ -27,7 +27,7 @@ impl<H> FreedNodes<H> {
         self.slots.is_empty()
     }
 
-    /// When the last of the slots ends.
+    /// Returns the time at which the last of the slots ends.
     pub(super) fn end(&self) -> Time {
         self.end
     }
@@ -37,18 +37,18 @@ impl<H> FreedNodes<H> {
         self.slots.push(slot);
     }
 
-    /// The number of slots so far.
+    /// Returns the number of slots so far.
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// The slots from one on.
+    /// Returns the slots from an index on.
     pub(super) fn since(&self, first: usize) -> FreedSince<'_, H> {
         FreedSince { slots: &self.slots[first..] }
     }
 
-    /// The times at which a job can begin so that it runs while one of the slots from one on lasts:
-    /// stretches that are in order and apart. O(k log k) for k slots.
+    /// Returns the times at which a job can begin such that it overlaps one of the slots from an
+    /// index on, as disjoint periods in order. O(k log k) for k slots.
     pub(super) fn begins_since(
         &self,
         first: usize,
@@ -65,7 +65,7 @@ impl<H> FreedNodes<H> {
     }
 }
 
-/// Slots that were given back, from one on.
+/// Slots that were given back, from an index on.
 pub(super) struct FreedSince<'a, H> {
     slots: &'a [Slot<H>],
 }
@@ -79,16 +79,16 @@ impl<H> Clone for FreedSince<'_, H> {
 impl<H> Copy for FreedSince<'_, H> {}
 
 impl<'a> FreedSince<'a, Placement> {
-    /// Whether any of the nodes that are free throughout a stretch was freed for a part of it. If
-    /// not, what was refused before is refused now. O(rows of the freed nodes).
+    /// Returns true if any of the nodes that are free throughout a period was freed for a part of
+    /// it. If not, requests that were refused before are refused now. O(rows of the freed nodes).
     pub(super) fn reach(self, throughout: Interval, free: &Occupancy) -> bool {
         self.boxes(throughout, free).next().is_some()
     }
 
-    /// Whether a box of one of these sides is free throughout a stretch now, if none was before.
-    /// Such a box shares a node with what was freed.
+    /// Returns true if a box of one of these sides is free throughout a period now, given that none
+    /// was before. Such a box shares a node with those freed.
     ///
-    /// Either the rows around the freed nodes are searched, or all rows of the machine, by `bases`:
+    /// Searches either the rows around the freed nodes, or all rows of the machine (`bases`),
     /// whichever are fewer. Each row costs O(log of the sides) words.
     pub(super) fn opens_box(
         self,
@@ -115,7 +115,8 @@ impl<'a> FreedSince<'a, Placement> {
         })
     }
 
-    /// The boxes that were freed for a part of a stretch, and have a node that is free throughout.
+    /// Returns the boxes that were freed for a part of a period, and have a node that is free
+    /// throughout.
     fn boxes(self, throughout: Interval, free: &Occupancy) -> impl Iterator<Item = &'a Cuboid> {
         let slots = self.slots.iter().filter(move |slot| slot.interval.overlaps(throughout));
         slots.flat_map(|slot| slot.held.parts()).filter(|freed| !free.is_taken(freed))

@@ -1,4 +1,4 @@
-//! Jobs that were given nodes beside the queue, and the bookings that give way to them.
+//! Jobs that were given nodes outside the queue, and the bookings that give way to them.
 //!
 //! ```text
 //!   time      0         4         8         a and b are booked on some nodes, x and y on others.
@@ -8,12 +8,12 @@
 //!                 x x x x x                 bookings of a, b and y stay.
 //! ```
 //!
-//! Bookings are in the order of the queue. Each is compared with the grant by its time, and then by
-//! its nodes; where bookings are numbers of nodes, the youngest give way until enough are left.
-//! Those that gave way are booked anew in the order of arrival. Then all jobs move up.
+//! Bookings are in the order of the queue. Each is compared with the grant by its period, and then
+//! by its nodes. If bookings are numbers of nodes, the youngest give way until enough nodes are
+//! left. Those that gave way are booked again in the order of arrival. Then all jobs move up.
 //!
-//! Cost: O(q) comparisons of times for q bookings, O(rows) words for each that overlaps in time,
-//! and a search for each that gives way.
+//! Cost: O(q) comparisons of periods for q bookings, O(rows) words for each that overlaps, and a
+//! search for each that gives way.
 
 use pavior_kernel::Time;
 
@@ -23,9 +23,9 @@ use crate::MachineView;
 use crate::shared::ends::Expected;
 
 impl<P: Profile> Plan<P> {
-    /// Takes the slots of the jobs that were given nodes beside the queue and still run. Returns
-    /// the places of the bookings that gave way, from the oldest; `None` if a job is on nodes that
-    /// are reserved ahead, so that the whole plan is void.
+    /// Takes the slots of the jobs that were given nodes outside the queue and still run. Returns
+    /// the indices of the bookings that gave way, from the oldest. Returns `None` if a job is on
+    /// nodes with an advance reservation, which voids the whole plan.
     pub(super) fn take_granted(
         &mut self,
         expected: &Expected<'_>,
@@ -51,7 +51,7 @@ impl<P: Profile> Plan<P> {
         Some(given_way)
     }
 
-    /// Gives back the bookings that cannot stay if a slot is taken, and voids these promises.
+    /// Gives back the bookings that cannot stay if a slot is taken, and voids their promises.
     fn make_way(&mut self, now: Time, taken: &Slot<P::Held>, given_way: &mut Vec<usize>) {
         let nodes = self.profile.taken_by(taken);
         for (index, booking) in self.bookings.iter_mut().enumerate().rev() {

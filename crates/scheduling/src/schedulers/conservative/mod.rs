@@ -1,21 +1,23 @@
-//! Conservative backfilling: every waiting job has a booking, and no job may delay another's.
+//! Conservative backfilling: every waiting job has a booking, and no job may delay another one's.
 //!
-//! 1. A job is booked when it arrives: nodes, and the earliest time at which the strategy gives
-//!    them to it. The strategy is asked on a fork in which every node is taken that a running job
+//! 1. A job is booked when it arrives: it gets nodes, and the earliest time at which the strategy
+//!    can place it. The strategy is asked on a fork in which every node is taken that a running job
 //!    or an earlier booking has at any time of `[t, t + estimate)`.
 //! 2. A job starts at its time, on its nodes.
-//! 3. If a job ends early, its nodes are free for the rest of its time. Then the waiting jobs, in
-//!    the order of arrival, move up: each gives up its booking for an earlier one, which the
-//!    strategy finds or which has the same nodes. This is repeated until no job moves.
-//! 4. If a running job outruns what was expected of it, or the time of a booking passes in vain,
-//!    all bookings are made anew, in the order of arrival.
-//!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) says what is then expected.
-//! 5. If a job was given nodes beside the queue, the bookings that have one of its nodes before it
-//!    is expected to end give way. They are made anew, in the order of arrival, and then all jobs
+//! 3. If a job ends early, its nodes are free for the rest of its time. Then the waiting jobs move
+//!    up in the order of arrival: each exchanges its booking for an earlier one, either found by
+//!    the strategy or on the same nodes. This is repeated until no job moves.
+//! 4. If a running job outruns its expected end, or if the job of a booking cannot start at its
+//!    time, all bookings are made again in the order of arrival.
+//!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) then defines the new expected
+//!    end.
+//! 5. If a job was given nodes outside the queue, the bookings that need one of its nodes before
+//!    its expected end give way. They are made again in the order of arrival, and then all jobs
 //!    move up. All other bookings stay (`granted.rs`).
-//! 6. If a node fails or is repaired, or nodes are reserved ahead, everything is made anew.
+//! 6. If a node fails or is repaired, or if nodes are reserved in advance, all bookings are made
+//!    again.
 //!
-//! What is promised anew after 5 or 6 counts as the first promise.
+//! New promises after 5 or 6 count as first promises.
 //!
 //! ```text
 //!   x  0 1 2 3              a runs until 4; b, which asks for 4 nodes for 2, is booked for 4 to 6;
@@ -24,37 +26,37 @@
 //!      d d . .   6 to 11
 //! ```
 //!
-//! `rule.rs` is this rule. It asks a `Profile`, which knows what is free when, for bookings. The
-//! plain profile (`plain.rs`) is a list; with the rule it defines the scheduler, and
+//! `rule.rs` implements this rule. It asks a `Profile`, which knows the free nodes over time, for
+//! bookings. The plain profile (`plain.rs`) is a list. With the rule, it defines the scheduler;
 //! `conservative:plain` runs it. The fast profile (`fast.rs`) finds the same bookings with fewer
-//! questions to the strategy, and `conservative` runs it. Tests hold both to the same decisions.
+//! questions to the strategy, and `conservative` runs it. Tests compare the decisions of both.
 //!
 //! `conservative:count` is the classic rule: a booking is a number of nodes that are free for the
-//! whole estimate. Where they are is the strategy's to say when the time has come. If it refuses,
-//! because they are scattered, the younger jobs whose time has come are tried.
+//! whole estimate. The strategy chooses the nodes when the time has come. If it refuses, because
+//! the free nodes are scattered, the younger jobs whose time has come are tried.
 //!
-//! With exact estimates no job starts later than its first booking, and none starves; by count that
-//! holds for strategies that grant by count. A job said to take no time is booked for a tick. A job
-//! has no booking if it would not fit on the empty machine, because nodes failed, or if all nodes
-//! are booked until the end of time ([`Time::MAX`](pavior_kernel::Time::MAX)). It is tried again
-//! whenever a job ends, is given nodes or leaves the queue.
+//! With exact estimates, no job starts later than its first booking, and none starves. By count,
+//! this holds for strategies that grant by count. A job with an estimate of zero is booked for a
+//! tick. A job has no booking if it would not fit on the empty machine because nodes have failed,
+//! or if all nodes are booked until the end of time ([`Time::MAX`](pavior_kernel::Time::MAX)). It
+//! is tried again whenever a job ends, is given nodes or leaves the queue.
 //!
-//! With `promise=holds`, a job that overtook the oldest waiting one and outruns its estimate is
-//! expected to end at any moment. Bookings then do not move on for it.
+//! With `promise=holds`, if a job that overtook the oldest waiting job outruns its estimate, it is
+//! expected to end at any moment. So bookings are not postponed for it.
 //!
-//! With `depth=N` only the oldest N waiting jobs have bookings, as in practice. The others wait
-//! until they are among them, whatever is free. That bounds the cost, but younger jobs that would
-//! fit beside the bookings do not start.
+//! With `depth=N`, only the oldest N waiting jobs have bookings, as is usual in practice. The
+//! others wait until they are among the oldest N, even if nodes are free. This bounds the cost, but
+//! younger jobs do not start even if they would fit next to the bookings.
 //!
-//! Cost, for q bookings and r running jobs. The timeline of free nodes (`timeline/`) has
-//! T <= 2 (q + r) + 1 segments, of which d <= q begin where nodes stop being free. If the strategy
-//! refuses on fewer nodes whatever it refuses on more, a booking costs one search and
-//! O(d + log T) comparisons of O(N/64) words each. For boxes, d counts from the latest time before
-//! which a job that is no larger and no longer is known to be refused (`refusals.rs`). With another
-//! strategy it costs a search at each time at which enough nodes are free throughout. An early end
-//! costs that for each job that can gain by it. By count the timeline is a tree (`steps.rs`): a
-//! booking costs O(log T), and as much for each stretch before it that is too short, and no
-//! question.
+//! Cost, for q bookings and r running jobs: the timeline of free nodes (`timeline/`) has T <= 2 (q
+//! + r) + 1 segments, of which d <= q begin where nodes stop being free. If the strategy refuses
+//! with fewer free nodes whatever it refuses with more, a booking costs one search and O(d + log T)
+//! comparisons of O(N/64) words each. For boxes, d counts from the latest time before which a job
+//! that is no larger and no longer is known to be refused (`refusals.rs`). With other strategies, a
+//! booking costs a search at each time at which enough nodes are free throughout. An early end
+//! costs the same for each job that can benefit from it. By count, the timeline is a tree
+//! (`steps.rs`): a booking costs O(log T), and as much again for each period before it that is too
+//! short, and no question.
 //!
 //! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
 //! backfilling", IPPS 1998, for numbers of nodes. Booking nodes instead of a number is ours.

@@ -1,7 +1,7 @@
-//! A profile that is a list, and that asks the strategy about every time. It is the definition, to
-//! which the fast profile is held.
+//! A profile that is a list, and that asks the strategy about every time. It is the definition with
+//! which the fast profile is compared.
 //!
-//! Cost: for s slots, O(s) times, at O(s) slots each, and a search of the strategy for each time at
+//! Cost for s slots: O(s) times, O(s) slots for each, and a search by the strategy for each time at
 //! which enough nodes are free.
 
 use std::collections::BTreeMap;
@@ -18,11 +18,11 @@ use crate::{Calendar, MachineView};
 /// The slots that are taken.
 pub(super) struct Plain {
     taken: Vec<Slot<Placement>>,
-    /// What is reserved ahead, and the nodes that are open then.
+    /// The advance reservations, and the nodes that are open during each.
     closed: Vec<(Interval, Occupancy)>,
-    /// Whether anything was given since the last round of moving up began.
+    /// True if any slot was given back since the last round of moving up began.
     given: bool,
-    /// The strategy on the empty machine.
+    /// The strategy on an empty machine.
     empty: Fork,
 }
 
@@ -115,8 +115,8 @@ impl Profile for Plain {
 }
 
 impl Plain {
-    /// Takes a slot out of the list, unless it is past and has been forgotten. The rest of a slot
-    /// has its nodes and its end, and no two slots have both.
+    /// Removes a slot from the list, unless it is in the past and was dropped. The remainder of a
+    /// slot is identified by its nodes and its end, which no other slot shares.
     fn remove(&mut self, slot: &Slot<Placement>) {
         let is_it = |other: &Slot<Placement>| {
             other.interval.to == slot.interval.to && other.held == slot.held
@@ -126,8 +126,8 @@ impl Plain {
         }
     }
 
-    /// The earliest slot before `limit` in which the strategy places a job. Only questions about
-    /// the present are attempts.
+    /// Returns the earliest slot before `limit` in which the strategy places a job. Only questions
+    /// about the present count as attempts.
     fn first_before(
         &mut self,
         limit: Time,
@@ -169,7 +169,7 @@ impl Plain {
         Some(Slot { interval, held: own.held.clone() })
     }
 
-    /// Now, and every later time at which the free nodes change.
+    /// Returns now, and every later time at which the free nodes change.
     fn times(&self, now: Time) -> Vec<Time> {
         let taken = self.taken.iter().map(|slot| slot.interval);
         let closed = self.closed.iter().map(|(interval, _)| *interval);
@@ -183,7 +183,7 @@ impl Plain {
         times
     }
 
-    /// The nodes that are free at every time of a stretch.
+    /// Returns the nodes that are free at every time of a period.
     fn free_throughout(&self, stretch: Interval) -> Occupancy {
         let mut free = self.empty.free().clone();
         let grid = *free.grid();

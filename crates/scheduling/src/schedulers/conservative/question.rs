@@ -1,6 +1,6 @@
-//! Whether and where a job fits on nodes that are free for as long as it runs.
+//! The question whether and where a job fits on nodes that are free for its whole run.
 //!
-//! The strategy is the last to be asked. Before it, for a job with monotone answers:
+//! The strategy is asked last. Before that, for a job with monotone answers:
 //!
 //! ```text
 //!   few boxes allowed, refused before:      is one of them free that holds a freed node?
@@ -8,11 +8,11 @@
 //!   many boxes allowed, refused before:     is any freed node free throughout?
 //! ```
 //!
-//! A "no" is always the answer. A "yes" is the answer for few boxes, and for a job that is granted
-//! by count. Any other job is then placed by the strategy, and where it was placed is remembered
-//! for [`JobQuestion::place`].
+//! A "no" is always the answer. A "yes" is the answer if few boxes are allowed, and for a job that
+//! is granted by count. Any other job is then placed by the strategy, and its placement is
+//! remembered for [`JobQuestion::place`].
 //!
-//! Invariant: what is answered without the strategy is what it would answer.
+//! Invariant: answers without the strategy are those that it would give.
 //!
 //! Cost: O(rows) words for each box, or O(rows of the freed nodes); then one search.
 
@@ -27,25 +27,26 @@ use super::freed::FreedSince;
 use super::slot::Interval;
 use crate::MachineView;
 
-/// A request that allows more boxes than this is put to the strategy, because looking for each of
-/// the boxes takes longer.
+/// The maximum number of boxes that are searched one by one. For requests that allow more, asking
+/// the strategy is faster.
 pub(super) const FEW_BOXES: usize = 6;
 
-/// A question about one job. To ask the strategy about now is an attempt, about later it is not.
+/// A question about one job. Asking the strategy about the present is an attempt, asking about
+/// later times is not.
 pub(super) struct JobQuestion<'a, 'v> {
     now: Time,
     job: &'a Job,
     /// The nodes without which the job was refused.
     freed: Option<FreedSince<'a, Placement>>,
-    /// The strategy on the empty machine.
+    /// The strategy on an empty machine.
     empty: &'a mut Fork,
     bases: &'a mut BaseSet,
     answers: Answers,
     view: &'a mut MachineView<'v>,
-    /// The boxes of which one must be free, if the job fits exactly where one of them is, and if
-    /// they are few. Found when first needed.
+    /// The boxes, one of which must be free, if the job fits exactly where one of them is free and
+    /// if there are few. Computed when first needed.
     boxes: OnceCell<Option<Vec<Sides>>>,
-    /// Where the strategy placed the job when it was last asked whether it fits.
+    /// The strategy's placement of the job when it was last asked whether it fits.
     placed: Option<(Time, Placement)>,
 }
 
@@ -63,8 +64,8 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
         JobQuestion { now, job, freed, empty, bases, answers, view, boxes, placed: None }
     }
 
-    /// Whether the job may fit on the nodes that are free throughout a stretch. If its answers are
-    /// monotone and this is not so, the job fits in no stretch that includes this one.
+    /// Returns true if the job may fit on the nodes that are free throughout a period. If its
+    /// answers are monotone and this is false, the job fits in no period that includes this one.
     pub(super) fn may_fit(&mut self, throughout: Interval, free: &Occupancy) -> bool {
         let (bases, machine) = (&mut *self.bases, self.view.machine());
         let boxes = self.boxes.get_or_init(|| {
@@ -80,8 +81,8 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
         }
     }
 
-    /// Whether the job fits if it begins at a time. If its answers are not monotone, this may be so
-    /// where [`JobQuestion::place`] finds nothing.
+    /// Returns true if the job fits when it begins at a time. If its answers are not monotone, this
+    /// may be true although [`JobQuestion::place`] finds nothing.
     pub(super) fn fits(&mut self, at: Time, free: &Occupancy) -> bool {
         if !self.answers.are_monotone() {
             return true;
@@ -97,7 +98,7 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
         self.placed.is_some()
     }
 
-    /// Where the job is placed if it begins at a time.
+    /// Returns the placement of the job when it begins at a time.
     pub(super) fn place(&mut self, at: Time, free: &Occupancy) -> Option<Placement> {
         if let Some((_, placement)) = self.placed.take().filter(|(then, _)| *then == at) {
             return Some(placement);

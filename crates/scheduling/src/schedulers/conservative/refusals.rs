@@ -1,18 +1,19 @@
-//! The refused requests. What a job is refused, a longer job is refused too if it asks for the
-//! same, or for larger boxes.
+//! Refused requests. If a job is refused, so is a longer job that asks for the same or larger
+//! boxes.
 //!
 //! ```text
 //!   a a .    a (2x1 for 5) was refused before 20. So is b (2x2 for 9) without a search, since a
 //!   b b .    would fit in b's box; c (1x3 for 9) may fit where a does not.
 //! ```
 //!
-//! A waiting job is mostly larger and longer than one of the last that were refused. So it is
-//! searched for in a short stretch of time, however long the queue is.
+//! A waiting job is usually larger and longer than one of those refused recently. So it is searched
+//! for in a short period, however long the queue is.
 //!
-//! Invariant: for each request, longer jobs have later times. It all holds until nodes are freed.
+//! Invariant: for each request, longer jobs have later times. All entries are valid until nodes are
+//! freed.
 //!
-//! Cost: O(log k) a question for k lengths of a request, and a comparison of a few boxes with each
-//! of the last [`RECENT`] refusals. Those before too many freed slots are passed over.
+//! Cost: O(log k) per question for k lengths of a request, and a comparison of a few boxes with
+//! each of the last [`RECENT`] refusals. Refusals with too many slots freed since are skipped.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -22,18 +23,18 @@ use pavior_mesh::{Request, Sides};
 use pavior_workload::Job;
 use rustc_hash::FxHashMap;
 
-/// The number of last refusals with which a job is compared.
+/// The number of recent refusals with which a job is compared.
 const RECENT: usize = 128;
-/// The most requests whose boxes are remembered.
+/// The maximum number of requests whose boxes are remembered.
 const MOST_REQUESTS: usize = 1 << 12;
 
-/// The boxes of which one must be free; `None` if boxes do not decide the request.
+/// The boxes, one of which must be free. `None` if boxes do not decide the request.
 type Boxes = Option<Arc<[Sides]>>;
 
-/// The most slots that were freed since a refusal that is still looked at.
+/// The maximum number of slots freed since a refusal for which it is still used.
 const MOST_SINCE: usize = 32;
 
-/// A job is refused before a time, but where it runs near a slot that was freed since.
+/// The time before which a job is refused, except near slots that were freed since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RefusedUntil {
     pub(super) until: Time,
@@ -44,11 +45,11 @@ pub(super) struct RefusedUntil {
 /// The time before which a job cannot begin, for each request and length.
 #[derive(Default)]
 pub(super) struct Refusals {
-    /// Read by request alone: its order does not matter.
+    /// Read only by request, so its order is irrelevant.
     earliest: FxHashMap<Request, BTreeMap<Time, Time>>,
-    /// The last refusals, the latest first.
+    /// The most recent refusals, the latest first.
     recent: VecDeque<Refused>,
-    /// The boxes of requests; these do not change. Read by request alone.
+    /// The boxes of requests, which do not change. Read only by request.
     boxes: FxHashMap<Request, Boxes>,
 }
 
@@ -118,7 +119,7 @@ impl Refusals {
         known.or_insert_with(|| boxes_for(request).map(Arc::from)).clone()
     }
 
-    /// Notes that a job cannot begin before `at`, now that so many slots were freed.
+    /// Records that a job cannot begin before `at`, given the number of slots freed so far.
     pub(super) fn learn(
         &mut self,
         job: &Job,
@@ -131,7 +132,7 @@ impl Refusals {
             return;
         }
         let known = self.earliest.entry(request).or_default();
-        // Entries of longer jobs that say no more are dropped.
+        // Entries of longer jobs that add no information are dropped.
         while let Some((&longer, &then)) = known.range(estimate..).next()
             && then <= at
         {
@@ -144,12 +145,13 @@ impl Refusals {
         self.recent.push_front(Refused { request, boxes, estimate, known });
     }
 
-    /// A slot was freed in a round: the last refusals hold but near to it.
+    /// Restricts the recent refusals after a slot was freed in a round: they remain valid except
+    /// near it.
     pub(super) fn outdate(&mut self) {
         self.earliest.clear();
     }
 
-    /// Forgets all refusals: nodes were freed.
+    /// Drops all refusals after nodes were freed.
     pub(super) fn forget(&mut self) {
         self.earliest.clear();
         self.recent.clear();

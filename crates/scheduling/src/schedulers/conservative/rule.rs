@@ -1,13 +1,14 @@
-//! The rule of conservative backfilling, over any [`Profile`] of what is taken when.
+//! The rule of conservative backfilling, over any [`Profile`] of the taken nodes.
 //!
-//! Each decision first brings the plan up to date: it takes out what has ended or was withdrawn,
-//! moves jobs up, and books anew what is late. Then it books the jobs that have arrived, and starts
+//! Each decision first updates the plan: it removes jobs that have ended or were withdrawn, moves
+//! jobs up, and rebooks jobs that are late. Then it books the jobs that have arrived, and starts
 //! the first job whose time has come.
 //!
-//! Invariant: the profile has taken exactly the slots of the running jobs, what is reserved ahead,
-//! and the bookings. Bookings are those of the first jobs of the queue, in its order.
+//! Invariant: the profile has taken exactly the slots of the running jobs, the advance
+//! reservations, and the bookings. The bookings are those of the first jobs of the queue, in its
+//! order.
 //!
-//! Cost: O(q) for q bookings, and the profile's answers.
+//! Cost: O(q) for q bookings, plus the profile's answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,23 +21,23 @@ use super::slot::{Held, Interval, Slot};
 use crate::shared::ends::Expected;
 use crate::{Calendar, Kept, MachineView, Queue, Reserved, Running, Scheduler, Standing, Start};
 
-/// What is taken when, on a machine whose nodes neither fail nor are repaired.
+/// The taken nodes over time, on a machine without failures or repairs.
 ///
-/// All profiles give the same slots. They differ in what they ask of the strategy.
+/// All profiles find the same slots. They differ in the questions that they ask the strategy.
 pub(super) trait Profile: Send + Sync {
-    /// What a job takes.
+    /// The nodes of a job.
     type Held: Held;
-    /// The nodes of a slot, in a form in which others are quickly compared with them.
+    /// The nodes of a slot, in a form that is fast to compare with others.
     type Taken;
 
-    /// Nothing is taken from now on.
+    /// Creates a profile in which no nodes are taken from now on.
     fn new(now: Time, machine: &Machine) -> Self;
 
-    /// What a running job takes.
+    /// Returns the nodes of a running job.
     fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;
 
-    /// Takes what is reserved ahead and not taken by the running jobs, whose slots are given. It is
-    /// asked again whenever a running job has given something back.
+    /// Takes the reserved nodes that are not taken by the running jobs, whose slots are given.
+    /// Called again whenever a running job has given something back.
     fn close(
         &mut self,
         calendar: &Calendar,
@@ -44,19 +45,19 @@ pub(super) trait Profile: Send + Sync {
         machine: &Machine,
     );
 
-    /// Forgets all that was taken.
+    /// Clears everything that was taken.
     fn clear(&mut self, now: Time);
 
-    /// Forgets what was before now.
+    /// Drops everything before now.
     fn advance(&mut self, now: Time);
 
     /// Takes a slot.
     fn take(&mut self, slot: &Slot<Self::Held>);
 
-    /// Gives back a slot, or the rest of one.
+    /// Gives back a slot, or the remainder of one.
     fn give(&mut self, slot: Slot<Self::Held>);
 
-    /// The earliest slot that a job may have from now on. It is not taken.
+    /// Returns the earliest slot that a job can have from now on. The slot is not taken yet.
     fn earliest(
         &mut self,
         now: Time,
@@ -64,12 +65,12 @@ pub(super) trait Profile: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Slot<Self::Held>>;
 
-    /// The nodes of a slot.
+    /// Returns the nodes of a slot.
     fn taken_by(&self, slot: &Slot<Self::Held>) -> Self::Taken;
 
-    /// Whether a booking cannot stay if a slot with these nodes, which overlaps it in time, is
-    /// taken. The slot is not taken yet. The bookings that overlap it are asked about from the
-    /// youngest to the oldest, and those that cannot stay are given back at once.
+    /// Returns true if a booking cannot stay if a slot with these nodes, which overlaps it in time,
+    /// is taken. The slot is not taken yet. The caller asks about the overlapping bookings from the
+    /// youngest to the oldest, and gives back those that cannot stay at once.
     fn needs_any(
         &self,
         booked: &Slot<Self::Held>,
@@ -77,15 +78,16 @@ pub(super) trait Profile: Send + Sync {
         taken: &Slot<Self::Held>,
     ) -> bool;
 
-    /// Begins a round of moving up. Says whether anything was given since the last round began.
+    /// Begins a round of moving up. Returns true if anything was given back since the last round
+    /// began.
     fn next_round(&mut self) -> bool;
 
-    /// The number of slots that were given so far, if it matters.
+    /// Returns the number of slots that were given back so far, if it matters.
     fn given(&self) -> u64;
 
-    /// The earliest slot of a job before its own, which is free to it. It is asked in rounds, for
-    /// the jobs in the order of arrival. With its own slot it has the number of slots that were
-    /// given when the job was last tried.
+    /// Returns the earliest slot of a job before its own, which counts as free. Called in rounds,
+    /// for the jobs in the order of arrival. `tried` is the number of slots that had been given
+    /// back when the job was last tried.
     fn earlier(
         &mut self,
         now: Time,
@@ -94,8 +96,8 @@ pub(super) trait Profile: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Slot<Self::Held>>;
 
-    /// Starts a job in its slot: what it takes, and where it is put unless that is the strategy's
-    /// to say. `None` if it cannot start.
+    /// Starts a job in its slot. Returns its nodes, and its placement unless the strategy chooses
+    /// it. `None` if it cannot start.
     fn start(
         &mut self,
         slot: &Slot<Self::Held>,
@@ -108,9 +110,9 @@ pub(super) trait Profile: Send + Sync {
 pub(super) struct Conservative<P: Profile> {
     plan: Option<Plan<P>>,
     broken: u64,
-    /// The most bookings.
+    /// The maximum number of bookings.
     depth: usize,
-    /// True if overruns of jobs that overtook the oldest waiting one do not move bookings.
+    /// True if overruns of jobs that overtook the oldest waiting job do not postpone bookings.
     holds: bool,
 }
 
@@ -154,16 +156,16 @@ impl<P: Profile> Scheduler for Conservative<P> {
     }
 }
 
-/// What is expected of the running jobs, and what is booked for the waiting ones.
+/// The expected runs of the running jobs, and the bookings of the waiting ones.
 pub(super) struct Plan<P: Profile> {
     pub(super) profile: P,
-    /// The running jobs' slots, which end when the jobs are expected to.
+    /// The slots of the running jobs, up to their expected ends.
     pub(super) running: BTreeMap<JobId, Slot<P::Held>>,
     /// The running jobs by expected end.
     ends: BTreeSet<(Time, JobId)>,
     /// The waiting jobs' bookings, in the order of the queue.
     pub(super) bookings: Vec<Booking<P::Held>>,
-    /// [`Queue::withdrawals`] and [`Queue::returns`] when the bookings were last looked at.
+    /// [`Queue::withdrawals`] and [`Queue::returns`] when the bookings were last updated.
     withdrawals: u64,
     returns: u64,
     /// The machine's state after the last decision. In any other state a job has ended since.
@@ -173,16 +175,17 @@ pub(super) struct Plan<P: Profile> {
 
 pub(super) struct Booking<H> {
     job: JobId,
-    /// None for a job that does not fit on the empty machine, or before the end of time.
+    /// The slot. `None` for a job that does not fit on the empty machine, or before the end of
+    /// time.
     pub(super) slot: Option<Slot<H>>,
-    /// The first time promised.
+    /// The first promised time.
     pub(super) promise: Time,
     /// [`Profile::given`] when the job was last tried.
     tried: u64,
 }
 
 impl<P: Profile> Plan<P> {
-    /// The running jobs until their expected ends, and no bookings yet.
+    /// Creates a plan with the running jobs until their expected ends, and no bookings yet.
     fn new(queue: &Queue, expected: &Expected<'_>, view: &MachineView<'_>) -> Plan<P> {
         let now = expected.now;
         let machine = view.machine();
@@ -207,14 +210,14 @@ impl<P: Profile> Plan<P> {
         plan
     }
 
-    /// Takes what is reserved ahead.
+    /// Takes the advance reservations.
     fn close(&mut self, view: &MachineView<'_>) {
         if let Some(calendar) = view.calendar() {
             self.profile.close(calendar, &self.running, view.machine());
         }
     }
 
-    /// The plan after what has changed since the last decision; `None` if it is void.
+    /// Updates the plan after the changes since the last decision. Returns `None` if it is void.
     fn updated(
         mut self,
         queue: &Queue,
@@ -223,7 +226,7 @@ impl<P: Profile> Plan<P> {
     ) -> Option<Plan<P>> {
         let now = expected.now;
         self.profile.advance(now);
-        // A job that comes back to the middle of the queue moves the places of others.
+        // A job that returns to the middle of the queue changes the indices of others.
         let (withdrawn, returned) =
             (self.withdrawals != queue.withdrawals(), self.returns != queue.returns());
         if returned {
@@ -247,7 +250,7 @@ impl<P: Profile> Plan<P> {
             self.book_others(now, queue, view);
         }
         self.rebook_if_late(queue, expected, view);
-        // A job that its caller chose may lie on booked nodes.
+        // A job that the caller chose may be on booked nodes.
         (expected.running().len() <= self.running.len()).then_some(self)
     }
 
@@ -256,8 +259,8 @@ impl<P: Profile> Plan<P> {
         self.running.insert(job, slot);
     }
 
-    /// Takes out the jobs that have ended, and gives back what is to come of their slots. A job
-    /// that was given nodes anew has ended before.
+    /// Removes the jobs that have ended, and gives back the remainder of their slots. This includes
+    /// a job that has ended and was given nodes again since.
     fn remove_ended(&mut self, now: Time, view: &MachineView<'_>) {
         self.state = view.state();
         let machine = view.machine();
@@ -278,7 +281,7 @@ impl<P: Profile> Plan<P> {
         });
     }
 
-    /// Takes out the bookings of withdrawn jobs.
+    /// Removes the bookings of withdrawn jobs.
     fn remove_withdrawn(&mut self, now: Time, queue: &Queue) {
         self.withdrawals = queue.withdrawals();
         let mut waiting = queue.iter().map(|job| job.id).peekable();
@@ -293,7 +296,7 @@ impl<P: Profile> Plan<P> {
         });
     }
 
-    /// Books the jobs that have no slot. There may be one for them now.
+    /// Books jobs without a slot, for which there may be one now.
     fn book_others(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
         for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
             if self.bookings[index].slot.is_none() {
@@ -302,8 +305,8 @@ impl<P: Profile> Plan<P> {
         }
     }
 
-    /// Gives waiting jobs, in the order of arrival, earlier slots, until there is none for any. A
-    /// job may gain by a younger one that has moved up.
+    /// Gives waiting jobs earlier slots, in the order of arrival, until no job can move. A job may
+    /// benefit from a younger one that has moved up.
     fn move_up(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
         while self.profile.next_round() {
             for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
@@ -319,8 +322,8 @@ impl<P: Profile> Plan<P> {
         }
     }
 
-    /// If a running job has outrun what was expected, or the time of a booking has passed, makes
-    /// all bookings anew.
+    /// Makes all bookings again if a running job has outrun its expected end, or if the time of a
+    /// booking has passed.
     fn rebook_if_late(
         &mut self,
         queue: &Queue,
@@ -368,8 +371,8 @@ impl<P: Profile> Plan<P> {
         }
     }
 
-    /// Starts the first job whose time has come and that can start. Also says the first time that
-    /// it was promised.
+    /// Starts the first job whose time has come and that can start. Also returns the time that it
+    /// was first promised.
     fn start_due(
         &mut self,
         now: Time,
@@ -389,8 +392,8 @@ impl<P: Profile> Plan<P> {
         None
     }
 
-    /// The bookings. A job waits for the machine alone if its time has come or it has no slot. Jobs
-    /// beyond the depth are not looked at.
+    /// Returns the bookings. A job waits only for the machine if its time has come or if it has no
+    /// slot. Jobs beyond the depth are not examined.
     fn standing(&self, now: Time, queue: &Queue) -> Standing {
         let mut standing = Standing::default();
         for (place, job) in queue.iter().enumerate() {
@@ -414,7 +417,7 @@ impl<P: Profile> Plan<P> {
     }
 }
 
-/// Gives back what is to come of a slot.
+/// Gives back the remainder of a slot.
 pub(super) fn give_rest<P: Profile>(profile: &mut P, now: Time, slot: &Slot<P::Held>) {
     let Interval { from, to } = slot.interval;
     if to > now {

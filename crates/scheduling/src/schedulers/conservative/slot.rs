@@ -1,10 +1,10 @@
-//! Stretches of time, and what is taken for them.
+//! Periods of time, and the nodes that are taken for them.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, Occupancy};
 
-/// A stretch of time, its end excluded. One that ends at [`Time::MAX`] never ends.
+/// A period of time, without its end. A period that ends at [`Time::MAX`] never ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Interval {
     pub(super) from: Time,
@@ -12,32 +12,32 @@ pub(super) struct Interval {
 }
 
 impl Interval {
-    /// A stretch of a job's estimated length. It has at least a tick: a job said to take no time
-    /// still holds its nodes for an instant.
+    /// Creates a period of a job's estimated length. It lasts at least a tick, because a job with
+    /// an estimate of zero also holds its nodes for an instant.
     pub(super) fn new(from: Time, estimate: Time) -> Interval {
         Interval { from, to: from.saturating_add(estimate.max(Time(1))) }
     }
 
-    /// Returns true if two stretches have an instant in common.
+    /// Returns true if two periods have an instant in common.
     pub(super) fn overlaps(self, other: Interval) -> bool {
         self.from < other.to && other.from < self.to
     }
 }
 
-/// What a job takes: nodes, or a number of them.
+/// The nodes of a job, or their number.
 pub(super) trait Held: Clone + Send + Sync {
-    /// How many nodes.
+    /// Returns the number of nodes.
     fn nodes(&self) -> u64;
 
-    /// Which nodes, if they are chosen.
+    /// Returns the nodes, if they are chosen.
     fn placement(&self) -> Option<Placement>;
 }
 
-/// All nodes but those of a placement, to find the slots that have one of these.
+/// All nodes except those of a placement, to find the slots that have one of these.
 pub(super) struct OtherNodes(Occupancy);
 
 impl OtherNodes {
-    /// O(N) for N nodes of the placement.
+    /// Creates the set. O(N) for N nodes of the placement.
     pub(super) fn than(held: &Placement, grid: &Grid) -> OtherNodes {
         let mut others = Occupancy::all_free(*grid);
         for node in held.parts().iter().flat_map(|part| part.nodes(grid)) {
@@ -46,7 +46,7 @@ impl OtherNodes {
         OtherNodes(others)
     }
 
-    /// Returns true if a slot has none but these. O(rows of its parts).
+    /// Returns true if a slot has only nodes of this set. O(rows of its parts).
     pub(super) fn include(&self, slot: &Slot<Placement>) -> bool {
         slot.held.parts().iter().all(|part| self.0.is_free(part))
     }
@@ -72,14 +72,14 @@ impl Held for u32 {
     }
 }
 
-/// What a job takes for a stretch of time.
+/// The nodes of a job for a period.
 #[derive(Clone)]
 pub(super) struct Slot<H> {
     pub(super) interval: Interval,
     pub(super) held: H,
 }
 
-/// What a job needs: so many nodes for so long.
+/// The need of a job: a number of nodes for a duration.
 #[derive(Clone, Copy)]
 pub(super) struct Need {
     pub(super) nodes: u64,

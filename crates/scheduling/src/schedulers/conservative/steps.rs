@@ -1,13 +1,13 @@
 //! The number of free nodes at every time from now on, as a treap of the times at which it changes.
 //!
-//! Each node of the tree knows the sum of the changes in its subtree, and the least and the most
-//! that they add up to from the first on. So the next time with enough free nodes, or with too few,
-//! is found without a look at what lies between.
+//! Each node of the tree stores the sum of the changes in its subtree, and the minimum and maximum
+//! of their partial sums. So the next time with enough free nodes, or with too few, is found
+//! without reading the times in between.
 //!
-//! Invariant: no change is 0. The priority of a time is a hash of it, so that the form of the tree
+//! Invariant: no change is 0. The priority of a time is a hash of it, so the shape of the tree
 //! depends on the changes alone, not on their order.
 //!
-//! Cost: O(T) words for T changes, O(log T) a change and a question.
+//! Cost: O(T) words for T changes, O(log T) per change and question.
 //!
 //! Source: Seidel & Aragon, "Randomized search trees", Algorithmica 16, 1996.
 
@@ -17,20 +17,20 @@ use pavior_kernel::Time;
 
 use super::slot::{Interval, Need};
 
-/// The number of free nodes, as its changes.
+/// The number of free nodes over time, stored as changes.
 pub(super) struct Steps {
     from: Time,
     /// The number of free nodes before the first change.
     first: i64,
     root: Link,
     changes: Vec<Change>,
-    /// Places of `changes` to be used again.
+    /// Unused indices of `changes`.
     unused: Vec<usize>,
 }
 
 type Link = Option<usize>;
 
-/// A change of the number, and what the changes of its subtree add up to.
+/// A change of the number, and the sums over its subtree.
 struct Change {
     at: Time,
     by: i64,
@@ -41,7 +41,7 @@ struct Change {
     most: i64,
 }
 
-/// The kind of time that is looked for.
+/// The kind of time that is sought.
 #[derive(Clone, Copy)]
 enum Wanted {
     Enough(i64),
@@ -49,7 +49,7 @@ enum Wanted {
 }
 
 impl Wanted {
-    /// Whether one of some numbers is wanted, of which these are the least and the most.
+    /// Returns true if any number in this range may be wanted.
     fn among(self, least: i64, most: i64) -> bool {
         match self {
             Wanted::Enough(nodes) => most >= nodes,
@@ -59,13 +59,13 @@ impl Wanted {
 }
 
 impl Steps {
-    /// So many nodes are free from a time on.
+    /// Creates a timeline with a number of free nodes from a time on.
     pub(super) fn new(from: Time, nodes: u32) -> Steps {
         let first = i64::from(nodes);
         Steps { from, first, root: None, changes: Vec::new(), unused: Vec::new() }
     }
 
-    /// Forgets what was before a time. O(log T) for each change that is past.
+    /// Drops everything before a time. O(log T) for each change that is past.
     pub(super) fn advance(&mut self, now: Time) {
         let (past, coming) = self.split(self.root, now.saturating_add(Time(1)));
         self.root = coming;
@@ -79,7 +79,7 @@ impl Steps {
         }
     }
 
-    /// Adds to the number of free nodes for a stretch of time, as far as it is not past.
+    /// Adds to the number of free nodes for the part of a period that is not in the past.
     pub(super) fn add(&mut self, nodes: i64, stretch: Interval) {
         let from = stretch.from.max(self.from);
         if stretch.to <= from || nodes == 0 {
@@ -95,8 +95,8 @@ impl Steps {
         }
     }
 
-    /// The first time, of those at which a job may begin, from which on enough nodes are free for
-    /// its estimate. O(log T), and as much for each stretch before it that is too short.
+    /// Returns the first time in `begins` from which on enough nodes are free for the job's
+    /// estimate. O(log T), and as much again for each period before it that is too short.
     pub(super) fn earliest(&self, need: Need, begins: Interval) -> Option<Time> {
         let nodes = i64::try_from(need.nodes).unwrap_or(i64::MAX);
         let mut begin = begins.from.max(self.from);
@@ -114,14 +114,14 @@ impl Steps {
         None
     }
 
-    /// Returns true if fewer nodes than these are free at a time of a stretch. O(log T).
+    /// Returns true if fewer nodes than these are free at any time of a period. O(log T).
     pub(super) fn are_fewer(&self, nodes: i64, stretch: Interval) -> bool {
         let from = stretch.from.max(self.from);
         let fewer = || self.next(from, Wanted::TooFew(nodes));
         self.at(from) < nodes || fewer().is_some_and(|short| short < stretch.to)
     }
 
-    /// The most nodes that are free at any time before `limit`. O(log T).
+    /// Returns the maximum number of nodes that are free at any time before `limit`. O(log T).
     pub(super) fn most(&self, limit: Time) -> i64 {
         let (mut most, mut level, mut tree) = (self.first, self.first, self.root);
         while let Some(place) = tree {
@@ -140,7 +140,7 @@ impl Steps {
         most
     }
 
-    /// The number of nodes that are free at a time.
+    /// Returns the number of nodes that are free at a time.
     fn at(&self, time: Time) -> i64 {
         let (mut level, mut tree) = (self.first, self.root);
         while let Some(place) = tree {
@@ -155,7 +155,7 @@ impl Steps {
         level
     }
 
-    /// The first change after a time that leads to a wanted number.
+    /// Returns the first change after a time that leads to a wanted number.
     fn next(&self, after: Time, wanted: Wanted) -> Option<Time> {
         self.next_in(self.root, self.first, after, wanted)
     }
@@ -182,7 +182,7 @@ impl Steps {
         tree.map_or(0, |place| self.changes[place].sum)
     }
 
-    /// The tree with one more change. A change that then comes to nothing is taken out.
+    /// Adds a change to the tree. If the total change at a time becomes 0, it is removed.
     fn insert(&mut self, tree: Link, at: Time, by: i64) -> Link {
         let top = tree.filter(|&place| priority(self.changes[place].at) >= priority(at));
         let Some(place) = top else {
@@ -217,7 +217,7 @@ impl Steps {
         place
     }
 
-    /// The changes before a time, and those from it on.
+    /// Splits the tree into the changes before a time and those from it on.
     fn split(&mut self, tree: Link, at: Time) -> (Link, Link) {
         let Some(place) = tree else { return (None, None) };
         let answer = if self.changes[place].at < at {
@@ -233,7 +233,7 @@ impl Steps {
         answer
     }
 
-    /// One tree of two. All changes of the first are before those of the second.
+    /// Joins two trees. All changes of the first are before those of the second.
     fn join(&mut self, before: Link, after: Link) -> Link {
         let (Some(one), Some(other)) = (before, after) else { return before.or(after) };
         if priority(self.changes[one].at) > priority(self.changes[other].at) {
@@ -263,7 +263,8 @@ impl Steps {
     }
 }
 
-/// A number that looks random, and is different for every time (the finalizer of splitmix64).
+/// Returns a number that looks random and is different for every time (the finalizer of
+/// splitmix64).
 fn priority(at: Time) -> u64 {
     let mut mixed = at.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -340,7 +341,7 @@ mod tests {
                 }
                 check(&steps, &plain)?;
             }
-            // What a change takes back is no change.
+            // A change that is taken back leaves no entry.
             let kept = steps.changes.len() - steps.unused.len();
             let differ = plain.free.windows(2).skip(plain.from).filter(|pair| pair[0] != pair[1]);
             prop_assert_eq!(kept, differ.count());

@@ -1,11 +1,11 @@
-//! EASY by count: the head's reservation is a number of nodes.
+//! EASY by count: the reservation of the head is a number of nodes.
 //!
 //! The shadow time is the earliest time at which, by expected ends, enough nodes for the head are
-//! free. The extra nodes are those that are free then beyond what the head needs. Another job
-//! starts if it fits now, and either ends by the shadow time or needs at most the extra nodes,
-//! which it then uses up.
+//! free. The extra nodes are the nodes that are then free in addition to those that the head needs.
+//! Another job starts if it fits now, and if it either ends by the shadow time or needs at most the
+//! extra nodes, which it then uses up.
 //!
-//! Nodes that are reserved ahead for a part of the head's run are not counted as free to it.
+//! Nodes with an advance reservation for a part of the head's run do not count as free for it.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -20,15 +20,16 @@ use crate::{Calendar, MachineView, Queue, Reserved, Running, Scheduler, Standing
 
 #[derive(Default)]
 pub(super) struct EasyByCount {
-    /// True if overruns of jobs that overtook the head do not move its promise.
+    /// True if overruns of jobs that overtook the head do not postpone its promise.
     holds: bool,
     promise: HeadPromise,
     refused: Refused,
     /// The head's reservation, as of the last question.
     shadow: Option<Shadow>,
-    /// The jobs before this place in the queue were passed over. They need not be looked at again
-    /// while `passed_in` and `withdrawals` stay the same. Time alone changes nothing: a job that
-    /// could end by the shadow time was refused by the machine, and a later end helps no job.
+    /// The number of jobs at the front of the queue that were passed over. They need not be
+    /// examined again while `passed_in` and `withdrawals` stay the same. Time alone changes
+    /// nothing: a job that could end by the shadow time was refused by the machine, and a later end
+    /// does not help any job.
     passed: usize,
     /// The circumstances in which they were passed over.
     passed_in: Option<PassedIn>,
@@ -36,13 +37,13 @@ pub(super) struct EasyByCount {
     withdrawals: u64,
 }
 
-/// What a number of nodes for the head means for others.
+/// The effect of the head's reservation on other jobs.
 #[derive(Clone, Copy)]
 struct Shadow {
     head: JobId,
     at: Time,
     needed: u64,
-    /// The nodes that are free then beside them.
+    /// The number of nodes that are then free in addition to those of the head.
     extra: u64,
 }
 
@@ -51,8 +52,8 @@ struct Shadow {
 struct PassedIn {
     state: u64,
     head: JobId,
-    /// The shadow time if it is to come. A shadow time of now moves on with the time: enough nodes
-    /// are free for the head, but scattered.
+    /// The shadow time if it is in the future. A shadow time of now advances with time: enough
+    /// nodes are free for the head, but they are scattered.
     later: Option<Time>,
     extra: u64,
     /// The time, if the reaches of jobs grow with it.
@@ -74,7 +75,7 @@ impl Scheduler for EasyByCount {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         let head = queue.get(0)?;
-        // Failures of nodes and jobs beside the queue void the promise.
+        // Failures of nodes, and jobs outside the queue, void the promise.
         self.promise.voided_in(view);
         let (state, moment) = view.moment();
         self.refused.in_state(state);
@@ -83,7 +84,7 @@ impl Scheduler for EasyByCount {
             return Some(Start::at(0));
         }
         let expected = Expected::of(now, running).holding(self.holds.then_some(head));
-        // What started beside the last shadow is running now, and counts in this one.
+        // Jobs that started next to the last shadow are running now, and are part of this one.
         self.shadow = match view.calendar() {
             None => shadow(head, &expected, view.machine()),
             Some(calendar) => shadow_beside(head, &expected, view.machine(), calendar),
@@ -94,7 +95,7 @@ impl Scheduler for EasyByCount {
         if let Some(shadow) = self.shadow {
             self.promise.give(head.id, shadow.at);
         }
-        // Without a shadow the others start freely.
+        // Without a shadow, the others can start freely.
         let (at, extra) =
             self.shadow.map_or((Time::MAX, u64::MAX), |shadow| (shadow.at, shadow.extra));
         let later = Some(at).filter(|at| *at > now);
@@ -135,7 +136,8 @@ impl Scheduler for EasyByCount {
     }
 }
 
-/// When the head fits by count, and how many nodes are left over then.
+/// Returns the time at which the head fits by count, and the number of nodes that are left over
+/// then.
 fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shadow> {
     let needed = machine.needed(&head.request);
     let shadow = |at, free| Shadow { head: head.id, at, needed, extra: free - needed };
@@ -154,8 +156,8 @@ fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shad
     None
 }
 
-/// The same beside what is reserved ahead: the nodes that are free then and reserved at no time of
-/// the head's run. O((r + R) R N/64) for r running jobs and R reservations.
+/// Does the same with advance reservations. Nodes count if they are free then and not reserved at
+/// any time of the head's run. O((r + R) R N/64) for r running jobs and R reservations.
 fn shadow_beside(
     head: &Job,
     expected: &Expected<'_>,

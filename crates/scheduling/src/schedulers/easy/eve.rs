@@ -1,19 +1,20 @@
 //! The machine just before the time that is reserved for the head.
 //!
-//! On it every job has ended that is expected to end before that time. The head does not fit
-//! there, else it would have an earlier reservation. It can get one only where a job ends early
-//! that was to run until the reserved time or longer:
+//! Every job that is expected to end before that time has ended on it. The head does not fit there;
+//! otherwise it would have an earlier reservation. It can only get one if a job ends early that was
+//! expected to run until the reserved time or longer:
 //!
 //! ```text
 //!   a a b b .    a ends at 4, b at 9; the head asks for all and is promised 9. On the eve the
 //!   . . b b .    nodes of b are taken. If b ends at 3, the eve is asked again, near b's nodes.
 //! ```
 //!
-//! Invariant: what is free at any time before the reserved one is free here. So, for a strategy
-//! that refuses on fewer nodes whatever it refuses on more, a head that is refused here has no
-//! earlier reservation.
+//! Invariant: nodes that are free at any time before the reserved one are free here. So, for a
+//! strategy that refuses with fewer free nodes whatever it refuses with more, a head that is
+//! refused here has no earlier reservation.
 //!
-//! Cost: O(1) a grant or release, and a question after the end of a job that was to stay.
+//! Cost: O(1) per grant or release, and a question after the end of a job that was expected to
+//! stay.
 
 use pavior_allocation::{Change, Fork, Machine, Placement};
 use pavior_kernel::Time;
@@ -22,23 +23,23 @@ use pavior_workload::Job;
 use crate::Running;
 use crate::shared::ends::Expected;
 
-/// The eve of a reservation, at which the head is refused.
+/// The eve of a reservation: a state in which the head is refused.
 pub(super) struct Eve {
     fork: Fork,
-    /// The machine's state that it follows.
+    /// The state of the machine that it follows.
     state: u64,
-    /// [`Running::revisions`] then: a job that is now said to end earlier may end before the eve.
+    /// [`Running::revisions`] at that state. A job with a new, earlier end may end before the eve.
     revisions: u64,
 }
 
 impl Eve {
-    /// The eve, as of now.
+    /// Creates the eve as of now.
     pub(super) fn new(fork: Fork, running: &Running, machine: &Machine) -> Eve {
         Eve { fork, state: machine.state(), revisions: running.revisions() }
     }
 
-    /// Whether the head has no reservation before `limit`, the time of the one that is kept. False
-    /// if that is not known.
+    /// Returns true if the head has no reservation before `limit`, the time of the current one.
+    /// False if this is not known.
     pub(super) fn refuses(
         &mut self,
         head: &Job,
@@ -59,7 +60,7 @@ impl Eve {
             };
             if *granted {
                 if stays() {
-                    // Where it fails, more is free here than will be.
+                    // If it fails, more nodes are free here than will be.
                     let _ = self.fork.take(placement);
                 }
             } else if self.is_taken(placement, machine) {
@@ -73,8 +74,8 @@ impl Eve {
         !gains || self.fork.find(&head.request).is_err()
     }
 
-    /// Whether nodes that one job held are taken here: all are if a healthy one is. Failed nodes
-    /// are taken here in any case, whether the job has ended on the eve or not.
+    /// Returns true if the nodes that a job held are taken here. Checking one healthy node is
+    /// enough. Failed nodes are always taken here, whether or not the job has ended on the eve.
     fn is_taken(&self, placement: &Placement, machine: &Machine) -> bool {
         let (free, healthy) = (self.fork.free(), machine.healthy());
         let mut nodes = placement.parts().iter().flat_map(|part| part.nodes(free.grid()));

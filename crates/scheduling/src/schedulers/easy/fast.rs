@@ -1,7 +1,8 @@
-//! EASY's fast search: it remembers answers, and asks the strategy only for new ones.
+//! EASY's fast search, which remembers answers and only asks the strategy for new ones.
 //!
-//! - The earliest reservation is found by bisection where the strategy allows it (`replay.rs`).
-//! - The machine beside the reservation is one fork, kept up to date (`shared/beside.rs`).
+//! - The earliest reservation is found by bisection if the strategy allows it (`replay.rs`).
+//! - The machine without the reserved nodes is one fork that is kept up to date
+//!   (`shared/beside.rs`).
 //!
 //! ```text
 //!   what is remembered                       until
@@ -13,10 +14,10 @@
 //!   the fork beside the reservation          the reservation changes
 //! ```
 //!
-//! Invariant: a job that is passed over could not start now either.
+//! Invariant: a job that is passed over could not start now.
 //!
-//! Cost: O(log r) searches for a reservation, or O(r) where answers are not monotone; O(1) a
-//! candidate that was refused before, else a search.
+//! Cost: O(log r) searches for a reservation, or O(r) if answers are not monotone. O(1) for a
+//! candidate that was refused before, otherwise a search.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -36,31 +37,33 @@ use crate::{MachineView, Queue, Start};
 /// The fast search.
 #[derive(Default)]
 pub(super) struct Fast {
-    /// What the machine itself refused.
+    /// The requests that the machine itself refused.
     refused: Refused,
     beside: BesideReservation,
-    /// The machine before the reserved time, if what is refused on more nodes is refused on fewer.
+    /// The machine before the reserved time, if requests that are refused are also refused with
+    /// fewer free nodes.
     eve: Option<Eve>,
     passed: Passed,
 }
 
-/// The candidates that were passed over in this state of the machine, beside this reservation.
+/// The candidates that were passed over in this state of the machine, with this reservation.
 #[derive(Default)]
 struct Passed {
-    /// All jobs before this place in the queue.
+    /// The number of such jobs at the front of the queue.
     jobs: usize,
-    /// Those of them that were asked for on the whole machine, since they would have ended by the
-    /// reserved time: the last time at which that is so, and the place. After that time a job is
-    /// asked for beside the reservation.
+    /// Those of them that were tried on the whole machine because they would have ended by the
+    /// reserved time: the last time for which that is true, and the index. After that time, the job
+    /// is tried on the nodes that are not reserved.
     in_time: BinaryHeap<Reverse<(Time, usize)>>,
-    /// [`Queue::withdrawals`] when they were passed over: later ones move the places.
+    /// [`Queue::withdrawals`] when they were passed over. Later withdrawals change the indices.
     withdrawals: u64,
-    /// When they were passed over, if their reaches grow with the time.
+    /// The time when they were passed over, if their reaches grow with time.
     at: Time,
 }
 
 impl Passed {
-    /// Takes out the places of jobs that no longer end by the reserved time, the oldest first.
+    /// Returns the indices of jobs that no longer end by the reserved time, the oldest first, and
+    /// removes them.
     fn take_late(&mut self, now: Time) -> Vec<usize> {
         let mut late = Vec::new();
         while let Some(first) = self.in_time.peek_mut().filter(|first| first.0.0 < now) {
@@ -88,7 +91,7 @@ impl Search for Fast {
         view.remember_changes();
         let machine = view.machine();
         let is_first = limit == Time::MAX;
-        // With nodes reserved ahead a job that ends early may make room before they are.
+        // With advance reservations, an early end of a job may make room before they begin.
         let is_known = view.calendar().is_none() && machine.answers(&head.request).are_monotone();
         let mut eve = self.eve.take().filter(|_| is_known && !is_first);
         if eve.as_mut().is_some_and(|eve| eve.refuses(head, limit, expected, machine)) {
@@ -117,8 +120,8 @@ impl Search for Fast {
             self.passed = Passed { withdrawals, at, ..Passed::default() };
         }
         let reserved_from = reservation.map_or(Time::MAX, |reservation| reservation.at);
-        // The jobs about which anything can be new: those that are late now, and those not yet
-        // seen. All late ones stand before the others.
+        // The jobs for which the answer may be new: those that are now late, and those not yet
+        // examined. All late jobs are before the others.
         let late = self.passed.take_late(now);
         let new = self.passed.jobs.max(1)..queue.len();
         for index in late.into_iter().chain(new) {

@@ -1,13 +1,13 @@
-//! The head's earliest reservation, found in few questions.
+//! The head's earliest reservation, found with few questions.
 //!
-//! Times at which too few nodes are free by count are left out. If the strategy refuses on fewer
-//! nodes whatever it refuses on more, the others are bisected: one fork goes from each to the next,
-//! if free nodes alone decide the answers, else there is a fork for each question. Otherwise each
-//! time is tried in turn, on one fork.
+//! Times at which too few nodes are free by count are skipped. If the strategy refuses with fewer
+//! free nodes whatever it refuses with more, the others are bisected. One fork moves between them
+//! if the answers depend only on the free nodes; otherwise there is a fork for each question.
+//! Without bisection, each time is tried in turn, on one fork.
 //!
-//! Nodes that are reserved ahead are taken if the head would reach into the reservation. So times
-//! are searched in stretches in which the head meets the same reservations: within one of them,
-//! free nodes only grow.
+//! Nodes with an advance reservation count as taken if the head would overlap the reservation. So
+//! the times are searched in periods in which the head overlaps the same reservations: within such
+//! a period, the free nodes only grow.
 
 use pavior_allocation::{Answers, Fork, Machine, Placement};
 use pavior_kernel::Time;
@@ -17,8 +17,9 @@ use super::rule::Reservation;
 use crate::shared::ends::{End, Expected, Instant, instants};
 use crate::{AdvanceReservation, MachineView};
 
-/// The head's earliest reservation before `limit`. And the machine before it, or else before
-/// `limit`: all jobs have ended that are expected to. None if nodes are reserved ahead.
+/// Finds the head's earliest reservation before `limit`. Also returns the machine before it, or
+/// before `limit` if there is none: all jobs with earlier expected ends have ended. `None` if there
+/// are advance reservations.
 pub(super) fn replay(
     head: &Job,
     expected: &Expected<'_>,
@@ -55,7 +56,7 @@ pub(super) fn replay(
     (reservation, eve)
 }
 
-/// The first time at which enough nodes for the head are free by count.
+/// Returns the index of the first time at which enough nodes for the head are free by count.
 fn first_by_count(times: &[Instant], jobs: &[End<'_>], head: &Job, machine: &Machine) -> usize {
     let needed = machine.needed(&head.request);
     let mut free = u64::from(machine.free().count());
@@ -69,16 +70,16 @@ fn first_by_count(times: &[Instant], jobs: &[End<'_>], head: &Job, machine: &Mac
     too_few.count()
 }
 
-/// The machine as running jobs end, one after the other, and back.
+/// The machine as running jobs end one after another, and back.
 struct Walk<'a> {
     jobs: &'a [End<'a>],
     machine: &'a Machine,
     fork: Fork,
-    /// So many jobs have ended.
+    /// The number of jobs that have ended.
     ended: usize,
-    /// Whether the fork was asked, so that a new one may answer otherwise.
+    /// True if the fork was asked, so that a new one may answer differently.
     was_asked: bool,
-    /// Whether nodes are taken in it that are reserved ahead. They stay so.
+    /// True if it contains advance reservations, which stay in it.
     is_reserved: bool,
 }
 
@@ -87,8 +88,8 @@ impl<'a> Walk<'a> {
         Walk { jobs, machine, fork: machine.fork(), ended: 0, was_asked: false, is_reserved: false }
     }
 
-    /// Goes to where so many jobs have ended. If the free nodes alone decide the answers, the fork
-    /// takes the way there; else a new one does, which has not been asked.
+    /// Moves to the state after a number of jobs have ended. If the answers depend only on the free
+    /// nodes, the fork is changed; otherwise a new one is made, which has not been asked.
     fn go_to(&mut self, ended: usize) {
         let is_other = self.was_asked && !self.machine.is_determined();
         if self.is_reserved || is_other || (ended < self.ended && !self.go_back(ended)) {
@@ -98,7 +99,7 @@ impl<'a> Walk<'a> {
         self.ended = ended;
     }
 
-    /// Takes the nodes of jobs again. False if failed nodes are in the way.
+    /// Takes the nodes of jobs again. Returns false if failed nodes are in the way.
     fn go_back(&mut self, ended: usize) -> bool {
         let taken = self.jobs[ended..self.ended].iter().all(|(_, job)| {
             let held = self.machine.placement(job.job.id);
@@ -109,15 +110,15 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A stretch of time in which the head meets the same reservations ahead.
+/// A period in which the head overlaps the same advance reservations.
 struct Stretch<'a> {
     head: &'a Job,
-    /// What is reserved ahead for some time of the head's run.
+    /// The nodes that are reserved for some time of the head's run.
     reserved: Option<Placement>,
 }
 
 impl Stretch<'_> {
-    /// The first of the times, from `first` on, at which the strategy places the head.
+    /// Returns the first of the times, from `first` on, at which the strategy places the head.
     fn search(
         &self,
         walk: &mut Walk<'_>,
@@ -128,14 +129,14 @@ impl Stretch<'_> {
         if !answers.are_monotone() {
             return self.try_each(walk, times, first);
         }
-        // A head that is granted by count is granted at the first of these times, if nothing is
-        // reserved ahead.
+        // A head that is granted by count fits at the first of these times, if there are no advance
+        // reservations.
         let by_count = answers == Answers::Count && self.reserved.is_none();
         let probe = if by_count { first } else { usize::midpoint(first, times.len()) };
         self.bisect(walk, times, first, probe)
     }
 
-    /// Where the strategy places the head, which is placed beside what is reserved.
+    /// Returns the strategy's placement of the head, outside of advance reservations.
     fn find(&self, walk: &mut Walk<'_>, time: &Instant) -> Option<Placement> {
         walk.go_to(time.ended);
         if let Some(reserved) = &self.reserved {
@@ -146,7 +147,7 @@ impl Stretch<'_> {
         walk.fork.find(&self.head.request).ok()
     }
 
-    /// By bisection; `probe` is tried before the others.
+    /// Searches by bisection. `probe` is tried before the others.
     fn bisect(
         &self,
         walk: &mut Walk<'_>,
@@ -169,7 +170,7 @@ impl Stretch<'_> {
         found
     }
 
-    /// One time after the other, on one fork if nothing is reserved ahead.
+    /// Tries one time after another, on one fork if there are no advance reservations.
     fn try_each(
         &self,
         walk: &mut Walk<'_>,

@@ -1,10 +1,10 @@
 //! EASY's rule, for reservations of nodes, over any [`Search`].
 //!
-//! Each decision starts the head if it can, else reserves nodes for it, and then starts the first
-//! other job that may.
+//! Each decision starts the head if it can. Otherwise it reserves nodes for the head, and then
+//! starts the first other job that may start.
 //!
-//! Invariant: at most one reservation is kept, and it is the present head's. Its nodes are given to
-//! no job that may still hold them at its time.
+//! Invariant: at most one reservation is kept, and it is that of the present head. Its nodes are
+//! given to no job that may still hold them at its time.
 //!
 //! Cost: that of the search, which is asked for a reservation only after a change of the machine.
 
@@ -17,7 +17,7 @@ use crate::shared::ends::Expected;
 use crate::shared::promise::HeadPromise;
 use crate::{MachineView, Queue, Reserved, Running, Scheduler, Standing, Start};
 
-/// Nodes for the head, from a time on.
+/// Nodes for the head from a time on.
 #[derive(Clone)]
 pub(super) struct Reservation {
     pub(super) head: JobId,
@@ -25,16 +25,17 @@ pub(super) struct Reservation {
     pub(super) placement: Placement,
 }
 
-/// Finds what the rule asks for. All searches find the same. They differ in what they ask of the
-/// strategy.
+/// A search for what the rule needs. All searches find the same. They differ in the questions that
+/// they ask the strategy.
 pub(super) trait Search: Default + Send + Sync {
-    /// Whether the strategy would place a job now.
+    /// Returns true if the strategy would place a job now.
     fn fits(&mut self, job: &Job, view: &mut MachineView<'_>) -> bool;
 
-    /// The head's earliest reservation before `limit`: the first nodes that the strategy gives it
-    /// as running jobs end when expected, beside what is reserved ahead for the time of its run.
+    /// Finds the head's earliest reservation before `limit`: the first nodes that the strategy
+    /// gives it as running jobs end when expected, outside of advance reservations for the time of
+    /// its run.
     ///
-    /// It is asked for the first reservation (with [`Time::MAX`]), and for an earlier one after
+    /// It is called for the first reservation (with [`Time::MAX`]), and for an earlier one after
     /// each change of the machine that the scheduler did not make itself.
     fn earliest(
         &mut self,
@@ -44,8 +45,9 @@ pub(super) trait Search: Default + Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Reservation>;
 
-    /// The oldest job behind the head that may start now. A job that ends by the reserved time may
-    /// start wherever the strategy puts it; any other only beside the reserved nodes.
+    /// Returns the oldest job behind the head that may start now. A job that ends by the reserved
+    /// time may start wherever the strategy places it; any other only outside of the reserved
+    /// nodes.
     fn backfill(
         &mut self,
         now: Time,
@@ -58,7 +60,7 @@ pub(super) trait Search: Default + Send + Sync {
 /// EASY with reservations of nodes.
 #[derive(Default)]
 pub(super) struct Easy<S> {
-    /// True if overruns of jobs that overtook the head do not move its promise.
+    /// True if overruns of jobs that overtook the head do not postpone its promise.
     holds: bool,
     search: S,
     reservation: Option<Reservation>,
@@ -117,8 +119,8 @@ impl<S: Search> Easy<S> {
         Easy { holds, ..Easy::default() }
     }
 
-    /// Gives up the reservation if a job that was given nodes beside the queue is expected to hold
-    /// one of the reserved nodes at the reserved time. Then the promise is void.
+    /// Drops the reservation if a job that was given nodes outside the queue is expected to hold
+    /// one of the reserved nodes at the reserved time. This voids the promise.
     fn give_way(&mut self, now: Time, running: &Running, view: &MachineView<'_>) {
         let Some(kept) = &self.reservation else { return };
         let machine = view.machine();
@@ -135,8 +137,8 @@ impl<S: Search> Easy<S> {
         }
     }
 
-    /// Starts the head where the strategy puts it, or else on its reserved nodes if all are free
-    /// and open to it.
+    /// Starts the head where the strategy places it, or on its reserved nodes if all of them are
+    /// free and open to it.
     fn start_head(&mut self, head: &Job, view: &mut MachineView<'_>) -> Option<Start> {
         if self.search.fits(head, view) {
             return Some(Start::at(0));
@@ -149,8 +151,8 @@ impl<S: Search> Easy<S> {
     }
 
     /// Reserves nodes for the head. A reservation is kept until another job is the head, its time
-    /// has passed, a job beside the queue is given its nodes, or the end of a job makes an earlier
-    /// one possible. A change of what is reserved ahead voids it.
+    /// has passed, a job outside the queue is given its nodes, or the end of a job makes an earlier
+    /// one possible. A change of the advance reservations voids it.
     fn reserve(&mut self, head: &Job, expected: &Expected<'_>, view: &mut MachineView<'_>) {
         let now = expected.now;
         let kept = self.reservation.take().filter(|kept| kept.head == head.id && kept.at > now);

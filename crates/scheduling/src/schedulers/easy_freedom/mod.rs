@@ -1,22 +1,21 @@
-//! EASY that chooses the freedom of each job: how far its nodes may be from the box that it asks
-//! for.
+//! EASY that chooses the freedom of each job: how far its nodes may differ from the requested box.
 //!
-//! A job can wait for its box, or start sooner on other nodes, which takes it longer if it
-//! communicates. Each level of freedom, from `box` to the job's own (or else `any`), has a cost. It
-//! is the sum of two times:
+//! A job can wait for its box, or start sooner on other nodes, where it takes longer if it
+//! communicates. Each level of freedom, from `box` to the job's own (by default `any`), has a cost.
+//! It is the sum of two times:
 //!
-//! - the time until something that the level allows is free, as the expected ends of running jobs
-//!   are replayed on a fork, and
-//! - the price of the time t that the job is predicted to take longer there
-//!   ([`MachineView::added_time`]). If q other jobs wait, a jobs arrive in a unit of time, and the
-//!   job has n of N nodes, that is t (1 + (q + 3 a t) n / N); `price.rs` says why.
+//! - the time until a placement at this level is free, found by replaying the expected ends of
+//!   running jobs on a fork, and
+//! - the price of the extra time t that the job is predicted to take there
+//!   ([`MachineView::added_time`]). If q other jobs wait, a jobs arrive per unit of time, and the
+//!   job has n of N nodes, the price is t (1 + (q + 3 a t) n / N); `price.rs` explains this.
 //!
-//! The least cost decides; of equal costs the earliest start, then the tightest level.
+//! The lowest cost is chosen. Ties go to the earliest start, then to the tightest level.
 //!
-//! 1. The head starts if its cheapest option is now. If not, the nodes of that option are reserved
-//!    from its time on. The reservation is kept until the head changes, its time passes in vain, or
-//!    another option, no later, costs less.
-//! 2. The others are tried in the order of arrival. Each may start beside the reservation, or
+//! 1. The head starts if its cheapest option is now. Otherwise, the nodes of that option are
+//!    reserved from its time on. The reservation is kept until the head changes, its time passes
+//!    without a start, or another option that is no later costs less.
+//! 2. The others are tried in the order of arrival. Each may start outside the reservation, or
 //!    anywhere if it is predicted to end by the reserved time. It starts if its cheapest option
 //!    among these is now.
 //!
@@ -27,11 +26,11 @@
 //! ```
 //!
 //! `start_options.rs` finds the cheapest option of one job. No head starts later than first
-//! promised if estimates, with the added time, are never too short. Only logs with a share of
-//! communication have predictions; without one no time is added, and no job waits for its box.
+//! promised if estimates, including the extra time, are never too short. Only logs with a share of
+//! communication have predictions. Without one, no time is added, and no job waits for its box.
 //!
-//! Cost: as `easy`, but each level asks its own question. A job that could start now at a cost
-//! replays the ends up to that cost.
+//! Cost: as `easy`, but each level has its own question. For a job that could start now at a cost,
+//! the ends are replayed up to that cost.
 //!
 //! Source: ours.
 
@@ -62,13 +61,13 @@ pub(crate) static ENTRY: Entry = Entry {
     does: SchedulerKind { build: BuildScheduler::Function(|_| Box::new(EasyFreedom::default())) },
 };
 
-/// Whether a scheduler weighs the messages of jobs: `easy-freedom`. What messages take is predicted
-/// for logs with a share of communication alone.
+/// Returns true if a scheduler takes the messages of jobs into account: only `easy-freedom` does.
+/// The time for messages is predicted only for logs with a share of communication.
 pub fn weighs_messages(selection: &crate::Selection) -> bool {
     selection.entry.name == ENTRY.name
 }
 
-/// Answers of the machine in one state, to jobs of a reach.
+/// Answers of the machine in one state, to jobs with the same reach.
 type Answers = FxHashMap<(Request, Reach), Option<Placement>>;
 
 #[derive(Default)]
@@ -76,17 +75,17 @@ struct EasyFreedom {
     /// Nodes for the head, from a time on.
     reservation: Option<(JobId, StartOption)>,
     promise: HeadPromise,
-    /// The state of the machine that `answers` and the reservation are of.
+    /// The state of the machine to which `answers` and the reservation belong.
     state: Option<u64>,
     answers: Answers,
     beside: BesideReservation,
-    /// The jobs before this place in the queue were passed over in this state, beside this
+    /// The number of jobs at the front of the queue that were passed over in this state, with this
     /// reservation. Time alone does not make them start, because waiting gets cheaper. A lower rate
-    /// of arrivals could, but takes effect only when the state changes.
+    /// of arrivals could, but it only takes effect when the state changes.
     passed: usize,
     /// [`Queue::withdrawals`] when jobs were last passed over.
     withdrawals: u64,
-    /// When jobs were last passed over, if their reaches grow with the time.
+    /// The time when jobs were last passed over, if their reaches grow with time.
     at: Time,
     arrivals: Arrivals,
 }
@@ -129,8 +128,8 @@ impl Scheduler for EasyFreedom {
         let start = self.backfill(now, queue, price, running, view);
         if start.is_some() {
             self.arrivals.start();
-            // The start will change the state, but not the reservation. What was refused stays
-            // refused on fewer nodes.
+            // The start will change the state, but not the reservation. Refused requests are also
+            // refused with fewer free nodes.
             self.state = Some(view.state() + 1);
             self.answers.retain(|_, answer| answer.is_none());
         }
@@ -143,13 +142,14 @@ impl Scheduler for EasyFreedom {
 }
 
 impl EasyFreedom {
-    /// Forgets what is known of the jobs behind the head.
+    /// Drops the knowledge about jobs behind the head.
     fn forget_candidates(&mut self) {
         self.beside.forget();
         self.passed = 0;
     }
 
-    /// Starts the head if its cheapest option is now, or else reserves the nodes of that option.
+    /// Starts the head if its cheapest option is now, or otherwise reserves the nodes of that
+    /// option.
     fn start_head(
         &mut self,
         now: Time,
@@ -162,7 +162,7 @@ impl EasyFreedom {
         let kept = self.reservation.take().filter(|(job, _)| *job == head.id);
         let kept = kept.map(|(_, option)| option);
         if let Some(kept) = kept.as_ref().filter(|kept| !changed && kept.at > now) {
-            // While nothing changes, waiting gets cheaper.
+            // As long as nothing changes, waiting gets cheaper.
             self.reservation = Some((head.id, kept.clone()));
             return None;
         }
@@ -175,8 +175,8 @@ impl EasyFreedom {
             let all_free = kept.placement.parts().iter().all(|part| free.is_free(part));
             if all_free && view.in_the_way(head, &kept.placement).is_none() {
                 options.add(StartOption { at: now, ..kept.clone() });
-                // It can start as promised, and so nothing later is considered, even if added time
-                // costs more by now because more jobs wait.
+                // It can start as promised, so no later times are considered, even if extra time
+                // now costs more because more jobs wait.
                 limit = now;
             }
             if kept.at > now {
@@ -219,7 +219,7 @@ impl EasyFreedom {
         None
     }
 
-    /// Where a job behind the head starts now, if that is its cheapest option.
+    /// Returns the nodes on which a job behind the head starts now, if that is its cheapest option.
     fn candidate(
         &mut self,
         now: Time,
@@ -255,8 +255,8 @@ impl EasyFreedom {
     }
 }
 
-/// Considers the times before `limit` at which running jobs are expected to end, or nodes are no
-/// longer reserved.
+/// Considers the times before `limit` at which running jobs are expected to end, or reservations
+/// end.
 fn replay(
     options: &mut StartOptions,
     now: Time,
@@ -269,7 +269,7 @@ fn replay(
     let jobs: Vec<_> = Expected::of(now, running).by_end().collect();
     let mut given = 0;
     for instant in instants(now, &jobs, view.calendar()) {
-        // A job that ends in this instant ends after the scheduler was asked.
+        // A job that ends at this instant ends after the scheduler was asked.
         let at = instant.at.max(now.saturating_add(Time(1)));
         if at >= limit || options.is_decided(at) {
             return;
@@ -286,7 +286,7 @@ fn replay(
 struct MachineNow<'v, 'm, 'a> {
     view: &'v mut MachineView<'m>,
     job: &'a Job,
-    /// The longest that the job may take.
+    /// The maximum time that the job may take.
     longest: Time,
     on: Nodes<'a>,
 }
@@ -318,9 +318,9 @@ impl MachineAt for MachineNow<'_, '_, '_> {
     }
 }
 
-/// The nodes that are expected to be free, as jobs end.
+/// The nodes that are expected to be free as jobs end.
 struct LaterNodes {
-    /// What is reserved stays taken in it.
+    /// A fork in which reserved nodes stay taken.
     fork: Fork,
     /// The time by which the job must have ended.
     end_by: Time,
@@ -341,7 +341,7 @@ impl LaterNodes {
     }
 }
 
-/// The machine at a time to come.
+/// The machine at a later time.
 struct MachineLater<'v, 'm, 'a> {
     at: Time,
     nodes: &'v mut LaterNodes,

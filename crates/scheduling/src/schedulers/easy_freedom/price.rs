@@ -1,28 +1,27 @@
-//! What it costs all jobs that one of them takes longer.
+//! The cost for all jobs if one of them takes longer.
 
 use pavior_kernel::Time;
 
-/// How long a machine of which two thirds are in use takes to make up for lost time, as a multiple
-/// of that time: 1 / (1 - 2/3).
+/// The time in which a machine with two thirds of its nodes in use catches up, as a multiple of the
+/// lost time: 1 / (1 - 2/3).
 const RECOVERY: f64 = 3.0;
 
-/// The price of added time.
+/// The price of extra time.
 ///
 /// If n of N nodes are busy for t longer, each other job is delayed by t n / N until the machine
-/// has made up for it. These jobs are the ones that wait, and those that arrive within
-/// `RECOVERY` times t.
+/// has caught up. These jobs are those that wait, and those that arrive within `RECOVERY` times t.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Price {
-    /// The nodes of the machine.
+    /// The number of nodes of the machine.
     pub(super) machine: u32,
     /// The number of other jobs that wait.
     pub(super) waiting: usize,
-    /// Jobs that arrive in a unit of time.
+    /// The number of jobs that arrive per unit of time.
     pub(super) rate: f64,
 }
 
 impl Price {
-    /// What it costs the job itself and all others that it holds so many nodes for longer.
+    /// Returns the cost for the job itself and all others if it holds this many nodes for longer.
     pub(super) fn of(self, nodes: u32, added: Time) -> Time {
         let longer = added.ticks();
         let share = f64::from(nodes) / f64::from(self.machine);
@@ -31,8 +30,8 @@ impl Price {
     }
 }
 
-/// The mean rate of arrivals, as a scheduler sees it: it counts the jobs that wait, and those that
-/// it has started.
+/// The mean rate of arrivals as a scheduler observes it: from waiting jobs, and jobs that it has
+/// started.
 #[derive(Default)]
 pub(super) struct Arrivals {
     first: Option<Time>,
@@ -40,13 +39,13 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Notes that a job starts.
+    /// Records that a job starts.
     pub(super) fn start(&mut self) {
         self.started += 1;
     }
 
-    /// The jobs after the first over the time since the first, while so many jobs wait. Zero at the
-    /// first job's own time.
+    /// Returns the number of jobs after the first, divided by the time since the first, given the
+    /// number of waiting jobs. Zero at the arrival of the first job.
     pub(super) fn rate(&mut self, now: Time, waiting: usize) -> f64 {
         let elapsed = now.since(*self.first.get_or_insert(now)).ticks();
         let after_first = (self.started + waiting).saturating_sub(1) as f64;

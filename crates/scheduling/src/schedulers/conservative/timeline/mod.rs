@@ -1,15 +1,15 @@
-//! The free nodes at every time from now on, by what is expected and booked.
+//! The free nodes at every time from now on, given the expected ends and the bookings.
 //!
 //! ```text
 //!   segments:   |  a  |   b   | c |    d ..      b begins at a dip if a node of a is taken in it
 //! ```
 //!
-//! Invariant: each segment lasts until the next begins, and the last for ever. Neighbours differ.
-//! All nodes that are free in a segment are free in the next one too, unless the next begins at a
-//! dip.
+//! Invariant: each segment lasts until the next begins, and the last one forever. Adjacent segments
+//! differ. All nodes that are free in a segment are free in the next one too, unless the next
+//! begins at a dip.
 //!
-//! Cost: T N/64 words for T segments and N nodes. To take or give a slot changes the rows of its
-//! nodes in every segment of its interval, and moves the segments behind.
+//! Cost: T N/64 words for T segments and N nodes. Taking or giving back a slot changes the rows of
+//! its nodes in every segment of its period, and moves the segments behind.
 
 mod runs;
 mod search;
@@ -25,25 +25,25 @@ use pavior_mesh::{Occupancy, OccupancyError};
 use super::slot::{Interval, Slot};
 pub(super) use search::Search;
 
-/// The free nodes, in segments of time. Times, counts and nodes lie in arrays of their own: a
-/// search for a time at which enough nodes are free reads the counts alone.
+/// The free nodes, in segments of time. Times, counts and nodes are in separate arrays, because a
+/// search for a time at which enough nodes are free only reads the counts.
 pub(super) struct NodeTimeline {
     from: VecDeque<Time>,
     count: VecDeque<u32>,
     free: VecDeque<Occupancy>,
-    /// The dips: the times, in order, at which nodes stop being free, because a slot begins. The
-    /// begin of the first segment is none.
+    /// The dips: the times, in order, at which nodes stop being free because a slot begins. The
+    /// begin of the first segment is not a dip.
     dips: Vec<Time>,
 }
 
 impl NodeTimeline {
-    /// These nodes are free from now on for ever.
+    /// Creates a timeline in which these nodes are free from now on forever.
     pub(super) fn new(now: Time, free: Occupancy) -> NodeTimeline {
         let (count, free) = ([free.count()].into(), [free].into());
         NodeTimeline { from: [now].into(), count, free, dips: Vec::new() }
     }
 
-    /// Forgets what was before now.
+    /// Drops everything before now.
     pub(super) fn advance(&mut self, now: Time) {
         let past = self.from.partition_point(|from| *from <= now).max(1) - 1;
         self.from.drain(..past);
@@ -54,7 +54,7 @@ impl NodeTimeline {
         self.dips.drain(..past);
     }
 
-    /// Takes the free nodes of a slot, as far as it is not past.
+    /// Takes the free nodes of a slot, for the part that is not in the past.
     pub(super) fn take(&mut self, slot: &Slot<Placement>) {
         match self.as_set(&slot.held) {
             Some(nodes) => self.change(slot.interval, |free| free.take_set(&nodes)),
@@ -63,7 +63,7 @@ impl NodeTimeline {
         .expect("booked nodes are free");
     }
 
-    /// Gives back the nodes of a slot, as far as it is not past.
+    /// Gives back the nodes of a slot, for the part that is not in the past.
     pub(super) fn give(&mut self, slot: &Slot<Placement>) {
         match self.as_set(&slot.held) {
             Some(nodes) => self.change(slot.interval, |free| free.give_set(&nodes)),
@@ -72,23 +72,24 @@ impl NodeTimeline {
         .expect("booked nodes were taken");
     }
 
-    /// Takes the free nodes of an interval that are not among `open`, as far as it is not past.
+    /// Takes the free nodes that are not in `open`, for the part of a period that is not in the
+    /// past.
     pub(super) fn close(&mut self, interval: Interval, open: &Occupancy) {
         let Some(Range { start, end }) = self.cut_out(interval) else { return };
         for index in start..end {
             self.free[index].keep(open).expect("a calendar is of one machine");
             self.count[index] = self.free[index].count();
         }
-        // Segments that differed by closed nodes alone are now equal.
+        // Segments that differed only in closed nodes are now equal.
         for index in (start..=end).rev() {
             self.join(index);
         }
     }
 
-    /// The nodes of a placement as a set, if it has so many parts that whole words of nodes are
-    /// changed faster.
+    /// Returns the nodes of a placement as a set, if it has so many parts that changing whole words
+    /// is faster.
     fn as_set(&self, placement: &Placement) -> Option<Occupancy> {
-        /// About how many words of nodes are changed in the time of one part.
+        /// The approximate number of words that can be changed in the time for one part.
         const WORDS_A_PART: usize = 16;
         let grid = self.free[0].grid();
         let words = grid.nodes() as usize / 64;
@@ -100,8 +101,8 @@ impl NodeTimeline {
         })
     }
 
-    /// When the nodes of a slot are first free before it, for as long as a job is estimated to run
-    /// or until the slot begins.
+    /// Returns the first time before a slot at which its nodes are free, for the estimated run time
+    /// of the job or until the slot begins.
     pub(super) fn earlier_on_same_nodes(
         &self,
         slot: &Slot<Placement>,
@@ -122,19 +123,19 @@ impl NodeTimeline {
         None
     }
 
-    /// The most nodes that are free at any time before `limit`.
+    /// Returns the maximum number of nodes that are free at any time before `limit`.
     pub(super) fn most_free(&self, limit: Time) -> u32 {
         let end = self.segment_at(limit);
         self.count.range(..end).copied().max().unwrap_or(0)
     }
 
-    /// The first segment that begins at a time or later.
+    /// Returns the first segment that begins at a time or later.
     fn segment_at(&self, at: Time) -> usize {
         self.from.partition_point(|from| *from < at)
     }
 
-    /// Changes the free nodes of an interval, as far as it is not past, in the same way for each of
-    /// its segments: those that differ still do.
+    /// Changes the free nodes in the part of a period that is not in the past. The change is the
+    /// same for each segment, so segments that differ still do.
     fn change(
         &mut self,
         interval: Interval,
@@ -150,7 +151,8 @@ impl NodeTimeline {
         Ok(())
     }
 
-    /// The segments of an interval, as far as it is not past; `None` if it is.
+    /// Returns the segments of the part of a period that is not in the past, or `None` if there is
+    /// no such part.
     fn cut_out(&mut self, interval: Interval) -> Option<Range<usize>> {
         let from = interval.from.max(self.from[0]);
         if interval.to <= from {
@@ -161,8 +163,8 @@ impl NodeTimeline {
         Some(first..end)
     }
 
-    /// Joins a segment to the one before it if they are equal. Notes whether it begins at a dip.
-    /// The first segment has none before it, and behind the last there is none.
+    /// Joins a segment with the one before it if they are equal, and records whether it begins at a
+    /// dip. Does nothing for the first segment, and behind the last.
     fn join(&mut self, index: usize) {
         if !(1..self.from.len()).contains(&index) {
             return;
@@ -181,7 +183,7 @@ impl NodeTimeline {
         }
     }
 
-    /// The segment that begins at a time. If there is none, one is cut there.
+    /// Returns the segment that begins at a time. If there is none, splits a segment there.
     fn cut(&mut self, at: Time) -> usize {
         let index = self.segment_at(at);
         if self.from.get(index) != Some(&at) {

@@ -1,4 +1,4 @@
-//! Runs of segments: the later a job begins in one, the more nodes are free to it.
+//! Runs of segments: within a run, the later a job begins, the more nodes are free for it.
 //!
 //! A job that begins later leaves dips behind and runs over others. Between two such changes it
 //! runs over the same dips:
@@ -10,13 +10,13 @@
 //!                                  b it runs over it. From c it begins behind it.
 //! ```
 //!
-//! So a run ends before the first dip of its window, and before the begin from which the next dip
-//! enters. There are at most two runs a dip.
+//! So a run ends before the first dip of its window, and before the begin at which the next dip
+//! enters. There are at most two runs per dip.
 //!
-//! Invariant: the window holds the dips over which a job runs that begins in the last run. Nodes
-//! that are free throughout from one segment of a run are so from the next.
+//! Invariant: the window has the dips over which a job runs that begins in the last run. Nodes that
+//! are free throughout from one segment of a run on are also free throughout from the next one on.
 //!
-//! Cost: that of the window, O(N/64) words a dip, and O(log T) a run for T segments.
+//! Cost: that of the window, O(N/64) words per dip, and O(log T) per run for T segments.
 
 use std::ops::Range;
 
@@ -39,13 +39,13 @@ pub(super) struct Runs<'p> {
     search: Search<'p>,
     /// The dips over which a job runs that begins in the last run.
     pub(super) window: Window<'p>,
-    /// Where the next run begins.
+    /// The segment with which the next run begins.
     begin: usize,
     end: usize,
 }
 
 impl<'p> Runs<'p> {
-    /// The runs of some segments.
+    /// Creates the runs of some segments.
     pub(super) fn new(
         timeline: &'p NodeTimeline,
         search: &Search<'p>,
@@ -57,8 +57,8 @@ impl<'p> Runs<'p> {
         Runs { timeline, search: *search, window, begin, end }
     }
 
-    /// The next run. Segments are left out if a job that begins there runs over a dip with too few
-    /// free nodes.
+    /// Returns the next run. Segments are left out if a job that begins there runs over a dip with
+    /// too few free nodes.
     pub(super) fn next(&mut self) -> Option<Run> {
         while self.begin < self.end {
             self.window.leave(self.begin);
@@ -76,8 +76,8 @@ impl<'p> Runs<'p> {
         None
     }
 
-    /// The last segment of the run that begins now. If answers are not monotone, each segment is a
-    /// run.
+    /// Returns the last segment of the run that begins now. If answers are not monotone, each
+    /// segment is a run.
     fn last_of_run(&self) -> usize {
         if !self.search.monotone {
             return self.begin;

@@ -1,18 +1,17 @@
 //! The search for the earliest time at which a job can be placed.
 //!
-//! Only begins of segments are tried: within a segment, the earlier a job begins, the more nodes
-//! are free for as long as it runs.
+//! Only the begins of segments are tried: within a segment, the earlier a job begins, the more
+//! nodes are free for its run.
 //!
-//! If the job's answers are monotone, most segments are ruled out together:
+//! If the job's answers are monotone, most segments are excluded in groups:
 //!
-//! 1. All stretches that begin within half of the job's length have the other half in common. A job
-//!    that does not fit there fits in none of them. That mostly takes one question, after a few
-//!    of the dips that they have in common.
-//! 2. What is left is cut into [`Runs`], in which free nodes only grow. The last segment of each is
-//!    asked about. If the job fits there, the others are bisected.
+//! 1. All runs that begin within half of the job's length have the other half in common. If the job
+//!    does not fit in this part, it fits in none of them. This usually takes one question, after a
+//!    few of the dips that they have in common.
+//! 2. The remaining segments are divided into [`Runs`], in which the free nodes only grow. The last
+//!    segment of each run is tried. If the job fits there, the others are bisected.
 //!
-//! Invariant: a segment that is left out is one at which the job does not fit. So the time found is
-//! the earliest.
+//! Invariant: the job does not fit at an excluded segment. So the time found is the earliest.
 //!
 //! Cost: O(d + log T) questions of O(N/64) words each, for d dips and T segments; O(T) questions if
 //! answers are not monotone.
@@ -28,32 +27,32 @@ use super::window::{Entered, Window};
 use crate::schedulers::conservative::question::JobQuestion;
 use crate::schedulers::conservative::slot::{Interval, Need, Slot};
 
-/// The number of dips after which a job is first asked about.
+/// The number of dips after which a job is first tried.
 const FEW_DIPS: usize = 8;
 
 /// The answer for segments that have half of a job's time in common.
 enum Tried {
     Refused,
-    /// Every stretch runs over a dip with too few free nodes, up to the segment that begins there.
+    /// Every run crosses a dip with too few free nodes, up to the segment that begins there.
     Short(usize),
     MayFit,
 }
 
-/// What is looked for.
+/// The conditions of a search.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Search<'p> {
     pub(in super::super) need: Need,
-    /// When the job may begin.
+    /// The period in which the job may begin.
     pub(in super::super) begins: Interval,
-    /// The job's own slot, which is free to it. It may begin only before.
+    /// The job's own slot, which counts as free. The job may only begin before it.
     pub(in super::super) own: Option<&'p Slot<Placement>>,
-    /// Whether the job is refused on fewer nodes whenever it is refused on more.
+    /// True if a job that is refused is also refused with fewer free nodes.
     pub(in super::super) monotone: bool,
 }
 
 impl NodeTimeline {
-    /// The earliest time at which a job can be placed on nodes that are free for as long as it is
-    /// estimated to run, and where.
+    /// Finds the earliest time at which a job can be placed on nodes that are free for its
+    /// estimated run time, and the placement.
     pub(in super::super) fn earliest(
         &self,
         search: &Search<'_>,
@@ -83,8 +82,9 @@ impl NodeTimeline {
         None
     }
 
-    /// Asks whether a job fits in what all stretches have in common that begin in some segments. It
-    /// is asked of a few dips of them first: mostly these leave too little.
+    /// Checks whether a job fits in the time that all runs beginning in some segments have in
+    /// common. A few of their common dips are tried first, because these usually leave too few
+    /// nodes.
     fn tried(
         &self,
         group: &Range<usize>,
@@ -116,7 +116,7 @@ impl NodeTimeline {
         }
     }
 
-    /// As [`NodeTimeline::earliest`], run by run.
+    /// Does the same as [`NodeTimeline::earliest`], run by run.
     fn earliest_in(
         &self,
         segments: Range<usize>,

@@ -1,22 +1,23 @@
-//! The nodes that are free throughout a window of time that moves on.
+//! The nodes that are free throughout a sliding window of time.
 //!
-//! A dip is a time at which nodes stop being free. Between dips free nodes stay free. So the nodes
-//! that are free at the begin of a window and at all its dips are free throughout.
+//! A dip is a time at which nodes stop being free. Between dips, free nodes stay free. So nodes
+//! that are free at the begin of a window and at all of its dips are free throughout.
 //!
-//! Dips enter behind the last and leave from the first. The nodes that are free at all of them are
-//! kept as a queue of two stacks keeps its sum. Here dips 4 and 5 have entered behind 1, 2 and 3:
+//! Dips enter at the end and leave at the front. The nodes that are free at all of them are
+//! maintained in the way in which a queue made of two stacks maintains its sum. In this example,
+//! dips 4 and 5 have entered behind 1, 2 and 3:
 //!
 //! ```text
 //!   from_dip:    1 & 2 & 3,  2 & 3,  3     an entry a dip, which leaves with it
 //!   at_others:   4 & 5                     one entry for all; dips that enter are and-ed to it
 //! ```
 //!
-//! When a dip without an entry leaves, the dips that stay are given an entry each.
+//! When a dip without an entry leaves, the remaining dips get an entry each.
 //!
-//! Invariant: the nodes that are free at all dips are those of both the entry on top, if there is
-//! one, and `at_others`, if there are some.
+//! Invariant: the nodes that are free at all dips are those in both the top entry, if there is one,
+//! and `at_others`, if it is set.
 //!
-//! Cost: each dip enters once, gets an entry once and leaves once, at O(N/64) words each.
+//! Cost: each dip enters once, gets an entry once and leaves once, with O(N/64) words each.
 
 use std::cell::OnceCell;
 use std::collections::VecDeque;
@@ -28,40 +29,41 @@ use pavior_mesh::Occupancy;
 use super::NodeTimeline;
 use crate::schedulers::conservative::slot::Slot;
 
-/// The dips that were taken in.
+/// The dips that have entered.
 pub(super) enum Entered {
     /// All of them.
     All,
-    /// As many as could be at a time.
+    /// The maximum number at a time.
     Some,
-    /// Those before one with too few free nodes, which begins this segment.
+    /// Those before a dip with too few free nodes, which begins this segment.
     Short(usize),
 }
 
-/// The nodes that are free at every dip of a window of time. Both ends of the window only move on.
+/// The nodes that are free at every dip of a window of time. Both ends of the window only move
+/// forward.
 pub(super) struct Window<'p> {
     timeline: &'p NodeTimeline,
-    /// The slot that the job in question has booked. Its nodes are free to the job.
+    /// The slot that the job in question has booked. Its nodes count as free.
     own: Option<&'p Slot<Placement>>,
-    /// The nodes of `own` as a set, if whole words are given faster. Made when first needed.
+    /// The nodes of `own` as a set, if changing whole words is faster. Computed when first needed.
     own_set: OnceCell<Option<Occupancy>>,
     /// The segments that begin at the dips.
     dips: VecDeque<usize>,
-    /// Which of the timeline's dips enters next.
+    /// The index of the next dip of the timeline to enter.
     next_dip: usize,
-    /// For each of the first dips: the nodes that are free from it to the last of these. The entry
+    /// For each of the first dips, the nodes that are free from it to the last of them. The entry
     /// of the earliest dip is on top.
     from_dip: Vec<Occupancy>,
     /// The nodes that are free at all other dips.
     at_others: Option<Occupancy>,
     /// The last answer of [`Window::free`].
     common: Occupancy,
-    /// Sets whose memory is used again.
+    /// Unused sets, whose memory is reused.
     spare: Vec<Occupancy>,
 }
 
 impl<'p> Window<'p> {
-    /// A window that begins at a time or later.
+    /// Creates a window that begins at a time or later.
     pub(super) fn new(
         timeline: &'p NodeTimeline,
         own: Option<&'p Slot<Placement>>,
@@ -82,20 +84,20 @@ impl<'p> Window<'p> {
         }
     }
 
-    /// The segment of the first dip.
+    /// Returns the segment of the first dip.
     pub(super) fn first(&self) -> Option<usize> {
         self.dips.front().copied()
     }
 
-    /// The number of nodes that are free in a segment, the job's own included.
+    /// Returns the number of nodes that are free in a segment, including the job's own.
     fn free_count(&self, segment: usize) -> u64 {
         let own = self.own.filter(|own| own.interval.from <= self.timeline.from[segment]);
         let own = own.map_or(0, |own| own.held.nodes());
         u64::from(self.timeline.count[segment]) + u64::from(own)
     }
 
-    /// Takes in the next dips after one time and before another, at most so many. Stops at a dip
-    /// with fewer free nodes than are needed.
+    /// Adds the next dips between two times, at most the given number. Stops at a dip with too few
+    /// free nodes.
     pub(super) fn enter_some(
         &mut self,
         (after, before): (Time, Time),
@@ -120,7 +122,7 @@ impl<'p> Window<'p> {
         Entered::All
     }
 
-    /// The next dip that has not entered.
+    /// Returns the next dip that has not entered.
     pub(super) fn next_dip(&self) -> Option<Time> {
         self.timeline.dips.get(self.next_dip).copied()
     }
@@ -136,7 +138,7 @@ impl<'p> Window<'p> {
         self.dips.push_back(segment);
     }
 
-    /// Takes out the dips up to a segment.
+    /// Removes the dips up to a segment.
     pub(super) fn leave(&mut self, segment: usize) {
         let left = self.dips.partition_point(|dip| *dip <= segment);
         self.dips.drain(..left);
@@ -148,7 +150,8 @@ impl<'p> Window<'p> {
         }
     }
 
-    /// The nodes that are free in a segment and at all dips. The segment is before the first dip.
+    /// Returns the nodes that are free in a segment and at all dips. The segment is before the
+    /// first dip.
     pub(super) fn free(&mut self, segment: usize) -> &Occupancy {
         let begin = &self.timeline.free[segment];
         let (one, other) = match (self.from_dip.last(), &self.at_others) {
@@ -163,7 +166,7 @@ impl<'p> Window<'p> {
         &self.common
     }
 
-    /// Makes an entry for every dip.
+    /// Computes an entry for every dip.
     fn make_entries(&mut self) {
         self.spare.append(&mut self.from_dip);
         self.spare.extend(self.at_others.take());
@@ -176,7 +179,7 @@ impl<'p> Window<'p> {
         }
     }
 
-    /// The nodes that are free in a segment, the job's own included.
+    /// Returns the nodes that are free in a segment, including the job's own.
     fn copy_of(&mut self, segment: usize) -> Occupancy {
         let mut free = self.spare.pop().unwrap_or_else(|| self.common.clone());
         free.copy_from(&self.timeline.free[segment]);
