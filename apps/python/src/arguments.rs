@@ -1,4 +1,5 @@
-//! Arguments as people write them: names and sides of machines, whole numbers, scalars of numpy.
+//! Arguments in the forms that people use: names and sides of machines, whole numbers, numpy
+//! scalars.
 
 use pavior::Grid;
 use pyo3::exceptions::PyTypeError;
@@ -8,34 +9,34 @@ use pyo3::types::PyString;
 use crate::errors::{read, value};
 use crate::geometry;
 
-/// A value in a message, whatever it is.
+/// Formats any value for a message.
 pub(crate) fn shown(given: &Bound<'_, PyAny>) -> String {
     let repr = given.repr().map_or_else(|_| "something".into(), |repr| repr.to_string());
     pavior::text::shown(&repr).to_string()
 }
 
-/// A scalar or an array of numpy as Python has it; anything else as it is.
+/// Converts a numpy scalar or array to a Python object. Returns anything else unchanged.
 pub(crate) fn plain<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if given.hasattr("tolist")? { given.call_method0("tolist") } else { Ok(given.clone()) }
 }
 
-/// A whole number of at least 0: an int, one of numpy, or a float such as 1e4.
+/// Reads a whole number of at least 0: an int, a numpy integer, or a float such as 1e4.
 pub(crate) fn whole(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Ok(number) = given.extract::<u64>() {
         return Ok(number);
     }
-    // A text is no number, though some types of numbers are read from it.
+    // A text is not a number, although some number types can be parsed from it.
     let number = given.extract::<f64>().map_err(|_| {
         PyTypeError::new_err(format!("{} is no whole number, such as 1", shown(given)))
     })?;
-    // Above 2^53 a float has no place for every whole number.
+    // Above 2^53, a float cannot represent every whole number.
     if number.fract() == 0.0 && (0.0..=9e15).contains(&number) {
         return Ok(number as u64);
     }
     Err(value(format!("{} is no whole number from 0 to 2^64 - 1", shown(given))))
 }
 
-/// The name of a machine; sides are those of a mesh.
+/// Returns the name of a machine. Sides are those of a mesh.
 pub(crate) fn machine_name(given: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(name) = given.cast::<PyString>() {
         return Ok(name.to_str()?.to_string());
@@ -50,7 +51,7 @@ pub(crate) fn machine_name(given: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(format!("mesh:{}", sides.iter().map(i64::to_string).collect::<Vec<_>>().join("x")))
 }
 
-/// A machine by its name, or by the sides of a mesh.
+/// Reads a machine from its name, or from the sides of a mesh.
 pub(crate) fn machine(given: &Bound<'_, PyAny>) -> PyResult<Grid> {
     read(given.py(), &machine_name(given)?)
 }

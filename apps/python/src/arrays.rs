@@ -1,4 +1,4 @@
-//! Boxes, arrays and words as Python has them.
+//! Boxes, arrays and words as Python objects.
 
 use pavior::{Cuboid, Grid, Occupancy, Refusal};
 use pyo3::prelude::*;
@@ -6,14 +6,14 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::geometry::Box;
 
-/// The words of all refusals, in order. Two refusals can have one word.
+/// Returns the words of all refusals, in order. Two refusals can have the same word.
 pub(crate) fn reasons() -> Vec<&'static str> {
     let mut words: Vec<&str> = Refusal::ALL.map(Refusal::word).to_vec();
     words.dedup();
     words
 }
 
-/// Boxes as a tuple.
+/// Returns boxes as a tuple.
 pub(crate) fn boxes<'py>(
     py: Python<'py>,
     grid: &Grid,
@@ -23,7 +23,8 @@ pub(crate) fn boxes<'py>(
     PyTuple::new(py, boxes)
 }
 
-/// A numpy array `[z, y, x]` (as many axes as the machine has) of values in the order of nodes.
+/// Creates a numpy array `[z, y, x]` (with as many axes as the machine) from values in the order of
+/// nodes.
 pub(crate) fn array<'py>(
     py: Python<'py>,
     grid: &Grid,
@@ -36,19 +37,19 @@ pub(crate) fn array<'py>(
     flat.call_method1("reshape", (PyTuple::new(py, shape)?,))?.call_method0("copy")
 }
 
-/// True where nodes are free, `[z, y, x]`.
+/// Creates an array `[z, y, x]` that is True where nodes are free.
 pub(crate) fn free_nodes<'py>(py: Python<'py>, free: &Occupancy) -> PyResult<Bound<'py, PyAny>> {
     array(py, free.grid(), &free_bytes(free), "bool")
 }
 
-/// A byte a node: 1 where it is free.
+/// Returns one byte per node: 1 if it is free.
 pub(crate) fn free_bytes(free: &Occupancy) -> Vec<u8> {
     let mut bytes = vec![0; free.grid().nodes() as usize];
     free.iter().for_each(|node| bytes[node.index()] = 1);
     bytes
 }
 
-/// The word of a reason as a string that is made once.
+/// Returns the word of a reason as an interned string.
 pub(crate) fn word(py: Python<'_>, refusal: Refusal) -> Py<PyAny> {
     PyString::intern(py, refusal.word()).into_any().unbind()
 }

@@ -1,4 +1,4 @@
-//! What a call asks for: one combination of parameters, and where its jobs come from.
+//! The request of a call: one combination of parameters, and the source of its jobs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::inputs::Inputs;
 use crate::own::Own;
 use crate::trace::Trace;
 
-/// The name under which a log that is in memory stands in a point.
+/// The name of an in-memory log in a point.
 const IN_MEMORY: &str = "table";
 
-/// The settings of keyword arguments: each a value or a list of values; None is left out.
+/// Reads settings from keyword arguments, each with a value or a list of values. None is ignored.
 fn settings(parameters: &Bound<'_, PyDict>) -> PyResult<Vec<Setting>> {
     let mut settings = Vec::new();
     for (key, given) in parameters {
@@ -37,7 +37,7 @@ fn settings(parameters: &Bound<'_, PyDict>) -> PyResult<Vec<Setting>> {
     Ok(settings)
 }
 
-/// The members of a list, a tuple or an array; none of anything else.
+/// Returns the members of a list, a tuple or an array. `None` for anything else.
 fn members<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
     let given = plain(given)?;
     if let Ok(list) = given.cast::<PyList>() {
@@ -47,7 +47,7 @@ fn members<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyA
     Ok(tuple.ok().map(|tuple| tuple.iter().collect()))
 }
 
-/// A value as experiment files have it.
+/// Returns a value as text, as in experiment files.
 fn text(key: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
     let given = plain(given)?;
     if let Ok(text) = given.cast::<PyString>() {
@@ -60,7 +60,7 @@ fn text(key: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
         return Ok(given.str()?.to_str()?.to_string());
     }
     if let Ok(number) = given.cast::<PyFloat>() {
-        // 1e4 is as good a number of jobs as 10000.
+        // 1e4 is also accepted as a number of jobs.
         return Ok(number.value().to_string());
     }
     let mut known = parameters::ALL.iter().filter(|known| known.is_called(key));
@@ -80,7 +80,7 @@ fn text(key: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
     Err(PyTypeError::new_err(format!("{} is no value of {key}", shown(&given))))
 }
 
-/// The experiment of settings; what is wrong is `BadName`.
+/// Creates the experiment from settings. Errors are `BadName`.
 fn specification(
     py: Python<'_>,
     settings: &[Setting],
@@ -102,7 +102,7 @@ fn specification(
     Ok(specification)
 }
 
-/// The arguments of a call, taken apart.
+/// The separated arguments of a call.
 pub(crate) struct Call<'py> {
     machine: String,
     names: [String; 2],
@@ -112,7 +112,7 @@ pub(crate) struct Call<'py> {
 }
 
 impl<'py> Call<'py> {
-    /// Takes the arguments of a call apart; those that are one of several raise.
+    /// Separates the arguments of a call. Raises for arguments that list several values.
     pub(crate) fn of(
         py: Python<'py>,
         machine: Option<&Bound<'py, PyAny>>,
@@ -146,7 +146,7 @@ impl<'py> Call<'py> {
         Ok(Call { machine, names, trace, rest, own })
     }
 
-    /// The settings, and the log if it is in memory.
+    /// Returns the settings, and the log if it is in memory.
     fn settings(&self) -> PyResult<(Vec<Setting>, Option<Bound<'py, Trace>>)> {
         let mut all = vec![
             Setting::new("machine", &self.machine),
@@ -167,7 +167,7 @@ impl<'py> Call<'py> {
     }
 }
 
-/// Takes an argument out of keyword arguments; None is as good as none.
+/// Removes an argument from keyword arguments. None counts as missing.
 pub(crate) fn taken<'py>(
     from: &Bound<'py, PyDict>,
     key: &str,
@@ -179,14 +179,14 @@ pub(crate) fn taken<'py>(
     Ok(given.filter(|given| !given.is_none()))
 }
 
-/// Whether a key says something of the runs of an experiment together.
+/// Returns true if a key applies to all runs of an experiment together.
 fn is_of_several(key: &str) -> bool {
     let name = key.replace('_', "-");
     let of_one = ["metrics", "timing"];
     CONTROLS.iter().any(|control| control.name == name) && !of_one.contains(&name.as_str())
 }
 
-/// Refuses several values of a parameter: they are several runs.
+/// Raises if a parameter has several values, which would be several runs.
 fn one(key: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
     let count = match members(given)? {
         Some(members) => members.len(),
@@ -207,7 +207,7 @@ fn one(key: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
     }
 }
 
-/// The name of one machine; a sequence of numbers is its sides.
+/// Returns the name of one machine. A sequence of numbers is read as its sides.
 fn one_machine(given: &Bound<'_, PyAny>) -> PyResult<String> {
     match members(given)? {
         Some(members) if members.iter().any(|one| one.extract::<i64>().is_err()) => {
@@ -218,7 +218,7 @@ fn one_machine(given: &Bound<'_, PyAny>) -> PyResult<String> {
     }
 }
 
-/// The path of a log.
+/// Reads the path of a log.
 fn path(given: &Bound<'_, PyAny>) -> PyResult<String> {
     let path: PathBuf = given.extract().map_err(|_| {
         PyTypeError::new_err(format!("a log is a path or a Trace, not {}", shown(given)))
@@ -228,7 +228,7 @@ fn path(given: &Bound<'_, PyAny>) -> PyResult<String> {
     })
 }
 
-/// What a name, a class or a function is called in an experiment.
+/// Returns the name in an experiment for a name, a class or a function.
 fn named(
     given: Option<&Bound<'_, PyAny>>,
     usual: &str,
@@ -236,7 +236,7 @@ fn named(
     own: &mut Own,
 ) -> PyResult<String> {
     let Some(given) = given else { return Ok(usual.to_string()) };
-    // A list of one is as good as its member.
+    // A list of one member is read as this member.
     let member = members(given)?.and_then(|members| members.into_iter().next());
     let given = member.as_ref().unwrap_or(given);
     match given.cast::<PyString>() {
@@ -245,17 +245,17 @@ fn named(
     }
 }
 
-/// One combination of parameters, and where its jobs come from.
+/// One combination of parameters, and the source of its jobs.
 pub(crate) struct Asked {
     pub(crate) specification: Specification,
     pub(crate) point: Point,
     inputs: Inputs,
-    /// Whether strategy or scheduler are in Python.
+    /// True if the strategy or the scheduler is in Python.
     pub(crate) own: bool,
 }
 
 impl Asked {
-    /// What a call asks for.
+    /// Reads the request of a call.
     pub(crate) fn new(py: Python<'_>, call: Call<'_>) -> PyResult<Asked> {
         let (all, trace) = call.settings()?;
         let mut inputs = Inputs::new(Path::new(""));
@@ -282,12 +282,12 @@ impl Asked {
         Ok(Asked { specification, point, inputs, own: call.own.is_used() })
     }
 
-    /// The logs that are in memory, and files.
+    /// Returns the in-memory logs, and files.
     pub(crate) fn inputs(&self) -> &Inputs {
         &self.inputs
     }
 
-    /// What the point means; its log is read.
+    /// Reads the log and creates the scenario of the point.
     pub(crate) fn scenario(&self) -> Result<Scenario, InputError> {
         let timing = self.specification.timing;
         Scenario::new(self.point.settings(), timing, &self.inputs, &Histories::default())

@@ -1,4 +1,4 @@
-//! What an experiment is made of.
+//! The parts of an experiment.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ pub(crate) struct Definition {
     scenarios: Mutex<HashMap<usize, Arc<Scenario>>>,
 }
 
-/// Why a span gave no lines.
+/// Reasons why a span has no lines.
 pub(crate) enum SpanError {
     Words(String),
     Input(InputError),
@@ -32,7 +32,7 @@ impl Definition {
         Definition { experiment, inputs, histories, scenarios }
     }
 
-    /// The fingerprint of the experiment and its inputs, or what is wrong with them.
+    /// Returns the fingerprint of the experiment and its inputs, or an error in them.
     pub(crate) fn fingerprint(&self) -> Result<String, InputError> {
         self.experiment.fingerprint(&self.inputs)
     }
@@ -54,7 +54,7 @@ impl Definition {
         Ok(scenario)
     }
 
-    /// The lines of a span.
+    /// Runs a span and returns its lines.
     pub(crate) fn lines(&self, span: Span, stop: &Stop) -> Result<String, SpanError> {
         let Span { point, first, end } = span;
         let scenario = self.scenario(point)?;

@@ -1,4 +1,4 @@
-//! The directory of an experiment, which the command line and the package share.
+//! The directory of an experiment, which the command line can also use.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
@@ -12,7 +12,8 @@ use crate::experiment::Specification;
 use crate::journal::{Journal, entries};
 use crate::results::Results;
 
-/// A directory that this process alone may change; what the command line began, it goes on with.
+/// The directory of an experiment. Only this process can change it while the object exists. The
+/// command line can resume it, and vice versa.
 #[pyclass(frozen, module = "pavior._native")]
 pub(crate) struct Directory {
     open: Mutex<OpenRun>,
@@ -27,7 +28,7 @@ impl Directory {
 
 #[pymethods]
 impl Directory {
-    /// Makes a directory or goes on with one, and locks it until the object goes.
+    /// Creates a directory, or resumes one, and locks it until the object is deleted.
     #[new]
     fn new(py: Python<'_>, path: PathBuf, specification: &Specification) -> PyResult<Directory> {
         let experiment = &specification.shared.experiment;
@@ -48,13 +49,13 @@ impl Directory {
         Ok(Directory { open: Mutex::new(open), known })
     }
 
-    /// The replications that the directory held when it was opened.
+    /// The replications that the directory contained when it was opened.
     #[getter]
     fn journal(&self, py: Python<'_>) -> Py<Journal> {
         self.known.clone_ref(py)
     }
 
-    /// Keeps lines that `replicate` gave: they outlive the process when this returns.
+    /// Stores lines from `replicate`. They are durable when this returns.
     fn keep(&self, py: Python<'_>, lines: &[u8]) -> PyResult<()> {
         let mut open = self.open(py)?;
         for entry in entries(lines)? {
@@ -63,8 +64,7 @@ impl Directory {
         Ok(())
     }
 
-    /// Writes the files of the results, each whole or not at all; the journal goes when they are
-    /// safe.
+    /// Writes the result files atomically, and deletes the journal when they are safe.
     fn finish(&self, py: Python<'_>, results: &Results) -> PyResult<()> {
         let files = results.publications()?;
         self.open(py)?.finish(&files).map_err(|error| directory_error(py, &error))

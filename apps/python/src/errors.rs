@@ -1,4 +1,4 @@
-//! Errors of the crates below as the exceptions of `pavior._errors`.
+//! Conversion of errors to the exceptions of `pavior._errors`.
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-/// An exception class of `pavior._errors`, looked up once.
+/// Returns an exception class of `pavior._errors`, which is looked up once.
 fn class<'py>(
     py: Python<'py>,
     cell: &'static PyOnceLock<Py<PyType>>,
@@ -28,7 +28,7 @@ static REFUSED: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static BROKEN: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static PAVIOR_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
-/// An instance of an exception class, or the error of making it.
+/// Creates an instance of an exception class, or returns the error of doing so.
 fn raise(
     class: PyResult<&Bound<'_, PyType>>,
     arguments: impl FnOnce(&Bound<'_, PyType>) -> PyErr,
@@ -39,31 +39,31 @@ fn raise(
     }
 }
 
-/// `BadName`, with the characters of `text` that are at fault.
+/// Creates a `BadName`, with the characters of `text` that are wrong.
 pub(crate) fn bad_name(py: Python<'_>, text: &str, reason: String, span: Range<usize>) -> PyErr {
-    // Python counts characters, Rust bytes.
+    // Python counts characters, Rust counts bytes.
     let characters = |end: usize| text.get(..end).map_or(end, |part| part.chars().count());
     let span = (characters(span.start), characters(span.end));
     raise(class(py, &BAD_NAME, "BadName"), |class| PyErr::from_type(class.clone(), (reason, span)))
 }
 
-/// Reads a text by its `FromStr`, as `BadName` where it cannot be read.
+/// Parses a text with its `FromStr`. Errors are `BadName`.
 pub(crate) fn read<T: std::str::FromStr<Err = BadName>>(py: Python<'_>, text: &str) -> PyResult<T> {
     text.parse().map_err(|bad: BadName| bad_name(py, text, bad.reason, bad.span))
 }
 
-/// `Refused`, with its reason.
+/// Creates a `Refused` with its reason.
 pub(crate) fn refused(py: Python<'_>, refusal: Refusal) -> PyErr {
     let arguments = (refusal.word(), refusal.meaning(), refusal.is_permanent());
     raise(class(py, &REFUSED, "Refused"), |class| PyErr::from_type(class.clone(), arguments))
 }
 
-/// `Broken`: code of the caller does not keep to its contract.
+/// Creates a `Broken`: the caller's code violates its contract.
 pub(crate) fn broken(py: Python<'_>, message: String) -> PyErr {
     raise(class(py, &BROKEN, "Broken"), |class| PyErr::from_type(class.clone(), (message,)))
 }
 
-/// An error of the caller's own code: the exception that it raised, or `Broken`.
+/// Returns the exception that the caller's code raised, or `Broken`.
 pub(crate) fn failed(py: Python<'_>, error: &CallerError) -> PyErr {
     match error.get().downcast_ref::<PyErr>() {
         Some(raised) => raised.clone_ref(py),
@@ -71,25 +71,24 @@ pub(crate) fn failed(py: Python<'_>, error: &CallerError) -> PyErr {
     }
 }
 
-/// What stopped a run; `of` says which one, where there are several.
+/// Converts the error that stopped a run. `of` names the run if there are several.
 pub(crate) fn stopped(py: Python<'_>, error: &RunError, of: &str) -> PyErr {
     match error {
         RunError::Failed(error) => failed(py, error),
-        // Only the caller's own scheduler starts what cannot start.
+        // Only the caller's own scheduler can start a job that cannot start.
         RunError::Start(error) => broken(py, format!("{of}{error}")),
         error => other(py, format!("{of}{error}")),
     }
 }
 
-/// `PaviorError`: what has no class of its own.
+/// Creates a `PaviorError`, for errors without a class of their own.
 pub(crate) fn other(py: Python<'_>, message: String) -> PyErr {
     raise(class(py, &PAVIOR_ERROR, "PaviorError"), |class| {
         PyErr::from_type(class.clone(), (message,))
     })
 }
 
-/// What the system says of a file, as the kind of `OSError` that Python has for it; `ValueError`
-/// where a file holds what it must not.
+/// Converts an error of a file to the matching `OSError`, or to `ValueError` for invalid contents.
 pub(crate) fn file(py: Python<'_>, error: &FileError) -> PyErr {
     let (FileError::Read { path, reason }
     | FileError::Place { path, reason }
@@ -111,7 +110,7 @@ pub(crate) fn file(py: Python<'_>, error: &FileError) -> PyErr {
     }
 }
 
-/// Why a log or a list of failures is not read.
+/// Converts an error from reading a log or a list of failures.
 pub(crate) fn log(py: Python<'_>, error: &LogError) -> PyErr {
     match error {
         LogError::File(error) => file(py, error),
@@ -119,12 +118,12 @@ pub(crate) fn log(py: Python<'_>, error: &LogError) -> PyErr {
     }
 }
 
-/// Why what an experiment needs is not read.
+/// Converts an error from reading an input of an experiment.
 pub(crate) fn input(py: Python<'_>, error: &InputError) -> PyErr {
     error.downcast_ref().map_or_else(|| value(error), |error| log(py, error))
 }
 
-/// Why a directory cannot be used.
+/// Converts an error of a directory.
 pub(crate) fn directory(py: Python<'_>, error: &DirectoryError) -> PyErr {
     match error {
         DirectoryError::File(error) => file(py, error),
@@ -132,7 +131,7 @@ pub(crate) fn directory(py: Python<'_>, error: &DirectoryError) -> PyErr {
     }
 }
 
-/// A value of the caller that makes no sense.
+/// Creates a `ValueError` for an invalid value of the caller.
 pub(crate) fn value(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

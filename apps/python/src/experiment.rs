@@ -1,4 +1,4 @@
-//! Experiments, and the replications that they want: pure functions that any engine can call.
+//! Experiments, and the replications that they need: pure functions that any engine can call.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use crate::own::Own;
 use crate::progress::{Cancel, Progress};
 use crate::results::Results;
 
-/// An experiment: its points, and the rule that says how often each is replicated.
+/// An experiment: its points, and the rule for the number of replications of each.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Specification {
     pub(crate) shared: Arc<Definition>,
@@ -58,13 +58,13 @@ impl Specification {
         Ok(Specification { shared, text, folder, fingerprint, classes })
     }
 
-    /// The text that describes it.
+    /// The text of the experiment file.
     #[getter]
     fn text(&self) -> &str {
         &self.text
     }
 
-    /// The word that names it in files.
+    /// The name, which is used in files.
     #[getter]
     fn name(&self) -> &str {
         &self.shared.experiment.name
@@ -76,13 +76,13 @@ impl Specification {
         self.folder.display().to_string()
     }
 
-    /// The strategies and schedulers of its own.
+    /// The strategies and schedulers of the caller.
     #[getter]
     fn classes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.classes.iter().map(|class| class.clone_ref(py)))
     }
 
-    /// Equal for experiments whose replications may be mixed.
+    /// A fingerprint. Experiments with equal fingerprints have interchangeable replications.
     #[getter]
     fn fingerprint(&self) -> &str {
         &self.fingerprint
@@ -97,7 +97,8 @@ impl Specification {
         self.shared.experiment.points.iter().map(of).collect()
     }
 
-    /// What `skip_unsupported` left out: the parameter, the value, the machine and why.
+    /// The combinations that `skip_unsupported` left out: the parameter, the value, the machine and
+    /// the reason.
     #[getter]
     fn skipped(&self) -> Vec<HashMap<&'static str, String>> {
         let of = |one: &LeftOut| {
@@ -111,8 +112,8 @@ impl Specification {
         self.shared.experiment.left_out.iter().map(of).collect()
     }
 
-    /// What is still to be run, without the spans that are under way; empty when all is. A pure
-    /// function of the replications known.
+    /// Returns the spans that remain to be run, without those in progress. Empty when all are done.
+    /// Depends only on the known replications.
     #[pyo3(signature = (journal, *, without = Vec::new()))]
     #[pyo3(text_signature = "($self, journal, *, without=())")]
     fn wanted(
@@ -133,8 +134,8 @@ impl Specification {
         Ok(wanted)
     }
 
-    /// Runs the replications of a span; returns the journal's lines. The same on every worker,
-    /// however often it is run, but for measured times.
+    /// Runs the replications of a span, and returns the lines for the journal. The lines are the
+    /// same on every worker and in every call, except for measured times.
     #[pyo3(signature = (span, *, cancelled = None))]
     fn replicate<'py>(
         &self,
@@ -154,7 +155,7 @@ impl Specification {
         Ok(PyBytes::new(py, lines.as_bytes()))
     }
 
-    /// How far a sweep is.
+    /// Returns the progress of a sweep.
     fn progress(&self, py: Python<'_>, journal: &Journal, seconds: f64) -> PyResult<Progress> {
         let known = journal.entries()?;
         let done = known.len() as u64;
@@ -167,7 +168,7 @@ impl Specification {
         Ok(Progress { done, planned: done + missing, points_done, points, seconds })
     }
 
-    /// The results; `ValueError` if replications are still wanted.
+    /// Returns the results. Raises `ValueError` if replications are missing.
     fn results(&self, journal: &Journal) -> PyResult<Results> {
         let samples = self.shared.experiment.complete(journal.entries()?);
         let samples = samples.map_err(|wanted| {
@@ -196,7 +197,7 @@ impl Specification {
     }
 }
 
-/// What is left of a range without some others, in order.
+/// Returns the parts of a range outside of some other ranges, in order.
 fn subtract(from: Range<u64>, mut others: Vec<Range<u64>>) -> Vec<Range<u64>> {
     others.sort_unstable_by_key(|other| (other.start, other.end));
     let (mut left, mut start) = (Vec::new(), from.start);

@@ -1,4 +1,4 @@
-//! Where strategies would put a request, and what stands in its way.
+//! The placement of a request by each strategy, and the jobs in its way.
 
 use pavior::answers::{Demand, Question, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
 use pavior::strategies::Selection;
@@ -13,23 +13,23 @@ use crate::geometry::Box;
 use crate::jobs::{JobName, Jobs};
 use crate::shared::{Inner, Shared};
 
-/// The most jobs that are moved in a plan.
+/// The maximum number of jobs that a plan moves.
 const MOVED: usize = 2;
 
-/// Where each strategy would put a request, and what stands in its way.
+/// The placement of a request by each strategy, and the jobs in its way.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Explanation {
     grid: Grid,
     state: State,
     request: Request,
     answers: Vec<Answer>,
-    /// What stands in the way of its box, if it has one.
+    /// The reason why its box is not free, if it has a box.
     why: Option<Why>,
     nearest: Option<Cuboid>,
     jobs: Jobs,
 }
 
-/// Asks strategies in the state of a machine. Nothing changes.
+/// Asks strategies about a request in the state of a machine. Nothing changes.
 pub(crate) fn explain(
     shared: &Shared,
     inner: &Inner,
@@ -54,7 +54,7 @@ pub(crate) fn explain(
     Ok(Explanation { grid, state, request, answers, why, nearest, jobs })
 }
 
-/// The machine as it is, drawn.
+/// Draws the current state of the machine.
 pub(crate) fn picture(inner: &Inner) -> String {
     let state = State::of(&inner.machine);
     pavior::draw::state(&state, &|job| name(&inner.jobs, job))
@@ -88,7 +88,7 @@ impl Explanation {
 
 #[pymethods]
 impl Explanation {
-    /// By strategy: where it would put the request, or why it refuses.
+    /// For each strategy, the boxes that it would grant, or the reason why it refuses.
     #[getter]
     fn answers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let answers = PyDict::new(py);
@@ -102,14 +102,14 @@ impl Explanation {
         Ok(PyMappingProxy::new(py, answers.as_mapping()))
     }
 
-    /// Where the box is free, turned or not.
+    /// A place where the box is free, turned or not.
     #[getter]
     fn fits(&self) -> Option<Box> {
         let why = self.why.as_ref();
         self.boxed(why.and_then(|why| why.place.first().copied()))
     }
 
-    /// The free box that comes nearest to the one asked for.
+    /// The free box that is most similar to the requested one.
     #[getter]
     fn nearest(&self) -> Option<Box> {
         self.boxed(self.nearest)
@@ -121,20 +121,21 @@ impl Explanation {
         self.boxed(self.state.free().largest_free())
     }
 
-    /// The reason in a sentence, who is in the way, and which moves would make room.
+    /// The answer in sentences: the reason, the jobs in the way, and moves that would make room.
     #[getter]
     fn why<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.lines())
     }
 
-    /// The place that it costs least to empty.
+    /// The place that is cheapest to empty.
     #[getter]
     fn blocked(&self) -> Option<Box> {
         let blocked = self.why.as_ref()?.blocked.as_ref();
         self.boxed(blocked.map(|blocked| blocked.at))
     }
 
-    /// The jobs that hold nodes of `blocked`, and how many they hold in all; the largest first.
+    /// The jobs that hold nodes of `blocked`, with the total number of nodes of each, the largest
+    /// first.
     #[getter]
     fn blocked_by<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let jobs = PyDict::new(py);

@@ -1,4 +1,4 @@
-//! Points, shapes and boxes, with as many entries as the machine has axes.
+//! Points, shapes and boxes, with one entry per axis of the machine.
 
 use pavior::{Coordinates, Cuboid, Grid, NodeId, Sides};
 use pyo3::exceptions::PyTypeError;
@@ -8,8 +8,8 @@ use pyo3::types::{PyList, PySequence, PyString, PyTuple};
 use crate::arguments::shown;
 use crate::errors::value;
 
-/// Whole numbers of an argument: an int, a text such as `4x4`, or a sequence of ints; none of
-/// anything else.
+/// Reads whole numbers from an argument: an int, a text such as `4x4`, or a sequence of ints.
+/// `None` for anything else.
 pub(crate) fn entries(argument: &Bound<'_, PyAny>) -> Option<Vec<i64>> {
     let all = |members: &mut dyn Iterator<Item = Bound<'_, PyAny>>| {
         members.map(|member| member.extract::<i64>().ok()).collect()
@@ -27,14 +27,14 @@ pub(crate) fn entries(argument: &Bound<'_, PyAny>) -> Option<Vec<i64>> {
     if let Ok(number) = argument.extract::<i64>() {
         return Some(vec![number]);
     }
-    // An array of numpy is no sequence by its type. Sets and dictionaries have no order of axes.
+    // A numpy array is not a sequence by its type. Sets and dictionaries have no order of axes.
     let is_ordered = argument.cast::<PySequence>().is_ok() || argument.hasattr("tolist").ok()?;
     let mut members = argument.try_iter().ok().filter(|_| is_ordered)?.map(PyResult::ok);
     let members: Vec<Bound<'_, PyAny>> = members.by_ref().collect::<Option<_>>()?;
     all(&mut members.into_iter())
 }
 
-/// Up to three whole numbers of an argument, the axes that it leaves out filled up.
+/// Reads up to three whole numbers from an argument, and fills missing axes.
 pub(crate) fn numbers(
     argument: &Bound<'_, PyAny>,
     what: &str,
@@ -56,7 +56,7 @@ pub(crate) fn numbers(
     Ok((all, count))
 }
 
-/// As [`numbers`], one an axis of a machine.
+/// Does the same as [`numbers`], with one entry per axis of a machine.
 fn on(grid: &Grid, argument: &Bound<'_, PyAny>, what: &str, fill: u16) -> PyResult<[u16; 3]> {
     let (all, count) = numbers(argument, what, fill)?;
     if count == grid.axes() {
@@ -65,7 +65,7 @@ fn on(grid: &Grid, argument: &Bound<'_, PyAny>, what: &str, fill: u16) -> PyResu
     Err(value(format!("{what} on {grid} has {} entries, not {count}", grid.axes())))
 }
 
-/// The sides of a box on a machine, one an axis.
+/// Reads the sides of a box on a machine, one per axis.
 pub(crate) fn sides(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<Sides> {
     let sides = on(grid, argument, "a shape", 1)?;
     if sides.contains(&0) {
@@ -74,12 +74,12 @@ pub(crate) fn sides(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<Sides>
     Ok(sides)
 }
 
-/// The base of a box on a machine: one coordinate an axis, not necessarily a node.
+/// Reads the base of a box on a machine, one coordinate per axis. It need not be a node.
 pub(crate) fn point(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<Coordinates> {
     on(grid, argument, "a base", 0)
 }
 
-/// A node of a machine.
+/// Reads a node of a machine.
 pub(crate) fn node(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<NodeId> {
     let point = on(grid, argument, "a node", 0)?;
     if !grid.contains(point) {
@@ -93,7 +93,7 @@ fn words(numbers: &[u16]) -> String {
     format!("({})", shown.join(", "))
 }
 
-/// The first entries of a point or of sides as a tuple.
+/// Returns the first entries of a point or of sides as a tuple.
 pub(crate) fn tuple(
     py: Python<'_>,
     numbers: [u16; 3],
@@ -102,10 +102,11 @@ pub(crate) fn tuple(
     PyTuple::new(py, &numbers[..axes])
 }
 
-/// A class and what it is called with, for `pickle`.
+/// A class and its arguments, for `pickle`.
 type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyTuple>, Bound<'py, PyTuple>));
 
-/// A box of nodes: its base, the corner of least coordinates before wrapping, and its sides.
+/// A box of nodes: its base, which is the corner with the smallest coordinates before wrapping, and
+/// its sides.
 #[pyclass(frozen, eq, hash, module = "pavior")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Box {
@@ -118,7 +119,7 @@ impl Box {
         Box { cuboid, axes: grid.axes() }
     }
 
-    /// The box as Python would write it.
+    /// Formats the box as Python code.
     pub(crate) fn words(&self) -> String {
         format!(
             "Box({}, {})",
@@ -127,7 +128,7 @@ impl Box {
         )
     }
 
-    /// The box on a machine, whose number of axes it must have.
+    /// Returns the box on a machine. The numbers of axes must be equal.
     pub(crate) fn on(&self, grid: &Grid) -> PyResult<Cuboid> {
         if self.axes == grid.axes() {
             Ok(self.cuboid)
@@ -156,19 +157,19 @@ impl Box {
         Ok(Box { cuboid: Cuboid::new(base, sides), axes })
     }
 
-    /// The corner of least coordinates, before wrapping.
+    /// The corner with the smallest coordinates, before wrapping.
     #[getter]
     fn base<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         tuple(py, self.cuboid.base, self.axes)
     }
 
-    /// The lengths in nodes.
+    /// The sides, in nodes.
     #[getter]
     fn sides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         tuple(py, self.cuboid.sides, self.axes)
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     fn nodes(&self) -> u64 {
         self.cuboid.sides.iter().map(|&side| u64::from(side)).product()
     }

@@ -1,4 +1,4 @@
-//! Long work without the interpreter, which Ctrl-C ends within half a second.
+//! Long-running work without the interpreter lock, which Ctrl-C stops within half a second.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,21 +10,21 @@ use pyo3::prelude::*;
 
 use crate::errors::other;
 
-/// How often it is looked whether a signal came.
+/// The interval between checks for signals.
 const POLL: Duration = Duration::from_millis(50);
 
-/// How long an interrupted piece of work is waited for. One that takes longer, such as reading a
-/// long log, ends by itself later: its result is not used.
+/// The time to wait for interrupted work. Work that takes longer, such as reading a long log, ends
+/// by itself later, and its result is dropped.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// What a signal raises, if one came.
+/// Raises the exception of a pending signal.
 fn signals(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 
-/// As [`watched`], for work that calls code of the caller. Its thread stays known to the
-/// interpreter, so that a call costs little. A signal raises in the caller's code, too, which may
-/// be in a loop without end. So does another thread that makes `is_stopped` true.
+/// Does the same as [`watched`], for work that calls the caller's code. Its thread stays registered
+/// with the interpreter, so that calls are cheap. A signal also raises in the caller's code, which
+/// may be in an endless loop. So does another thread that makes `is_stopped` true.
 pub(crate) fn interruptible_own<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
@@ -69,8 +69,9 @@ fn raise_in(py: Python<'_>, thread: u64) -> PyResult<()> {
     raise.call1((thread, raised)).map(drop)
 }
 
-/// Runs something on a thread of its own, without the interpreter, and looks for signals meanwhile.
-/// If a signal raises, `stop` is called, which must make the work end, and the exception is raised.
+/// Runs a function on another thread, without the interpreter lock, and checks for signals
+/// meanwhile. If a signal raises, calls `stop`, which must make the work end, and raises the
+/// exception.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
@@ -79,8 +80,8 @@ pub(crate) fn interruptible<T: Send + 'static>(
     watched(py, stop, || Ok(()), work)
 }
 
-/// As [`interruptible`]; `looked` is called whenever no signal was found, and what it raises ends
-/// the work, too.
+/// Does the same as [`interruptible`], and calls `looked` after each check without a signal. An
+/// exception from `looked` also ends the work.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
@@ -89,7 +90,7 @@ pub(crate) fn watched<T: Send + 'static>(
 ) -> PyResult<T> {
     let (done, answer) = mpsc::channel();
     let run = move || {
-        // Where the receiver is gone, the work was interrupted.
+        // If the receiver is gone, the work was interrupted.
         let _ = done.send(work());
     };
     std::thread::Builder::new()
@@ -107,7 +108,7 @@ pub(crate) fn watched<T: Send + 'static>(
                 Err(RecvTimeoutError::Timeout) => {
                     if let Err(raised) = Python::attach(signals).and_then(|()| looked()) {
                         stop();
-                        // Whether it ended or not: the exception is what the caller gets.
+                        // The exception is returned whether or not the work has ended.
                         let _ = answer.recv_timeout(GRACE);
                         return Err(raised);
                     }

@@ -1,4 +1,4 @@
-//! The names that callers give to jobs, and the numbers that the machine knows them by.
+//! The callers' names of jobs, and the machine's numbers for them.
 
 use pavior::{JobId, Machine};
 use pyo3::IntoPyObjectExt;
@@ -29,7 +29,7 @@ impl JobName {
         if let Ok(word) = argument.cast::<PyString>() {
             return Ok(JobName::Word(word.to_str()?.into()));
         }
-        // Integers of numpy, too.
+        // This includes numpy integers.
         argument.extract().map(JobName::Number).map_err(|_| {
             let given = shown(argument);
             PyTypeError::new_err(format!("the name of a job is an int or a str, not {given}"))
@@ -53,12 +53,12 @@ impl std::fmt::Display for JobName {
     }
 }
 
-/// Numbers of jobs whose names are no numbers of at least 0 begin here.
+/// The first number for jobs whose names are not numbers of at least 0.
 const TABLED: u64 = 1 << 63;
 
-/// The names of the jobs that hold nodes. A name that is a number of at least 0 is the job's number
-/// itself. The machine knows which jobs hold nodes, and in which order they got them. So in the
-/// usual case nothing is noted here.
+/// The names of the jobs that hold nodes. A name that is a number of at least 0 is used as the
+/// job's number. The machine knows which jobs hold nodes, and the order of grants. So usually
+/// nothing is stored here.
 #[derive(Clone, Default)]
 pub(crate) struct Jobs {
     tabled: FxHashMap<JobName, JobId>,
@@ -68,14 +68,15 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// The next name for a job without one. A job that was given this name may have it.
+    /// Returns the next name for a job without one. A job that was given this name may still hold
+    /// it.
     pub(crate) fn next_name(&mut self) -> JobName {
         self.next_name += 1;
         JobName::Number(self.next_name - 1)
     }
 
-    /// The number that a job of this name has, if it holds nodes; the job of a number of at least 0
-    /// may hold none.
+    /// Returns the number of the job with this name, if it holds nodes. If the name is a number of
+    /// at least 0, the job may hold none.
     pub(crate) fn number(&self, name: &JobName) -> Option<JobId> {
         match name {
             JobName::Number(number) if *number >= 0 => Some(JobId(*number as u64)),
@@ -83,12 +84,12 @@ impl Jobs {
         }
     }
 
-    /// Whether a job of this name holds nodes.
+    /// Returns true if a job with this name holds nodes.
     pub(crate) fn has(&self, machine: &Machine, name: &JobName) -> bool {
         self.number(name).is_some_and(|number| machine.placement(number).is_some())
     }
 
-    /// The number that a new job of this name gets.
+    /// Returns the number for a new job with this name.
     pub(crate) fn number_for(&self, name: &JobName) -> JobId {
         match name {
             JobName::Number(number) if *number >= 0 => JobId(*number as u64),
@@ -96,12 +97,12 @@ impl Jobs {
         }
     }
 
-    /// The name of a job.
+    /// Returns the name of a job.
     pub(crate) fn name(&self, number: JobId) -> JobName {
         self.names.get(&number).cloned().unwrap_or(JobName::Number(number.0 as i64))
     }
 
-    /// Adds a job under the number that [`Jobs::number_for`] gave.
+    /// Adds a job under the number from [`Jobs::number_for`].
     pub(crate) fn add(&mut self, name: &JobName, number: JobId) {
         if number.0 >= TABLED {
             self.next_tabled += 1;
@@ -110,7 +111,7 @@ impl Jobs {
         }
     }
 
-    /// Forgets a job.
+    /// Removes a job.
     pub(crate) fn remove(&mut self, number: JobId) {
         if number.0 >= TABLED
             && let Some(name) = self.names.remove(&number)

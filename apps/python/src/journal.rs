@@ -1,4 +1,4 @@
-//! Spans of replications, and what is known of them.
+//! Spans of replications, and known replications.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::errors::value;
 
-/// Some replications of one point: the unit of work.
+/// Consecutive replications of one point: the unit of work.
 #[pyclass(frozen, eq, hash, module = "pavior")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Span {
@@ -18,7 +18,7 @@ pub(crate) struct Span {
     /// The first replication.
     #[pyo3(get)]
     pub(crate) first: u64,
-    /// Behind the last replication.
+    /// The index after the last replication.
     #[pyo3(get)]
     pub(crate) end: u64,
 }
@@ -47,8 +47,8 @@ impl Span {
         Ok(Span { point, first, end })
     }
 
-    /// The old name of `end`, with the same value: behind the last replication. In the JSON of
-    /// `pavior sweep`, `last` is the last replication itself.
+    /// The old name of `end`, with the same value: the index after the last replication. In the
+    /// JSON of `pavior sweep`, `last` is the index of the last replication itself.
     #[getter]
     fn last(&self, py: Python<'_>) -> PyResult<u64> {
         warn_of_last(py)?;
@@ -65,7 +65,7 @@ impl Span {
     }
 }
 
-/// Warns of the old name of `end`, for one version.
+/// Warns about the old name of `end`, for one version.
 fn warn_of_last(py: Python<'_>) -> PyResult<()> {
     let words =
         c"Span.last is behind the last replication, other than in the JSON of `pavior sweep`; \
@@ -73,7 +73,7 @@ fn warn_of_last(py: Python<'_>) -> PyResult<()> {
     PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), words, 1)
 }
 
-/// The replications that are known.
+/// The known replications.
 #[pyclass(frozen, module = "pavior")]
 #[derive(Default)]
 pub(crate) struct Journal {
@@ -85,7 +85,7 @@ impl Journal {
         Journal { entries: Mutex::new(entries) }
     }
 
-    /// What is known, in the order in which it came.
+    /// Returns the known replications, in the order in which they were added.
     pub(crate) fn entries(&self) -> PyResult<Vec<JournalEntry>> {
         Ok(self.lock()?.clone())
     }
@@ -95,10 +95,10 @@ impl Journal {
     }
 }
 
-/// The key of lines that go between workers, which no directory holds yet.
+/// The key of lines that are exchanged between workers and not yet in a directory.
 pub(crate) const BETWEEN_WORKERS: &str = "";
 
-/// The entries of lines that `replicate` gave.
+/// Parses lines from `replicate`.
 pub(crate) fn entries(lines: &[u8]) -> PyResult<Vec<JournalEntry>> {
     let text = std::str::from_utf8(lines).map_err(value)?;
     let entry = |(number, line): (usize, &str)| {
@@ -115,8 +115,8 @@ impl Journal {
         Journal::default()
     }
 
-    /// Adds lines that `replicate` gave; returns how many. A line that is not whole is an error,
-    /// and nothing is added.
+    /// Adds lines from `replicate`, and returns their number. If a line is incomplete, raises an
+    /// error and adds nothing.
     fn add(&self, lines: &[u8]) -> PyResult<usize> {
         let added = entries(lines)?;
         let count = added.len();

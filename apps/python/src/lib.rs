@@ -1,9 +1,9 @@
-//! The native half of the Python package `pavior`.
+//! The native part of the Python package `pavior`.
 //!
-//! It converts: arguments to this workspace's types, errors to exceptions, results to Python
-//! objects and Arrow tables. What it decides nothing about lies in the crates below it.
+//! It converts arguments to the types of this workspace, errors to exceptions, and results to
+//! Python objects and Arrow tables. All decisions are made in the crates below.
 
-// PyO3 converts arguments into owned values; a function that only looks at one takes it so, too.
+// PyO3 passes arguments as owned values, also to a function that only reads them.
 #![allow(clippy::needless_pass_by_value)]
 
 mod arguments;
@@ -39,7 +39,7 @@ mod trace;
 
 use pyo3::prelude::*;
 
-/// The classes and functions that `pavior/__init__.py` gives names to.
+/// The classes and functions that `pavior/__init__.py` exports.
 #[pymodule]
 mod _native {
     #[pymodule_export]
@@ -85,7 +85,7 @@ mod _native {
 
     use crate::arrays::reasons;
 
-    /// The words that stubs repeat.
+    /// Adds the words that stubs repeat.
     #[pymodule_init]
     fn words(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();

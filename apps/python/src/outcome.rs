@@ -1,4 +1,4 @@
-//! What one run came to, as tables, in words, and on a page.
+//! The results of one run, as tables, in words, and on a page.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::shown::{Excerpt, cell, number};
 use crate::table::Table;
 use crate::{records, steps};
 
-/// A metric that was observed.
+/// A measured metric.
 struct Measured {
     name: &'static str,
     value: Option<f64>,
@@ -23,7 +23,7 @@ struct Measured {
     meaning: &'static str,
 }
 
-/// What one run came to.
+/// The results of one run.
 #[pyclass(frozen, name = "Result", module = "pavior")]
 pub(crate) struct Outcome {
     point: Point,
@@ -53,7 +53,7 @@ impl Outcome {
 
 #[pymethods]
 impl Outcome {
-    /// A row a metric: `metric`, `value` (null where it does not apply), `unit`.
+    /// A table with one row per metric: `metric`, `value` (null if it does not apply), `unit`.
     #[getter]
     fn metrics(&self) -> PyResult<Table> {
         let all = || self.metrics.iter();
@@ -65,21 +65,22 @@ impl Outcome {
         Table::new(columns, self.unit())
     }
 
-    /// A row a job, in the order of arrival; see `records`. Made once.
+    /// A table with one row per job, in the order of arrival: `job`, `submit`, `start`, `end`,
+    /// `nodes`, `granted_nodes`, `fate`, `reason` and `boxes`. Created once.
     #[getter]
     fn jobs(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         self.once(py, &self.jobs, records::jobs)
     }
 
-    /// A row a box that a job held. Made once.
+    /// A table with one row per box that a job held. Created once.
     #[getter]
     fn placements(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         self.once(py, &self.placements, records::placements)
     }
 
-    /// How many nodes were `busy`, how many jobs waited (`queue`), or the nodes of the largest free
-    /// box (`largest_free`): a row a change, `time` and `value`. Not of runs with failures of
-    /// nodes.
+    /// Returns a time series with one row per change: `time` and `value`. `metric` is `busy` (nodes
+    /// that jobs hold), `queue` (waiting jobs) or `largest_free` (nodes of the largest free box).
+    /// Not available for runs with failures of nodes.
     fn steps(&self, py: Python<'_>, metric: &str) -> PyResult<Table> {
         let settings = self.point.settings();
         if settings.jobs().is_some_and(|jobs| jobs.failures.is_some()) {
@@ -97,20 +98,21 @@ impl Outcome {
         steps::table(&steps.ok_or_else(unknown)?, self.point.unit())
     }
 
-    /// The last departure, in units; 0 if no job departed.
+    /// The time of the last departure, in units; 0 if no job departed.
     #[getter]
     fn end(&self) -> f64 {
         let end = self.jobs_in_order().iter().filter_map(|job| records::span(job)?.1).max();
         end.map_or(0.0, |end| self.point.unit().units(end))
     }
 
-    /// What times are in: `s`, `time_unit` or `cycle`.
+    /// The unit of times: `s`, `time_unit` or `cycle`.
     #[getter]
     fn unit(&self) -> &'static str {
         self.point.unit().name
     }
 
-    /// The value of a metric, None where it does not apply; `KeyError` if it was not observed.
+    /// Returns the value of a metric, or None if it does not apply. Raises `KeyError` if it was not
+    /// measured.
     fn __getitem__(&self, metric: &str) -> PyResult<Option<f64>> {
         let found = self.metrics.iter().find(|one| one.name == metric);
         found.map(|one| one.value).ok_or_else(|| {
@@ -123,7 +125,7 @@ impl Outcome {
         })
     }
 
-    /// The run in words, and the metrics that apply with what they mean.
+    /// Describes the run, with a table of the metrics that apply and their meanings.
     fn _repr_html_(&self) -> String {
         let row = |one: &Measured| {
             let [name, unit, meaning] = [one.name, one.unit, one.meaning].map(str::to_string);
@@ -169,7 +171,7 @@ impl Outcome {
         Outcome { point, metrics, record, jobs, placements }
     }
 
-    /// The run in a sentence.
+    /// Describes the run in a sentence.
     fn summary(&self) -> String {
         let jobs = self.jobs_in_order();
         let count = |is: fn(&Fate) -> bool| jobs.iter().filter(|job| is(&job.fate)).count();

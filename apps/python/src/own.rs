@@ -20,12 +20,12 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    /// Adds a class or a function; returns the name under which it stands.
+    /// Adds a class or a function, and returns its name in the registry.
     pub(crate) fn add(&mut self, own: &Bound<'_, PyAny>) -> PyResult<String> {
         if is_class(own, "Strategy")? { self.add_strategy(own) } else { self.add_scheduler(own) }
     }
 
-    /// Adds a strategy; returns the name under which it stands.
+    /// Adds a strategy, and returns its name in the registry.
     pub(crate) fn add_strategy(&mut self, own: &Bound<'_, PyAny>) -> PyResult<String> {
         let class =
             own.cast::<PyType>().ok().filter(|_| is_class(own, "Strategy").unwrap_or(false));
@@ -40,7 +40,7 @@ impl Own {
         name_of(own)
     }
 
-    /// Adds a scheduler; returns the name under which it stands.
+    /// Adds a scheduler, and returns its name in the registry.
     pub(crate) fn add_scheduler(&mut self, own: &Bound<'_, PyAny>) -> PyResult<String> {
         let kind = if is_class(own, "Priority")? {
             Kind::Priority
@@ -61,12 +61,12 @@ impl Own {
         Ok(name)
     }
 
-    /// Whether anything was added.
+    /// Returns true if anything was added.
     pub(crate) fn is_used(&self) -> bool {
         self.strategies || self.schedulers
     }
 
-    /// Tells the schedulers what times are in, now that the experiment has been read.
+    /// Tells the schedulers the unit of time, which is known after the experiment has been read.
     pub(crate) fn settle(&self, experiment: &Specification) -> PyResult<()> {
         let Some(first) = experiment.points.first() else { return Ok(()) };
         if self.schedulers && experiment.points.iter().any(|point| point.unit() != first.unit()) {
@@ -78,7 +78,7 @@ impl Own {
     }
 }
 
-/// Whether something is a subclass of a class of the package.
+/// Returns true if an object is a subclass of a class of the package.
 fn is_class(own: &Bound<'_, PyAny>, class: &str) -> PyResult<bool> {
     let class = own.py().import("pavior")?.getattr(class)?;
     own.cast::<PyType>().map_or(Ok(false), |own| own.is_subclass(&class))

@@ -1,9 +1,9 @@
-//! How far a long call is, and how its work is asked to end.
+//! The progress of a long call, and requests to end it.
 
 use pavior::simulation::Stop;
 use pyo3::prelude::*;
 
-/// Asks `replicate` in another thread to end.
+/// A request to another thread to end `replicate`.
 #[pyclass(frozen, module = "pavior")]
 #[derive(Default)]
 pub(crate) struct Cancel {
@@ -17,30 +17,30 @@ impl Cancel {
         Cancel::default()
     }
 
-    /// Asks for the end.
+    /// Requests the end.
     fn cancel(&self) {
         self.stop.set();
     }
 
-    /// Whether it was asked for.
+    /// True if the end was requested.
     #[getter]
     fn cancelled(&self) -> bool {
         self.stop.is_set()
     }
 }
 
-/// How far a long call is.
+/// The progress of a long call.
 #[pyclass(frozen, get_all, module = "pavior")]
 pub(crate) struct Progress {
-    /// What is known or done: replications of a sweep, jobs of a run, answers of a judgement.
+    /// The number of items done: replications of a sweep, jobs of a run, or answers of a test.
     pub(crate) done: u64,
-    /// How many are known or wanted; 0 where that is not known.
+    /// The number of items in total; 0 if unknown.
     pub(crate) planned: u64,
-    /// Points that want nothing more.
+    /// The number of points that are complete.
     pub(crate) points_done: usize,
-    /// All points.
+    /// The number of points.
     pub(crate) points: usize,
-    /// Seconds since the beginning.
+    /// The time since the start, in seconds.
     pub(crate) seconds: f64,
 }
 
@@ -52,25 +52,25 @@ impl Progress {
     }
 }
 
-/// How often it is told how far a call is, in seconds.
+/// The interval between reports, in seconds.
 const EVERY: f64 = 0.5;
 
-/// The clock of the caller, in seconds: no result depends on it.
+/// Returns the caller's clock, in seconds. No result depends on it.
 fn now() -> PyResult<f64> {
     Python::attach(|py| py.import("time")?.call_method0("monotonic")?.extract())
 }
 
-/// Tells the caller how far a call of one piece is.
+/// Reports the progress of a call to the caller.
 pub(crate) struct Reporter {
-    /// What is called, if anything.
+    /// The function to call, if any.
     report: Option<Py<PyAny>>,
     begun: f64,
     told: f64,
 }
 
 impl Reporter {
-    /// What `progress` asks for: a function, a line on standard error for what is counted, or
-    /// nothing.
+    /// Creates a reporter from the argument `progress`: a function, a line on standard error that
+    /// counts `what`, or nothing.
     pub(crate) fn new(
         progress: Option<&Bound<'_, PyAny>>,
         counted: &str,
@@ -83,7 +83,7 @@ impl Reporter {
         Ok(Reporter { report, begun, told: begun })
     }
 
-    /// Tells how far the call is, if that was not told just now.
+    /// Reports the progress, unless it was reported just now.
     pub(crate) fn tell(&mut self, done: u64, planned: u64) -> PyResult<()> {
         let now = now()?;
         if now - self.told < EVERY {
@@ -93,7 +93,7 @@ impl Reporter {
         self.call(done, planned, 0)
     }
 
-    /// Tells that the call is over.
+    /// Reports that the call is done.
     pub(crate) fn done(&mut self, done: u64) -> PyResult<()> {
         self.call(done, done, 1)
     }
@@ -101,7 +101,7 @@ impl Reporter {
     /// Ends the line of a call that has failed.
     pub(crate) fn end(&self, py: Python<'_>) {
         let Some(report) = &self.report else { return };
-        // The failure itself is what the caller is told; a function of his has no such method.
+        // The caller gets the failure itself. A caller's function has no such method.
         if let Ok(end) = report.getattr(py, "end") {
             let _ = end.call0(py);
         }

@@ -1,7 +1,7 @@
 //! The results of an experiment as Arrow tables, and as the files that the command line writes.
 //!
-//! Each table has a column for each parameter with a value at some point. Its other columns are
-//! made of means, of samples or of paired differences.
+//! Each table has a column for each parameter that is set at some point. The other columns contain
+//! means, samples or paired differences.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl Results {
         &self.shared.experiment
     }
 
-    /// The files of the directory of the experiment.
+    /// Returns the files of the directory of the experiment.
     pub(crate) fn publications(&self) -> PyResult<Vec<Publication>> {
         let from = Provenance {
             version: env!("CARGO_PKG_VERSION").to_string(),
@@ -48,7 +48,7 @@ impl Results {
 
 #[pymethods]
 impl Results {
-    /// `results.csv`: a row a point and metric.
+    /// The means, as in `results.csv`: one row per point and metric.
     #[getter]
     fn means(&self) -> PyResult<Table> {
         let Means { columns: names, rows } = Means::of(self.specification(), &self.samples);
@@ -68,7 +68,7 @@ impl Results {
         Table::new(columns, self.unit)
     }
 
-    /// What `means` says that is not the same everywhere: the parameters that vary, and the metrics
+    /// A short form of `means`, without constant columns: the parameters that vary, and the metrics
     /// that apply, one after another.
     #[getter]
     fn brief(&self) -> PyResult<Table> {
@@ -76,7 +76,7 @@ impl Results {
         rows.retain(|row| row.summary.mean.is_some());
         let order =
             |metric: &str| self.specification().metrics.iter().position(|spec| spec.name == metric);
-        // What is measured is no metric of the experiment: it comes last.
+        // A measured time is not a metric of the experiment, so it comes last.
         rows.sort_by_key(|row| order(&row.metric).unwrap_or(usize::MAX));
         let values: Vec<&[String]> = rows.iter().map(|row| &row.values[..]).collect();
         let varies = |at: usize| values.iter().any(|row| row[at] != values[0][at]);
@@ -93,7 +93,8 @@ impl Results {
         Table::new(columns, self.unit)
     }
 
-    /// A row a replication: its point, its values of the parameters, and every metric.
+    /// The samples: one row per replication, with its point, the values of its parameters, and
+    /// every metric.
     #[getter]
     fn replications(&self) -> PyResult<Table> {
         let specification = self.specification();
@@ -125,7 +126,8 @@ impl Results {
         Table::new(columns, self.unit)
     }
 
-    /// `differences.csv`: paired differences to the baseline, a row a point and metric.
+    /// The paired differences to the baseline, as in `differences.csv`: one row per point and
+    /// metric.
     #[getter]
     fn differences(&self) -> PyResult<Table> {
         let specification = self.specification();
@@ -153,19 +155,19 @@ impl Results {
         Table::new(columns, self.unit)
     }
 
-    /// The files that the command line writes, by name: the same bytes.
+    /// Returns the files that the command line writes, by name, with the same bytes.
     fn files<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
         let file = |file: Publication| (file.name, PyBytes::new(py, &file.bytes));
         Ok(self.publications()?.into_iter().map(file).collect())
     }
 }
 
-/// The parameter of a column.
+/// Returns the parameter of a column.
 fn parameter_of(column: &str) -> Option<&'static parameters::Parameter> {
     parameters::ALL.iter().find(|known| known.column() == column)
 }
 
-/// The columns of parameters, from their values row by row. An empty text becomes null.
+/// Creates the columns of parameters from their values row by row. An empty text becomes null.
 fn parameter_columns<'n>(names: &'n [String], rows: &[&[String]]) -> Vec<(&'n str, ArrayRef)> {
     let column = |(at, name): (usize, &'n String)| -> (&'n str, ArrayRef) {
         let texts =

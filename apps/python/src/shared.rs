@@ -1,4 +1,4 @@
-//! The state of a machine, which one caller at a time has.
+//! The state of a machine, with exclusive access.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,34 +13,34 @@ use pyo3::sync::MutexExt;
 use crate::errors::{broken, failed, other};
 use crate::jobs::Jobs;
 
-/// What the handles of one machine share.
+/// The state that all handles of a machine share.
 pub(crate) struct Shared {
     pub(crate) grid: Grid,
     pub(crate) selection: Selection,
-    /// What turns a number of nodes into a box.
+    /// The rule that turns a number of nodes into a box.
     pub(crate) rule: pavior::workload::Selection<ShapeRule>,
     pub(crate) seed: u64,
     inner: Mutex<Inner>,
-    /// The thread that has the state; 0 if none has.
+    /// The thread that has access; 0 if none has.
     user: AtomicUsize,
 }
 
-/// What changes.
+/// The mutable state.
 pub(crate) struct Inner {
     pub(crate) machine: pavior::Machine,
     pub(crate) jobs: Jobs,
-    /// The boxes of requests for a number of nodes.
+    /// The boxes for requests of a number of nodes.
     pub(crate) shaper: Shaper,
 }
 
 impl Inner {
-    /// Raises what has gone wrong in the strategy.
+    /// Raises the error that has occurred in the strategy.
     pub(crate) fn check(&self, py: Python<'_>) -> PyResult<()> {
         self.machine.error().map_or(Ok(()), |error| Err(failed(py, &error)))
     }
 }
 
-/// The state, for as long as its one user has it.
+/// Exclusive access to the state.
 pub(crate) struct Held<'s> {
     inner: MutexGuard<'s, Inner>,
     shared: &'s Shared,
@@ -66,7 +66,8 @@ impl Drop for Held<'_> {
     }
 }
 
-/// What tells this thread from all others that live: the address of something of its own.
+/// Returns a number that identifies this thread among those alive: an address of a thread-local
+/// variable.
 fn this_thread() -> usize {
     thread_local! {
         static OWN: u8 = const { 0 };
@@ -74,7 +75,7 @@ fn this_thread() -> usize {
     OWN.with(|own| std::ptr::from_ref(own).addr())
 }
 
-/// Up to so many nodes a search takes less time than giving the interpreter away.
+/// The number of nodes up to which a search is faster than releasing the interpreter lock.
 const QUICK: u32 = 4096;
 
 impl Shared {
@@ -90,13 +91,13 @@ impl Shared {
         Shared { grid, selection, rule, seed, inner, user: AtomicUsize::new(0) }
     }
 
-    /// Whether the interpreter is kept while the machine searches.
+    /// Returns true if the interpreter lock is kept during a search.
     pub(crate) fn is_quick(&self) -> bool {
         self.grid.nodes() <= QUICK
     }
 
-    /// The state, for one caller at a time. While another thread has it, this one waits without the
-    /// interpreter, which that thread may need.
+    /// Locks the state for one caller at a time. While another thread has it, waits without the
+    /// interpreter lock, which that thread may need.
     pub(crate) fn lock(&self, py: Python<'_>) -> PyResult<Held<'_>> {
         let this_thread = this_thread();
         let inner = match self.inner.try_lock() {

@@ -1,4 +1,4 @@
-//! Values, tables and boxes of text, as a terminal and a page show them. Text may be anyone's.
+//! Values, tables and text boxes for terminals and pages. Text may be untrusted.
 
 use std::fmt::Write;
 
@@ -9,12 +9,12 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 use pavior::draw::escape;
 
-/// The most characters of a cell.
+/// The maximum number of characters of a cell.
 const LONGEST: usize = 48;
-/// The widest table of a terminal.
+/// The maximum width of a table on a terminal.
 const WIDE: usize = 110;
 
-/// A number with six digits that count.
+/// Formats a number with six significant digits.
 pub(crate) fn number(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 || !value.is_finite() {
@@ -31,7 +31,7 @@ pub(crate) fn number(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// A value of a column, nothing where it is null.
+/// Formats a value of a column. Null becomes empty.
 fn value(column: &ArrayRef, row: usize) -> String {
     if column.is_null(row) {
         return String::new();
@@ -59,7 +59,7 @@ fn value(column: &ArrayRef, row: usize) -> String {
     }
 }
 
-/// A text as a cell: of one line, bounded, and harmless.
+/// Formats a text as a cell: one line, bounded, and escaped.
 pub(crate) fn cell(text: &str) -> String {
     let text = pavior::text::cell(text);
     if text.chars().count() <= LONGEST {
@@ -68,20 +68,20 @@ pub(crate) fn cell(text: &str) -> String {
     text.chars().take(LONGEST - 1).chain(['…']).collect()
 }
 
-/// Some rows of a table as text, with their heads.
+/// Some rows of a table as text, with their headings.
 pub(crate) struct Excerpt {
     heads: Vec<String>,
-    /// Whether a column is of numbers.
+    /// True for each column that contains numbers.
     numeric: Vec<bool>,
     rows: Vec<Vec<String>>,
-    /// The rows before those that are left out.
+    /// The number of rows before the omitted ones.
     before: usize,
-    /// How many rows there are in all.
+    /// The total number of rows.
     total: usize,
 }
 
 impl Excerpt {
-    /// The first and the last rows of a table, at most so many.
+    /// Takes the first and the last rows of a table, at most `most`.
     pub(crate) fn of(batch: &RecordBatch, most: usize) -> Excerpt {
         let total = batch.num_rows();
         let (before, after) = if total <= most { (total, 0) } else { (most - most / 2, most / 2) };
@@ -97,7 +97,7 @@ impl Excerpt {
         }
     }
 
-    /// A table of texts, all of them shown.
+    /// Creates an excerpt with all rows of a table of texts.
     pub(crate) fn of_texts(heads: &[&str], numeric: &[bool], rows: Vec<Vec<String>>) -> Excerpt {
         let (before, total) = (rows.len(), rows.len());
         let harmless =
@@ -111,7 +111,7 @@ impl Excerpt {
         self.total - self.rows.len()
     }
 
-    /// As lines of a terminal; columns that have no room are counted.
+    /// Formats the rows for a terminal. Columns that do not fit are counted.
     pub(crate) fn text(&self) -> String {
         let width = |at: usize| {
             let cells = self.rows.iter().map(|row| row[at].chars().count());
@@ -147,7 +147,7 @@ impl Excerpt {
         lines.join("\n")
     }
 
-    /// As a table of a page, below a caption.
+    /// Formats the rows as a table of a page, below a caption.
     pub(crate) fn html(&self, caption: &str) -> String {
         let side = |at: usize| if self.numeric[at] { "right" } else { "left" };
         let cells = |tag: &str, cells: &[String]| {

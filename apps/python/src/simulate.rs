@@ -1,4 +1,4 @@
-//! One run, from the arguments of a call to what it came to.
+//! One run, from the arguments of a call to its results.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,7 +37,7 @@ pub(crate) fn simulate<'py>(
     Ok(Outcome::new(&specification, point, sample, record))
 }
 
-/// Runs one replication, and tells meanwhile how far it is.
+/// Runs one replication, and reports its progress.
 fn run(
     py: Python<'_>,
     asked: Asked,
@@ -74,23 +74,23 @@ fn run(
     Ok(run)
 }
 
-/// Why there is no run.
+/// Reasons why there is no run.
 enum Fault {
     Input(InputError),
     Run(RunError),
 }
 
-/// How many jobs of a run have ended, and how many are to.
+/// The number of jobs that have ended, and the number that are to end.
 #[derive(Default)]
 struct Ended {
     done: AtomicU64,
     planned: AtomicU64,
 }
 
-/// Counts the jobs that end.
+/// An observer that counts the jobs that end.
 struct Counter {
     ended: Arc<Ended>,
-    /// A job of a log that is rejected ends then.
+    /// True for jobs of a log, where a rejected job counts as ended.
     of_log: bool,
 }
 

@@ -1,4 +1,4 @@
-//! How many boxes of a shape can be placed side by side.
+//! The number of boxes of a shape that fit side by side.
 
 use pavior::answers::{Defragmented, SearchLimits, Shape, SlotsAnswer, Snapshot};
 use pavior::{Cuboid, Grid};
@@ -8,7 +8,7 @@ use pyo3::types::PyTuple;
 use crate::arrays::boxes;
 use crate::jobs::{JobName, Jobs};
 
-/// Boxes of a shape that can be placed side by side, and how many there are at most.
+/// Boxes of a shape that fit side by side, and a bound on their number.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Slots {
     grid: Grid,
@@ -16,7 +16,7 @@ pub(crate) struct Slots {
     moves: Vec<(JobName, Vec<Cuboid>, Vec<Cuboid>)>,
 }
 
-/// Counts them, once at most so many jobs have moved.
+/// Counts them, after at most this many jobs have moved.
 pub(crate) fn count(
     snapshot: &Snapshot,
     jobs: &Jobs,
@@ -34,19 +34,19 @@ pub(crate) fn count(
 
 #[pymethods]
 impl Slots {
-    /// How many were found.
+    /// The number of boxes that were found.
     #[getter]
     fn count(&self) -> usize {
         self.found.boxes.len()
     }
 
-    /// No more are possible.
+    /// An upper bound on the number of boxes.
     #[getter]
     fn bound(&self) -> u32 {
         self.found.bound
     }
 
-    /// Whether there are certainly no more.
+    /// True if there are certainly no more.
     #[getter]
     fn proven(&self) -> bool {
         self.found.proven()
@@ -58,8 +58,8 @@ impl Slots {
         boxes(py, &self.grid, &self.found.boxes)
     }
 
-    /// The moves that make room for them: the job, what it holds before, and after. In an order in
-    /// which they can be carried out.
+    /// The moves that make room for the boxes, as tuples of the job, its boxes before, and its
+    /// boxes after, in an order in which they can be carried out.
     #[getter]
     fn moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let mut moves = Vec::new();

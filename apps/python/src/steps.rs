@@ -1,4 +1,4 @@
-//! How something changes over a run: a row a change.
+//! Values that change during a run: one row per change.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use pyo3::prelude::*;
 use crate::records::{parts, span};
 use crate::table::Table;
 
-/// An instant, and the value from then on.
+/// A time, and the value from then on.
 type Step = (Time, u32);
 
-/// As columns `time` and `value`.
+/// Creates a table with the columns `time` and `value`.
 pub(crate) fn table(steps: &[Step], unit: TimeUnit) -> PyResult<Table> {
     let times = steps.iter().map(|&(at, _)| Some(unit.units(at))).collect::<Float64Array>();
     let values = steps.iter().map(|&(_, value)| Some(value)).collect::<UInt32Array>();
@@ -23,7 +23,7 @@ pub(crate) fn table(steps: &[Step], unit: TimeUnit) -> PyResult<Table> {
     Table::new(columns, unit.name)
 }
 
-/// The nodes that jobs hold.
+/// Returns the number of nodes that jobs hold.
 pub(crate) fn busy(jobs: &[JobRecord]) -> Vec<Step> {
     let nodes =
         |job: &JobRecord| -> i64 { parts(job).iter().map(|part| i64::from(part.volume())).sum() };
@@ -36,7 +36,7 @@ pub(crate) fn busy(jobs: &[JobRecord]) -> Vec<Step> {
     summed(changes)
 }
 
-/// The jobs that wait.
+/// Returns the number of waiting jobs.
 pub(crate) fn queue(jobs: &[JobRecord]) -> Vec<Step> {
     let mut changes = Vec::new();
     for job in jobs {
@@ -49,7 +49,7 @@ pub(crate) fn queue(jobs: &[JobRecord]) -> Vec<Step> {
     summed(changes)
 }
 
-/// Changes of one instant are one.
+/// Adds up the changes, and merges those at the same time.
 fn summed(mut changes: Vec<(Time, i64)>) -> Vec<Step> {
     changes.sort_unstable();
     let mut value = 0;
@@ -63,9 +63,9 @@ fn summed(mut changes: Vec<(Time, i64)>) -> Vec<Step> {
     steps
 }
 
-/// The nodes of the largest free box.
+/// Returns the number of nodes of the largest free box.
 pub(crate) fn largest_free(jobs: &[JobRecord], grid: Grid) -> Vec<Step> {
-    // Of one instant, departures come before starts.
+    // At the same time, departures come before starts.
     let mut changes: Vec<(Time, bool, &Cuboid)> = Vec::new();
     for Stay { start, end, placement } in jobs.iter().flat_map(JobRecord::stays) {
         // A job that departs or moves at once holds its nodes for no time.

@@ -1,4 +1,4 @@
-//! Episodes in which the scheduler says which job starts next, and the caller where.
+//! Episodes in which the scheduler chooses the next job, and the caller its place.
 
 use pavior::scheduling::Start;
 use pavior::simulation::RunError;
@@ -9,11 +9,11 @@ use super::features::floats;
 use super::steps::Steps;
 use crate::arrays::free_bytes;
 
-/// A run whose jobs the caller places.
+/// A run in which the caller places the jobs.
 pub(super) struct Allocating {
     pub(super) steps: Steps,
     bases: BaseSet,
-    /// The job that is to be placed: its place in the queue, and its shape.
+    /// The job to be placed: its index in the queue, and its shape.
     chosen: Option<(usize, Sides)>,
 }
 
@@ -23,7 +23,7 @@ impl Allocating {
         Allocating { steps, bases, chosen: None }
     }
 
-    /// Goes on to the next job that is to be placed.
+    /// Runs until the next job is to be placed.
     pub(super) fn settle(&mut self) -> Result<(), RunError> {
         self.chosen = None;
         while !self.steps.over {
@@ -33,7 +33,7 @@ impl Allocating {
                 continue;
             };
             let shape = simulation.queue().get(start.index).and_then(|job| job.request.shape);
-            // A scheduler that plans in space says itself where a job goes.
+            // A scheduler that plans nodes places the job itself.
             let Some(shape) = shape.filter(|_| start.placement.is_none()) else {
                 simulation.start(start)?;
                 continue;
@@ -47,8 +47,8 @@ impl Allocating {
         Ok(())
     }
 
-    /// Puts the job at the base with this number, or, where it does not fit, at the first base at
-    /// which it does. Whether the mask allows the action.
+    /// Places the job at the base with this number or, if it does not fit there, at the first base
+    /// where it fits. Returns true if the mask allows the action.
     pub(super) fn act(&mut self, action: usize) -> Result<bool, RunError> {
         let Some((index, shape)) = self.chosen else { return Ok(false) };
         let grid = *self.steps.simulation.machine().grid();
@@ -64,7 +64,7 @@ impl Allocating {
         Ok(valid)
     }
 
-    /// The free nodes, the remaining times, the job, and the mask.
+    /// Returns the free nodes, the remaining times, the job, and the mask.
     pub(super) fn observe(&mut self) -> Vec<Vec<u8>> {
         let steps = &self.steps;
         let queue = steps.simulation.queue();

@@ -1,14 +1,14 @@
-//! What an agent sees, as the bytes of arrays of numbers between 0 and 1.
+//! The observations of an agent, as bytes of arrays of numbers between 0 and 1.
 
 use pavior::workload::Job;
 
 use super::steps::Steps;
 
-/// The columns of a job: its share of the nodes, of each side, its estimate, how long it has
-/// waited.
+/// The columns of a job: its fraction of the nodes and of each side, its estimate, and its wait so
+/// far.
 pub(super) const COLUMNS: usize = 6;
 
-/// The bytes of an array of 32-bit floats.
+/// Returns the bytes of an array of 32-bit floats.
 pub(super) fn floats(values: &[f32]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(4 * values.len());
     for value in values {
@@ -18,7 +18,7 @@ pub(super) fn floats(values: &[f32]) -> Vec<u8> {
 }
 
 impl Steps {
-    /// For each node, how long the job on it is said to go on; 0 where there is none.
+    /// Returns for each node the estimated remaining time of its job, or 0 without a job.
     pub(super) fn remaining(&self) -> Vec<u8> {
         let machine = self.simulation.machine();
         let (grid, now) = (*machine.grid(), self.simulation.now());
@@ -34,7 +34,7 @@ impl Steps {
         floats(&shares)
     }
 
-    /// The columns of a job.
+    /// Returns the columns of a job.
     pub(super) fn features(&self, job: &Job) -> [f32; COLUMNS] {
         let grid = self.simulation.machine().grid();
         let sides = job.request.shape.unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Runs that are stepped decision by decision: what the environments of `pavior.gym` are made of.
+//! Runs that are stepped decision by decision, for the environments of `pavior.gym`.
 //!
-//! A step of an episode takes microseconds, so that it keeps the interpreter; there is no thread.
+//! A step takes microseconds, so it keeps the interpreter lock and uses no thread.
 
 mod allocation;
 mod features;
@@ -25,7 +25,7 @@ use allocation::Allocating;
 use scheduling::Scheduling;
 use steps::{Steps, Tally};
 
-/// Makes episodes of one combination of parameters.
+/// Creates episodes of one combination of parameters.
 #[pyclass(frozen, module = "pavior._native")]
 pub(crate) struct Episodes {
     scenario: Scenario,
@@ -45,7 +45,7 @@ impl Episodes {
         run.ok_or_else(|| value("a snapshot has no run"))
     }
 
-    /// The mean estimate of the jobs of a replication, in ticks: what is long and what is short.
+    /// Returns the mean estimate of the jobs of a replication, in ticks, as a scale for times.
     fn scale(&self, replication: u64) -> f64 {
         let (mut sum, mut count) = (0.0, 0_u32);
         for job in self.scenario.jobs(replication).take(self.jobs.min(10_000)) {
@@ -58,7 +58,8 @@ impl Episodes {
 
 #[pymethods]
 impl Episodes {
-    /// `jobs` is the number of jobs of an episode; none is all of a log, and 1,000 drawn ones.
+    /// `jobs` is the number of jobs of an episode. By default it is all jobs of a log, or 1,000
+    /// synthetic jobs.
     #[new]
     #[pyo3(signature = (machine, strategy, scheduler, *, jobs = None, **parameters))]
     fn new(
@@ -90,13 +91,14 @@ impl Episodes {
         geometry::tuple(py, self.grid.sides(), self.grid.axes())
     }
 
-    /// An episode in which the caller schedules: it sees the first `window` jobs of the queue.
+    /// Creates an episode in which the caller schedules, and sees the first `window` jobs of the
+    /// queue.
     fn scheduling(&self, py: Python<'_>, replication: u64, window: usize) -> PyResult<Episode> {
         let steps = Steps::new(self.simulation(py, replication)?, self.scale(replication));
         Episode::begin(py, Kind::Scheduling(Scheduling::new(steps, window)), self.unit)
     }
 
-    /// An episode in which the caller allocates.
+    /// Creates an episode in which the caller places jobs.
     fn allocating(&self, py: Python<'_>, replication: u64) -> PyResult<Episode> {
         let steps = Steps::new(self.simulation(py, replication)?, self.scale(replication));
         Episode::begin(py, Kind::Allocating(Allocating::new(steps)), self.unit)
@@ -115,9 +117,9 @@ pub(crate) struct Episode {
     unit: TimeUnit,
 }
 
-/// What a step gives, in this order: the observation and the mask as bytes of arrays; the time
-/// integral of the number of waiting jobs since the last decision; whether the run is over; the
-/// time; how many jobs wait, run and have departed; whether the mask allows the action.
+/// The result of a step, in this order: the observation and the mask as bytes of arrays; the time
+/// integral of the number of waiting jobs since the last decision; True if the run is over; the
+/// time; the numbers of waiting, running and departed jobs; True if the mask allows the action.
 type Step<'py> = (Vec<Bound<'py, PyByteArray>>, f64, bool, f64, (usize, usize, u64), bool);
 
 impl Episode {
@@ -143,7 +145,7 @@ impl Episode {
 
 #[pymethods]
 impl Episode {
-    /// Carries out an action, and goes on to the next decision.
+    /// Carries out an action, and runs to the next decision.
     fn step<'py>(&self, py: Python<'py>, action: usize) -> PyResult<Step<'py>> {
         let valid = self.with(py, |kind| match kind {
             Kind::Scheduling(one) => one.act(action),
@@ -152,12 +154,12 @@ impl Episode {
         self.look(py, valid)
     }
 
-    /// What is to be decided, without a step.
+    /// Returns the current observation without a step.
     fn see<'py>(&self, py: Python<'py>) -> PyResult<Step<'py>> {
         self.look(py, true)
     }
 
-    /// The machine drawn as text: `.` free, `#` busy or failed.
+    /// Draws the machine as text: `.` free, `#` busy or failed.
     fn drawn(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |kind| {
             let steps = match kind {

@@ -1,7 +1,7 @@
-//! Episodes in which the caller says which job starts next.
+//! Episodes in which the caller chooses the job that starts next.
 //!
 //! The caller sees the first jobs of the queue, and a mask of its actions. An action starts one of
-//! these jobs, or waits for the next change. The caller is asked only when a job could start.
+//! these jobs, or waits for the next change. The caller is only asked when a job could start.
 
 use std::collections::HashSet;
 
@@ -13,16 +13,16 @@ use super::features::{COLUMNS, floats};
 use super::steps::Steps;
 use crate::arrays::free_bytes;
 
-/// A run whose jobs the caller starts.
+/// A run in which the caller starts the jobs.
 pub(super) struct Scheduling {
     pub(super) steps: Steps,
-    /// For each of the first jobs of the queue, whether it could start now.
+    /// For each of the first jobs of the queue, true if it could start now.
     fits: Vec<bool>,
-    /// How many of the first jobs the caller sees.
+    /// The number of jobs that the caller sees.
     window: usize,
     /// The requests that were refused in this state of the machine, with the reach of their jobs.
     refused: HashSet<(Request, Reach)>,
-    /// The state of the machine that `refused` is about.
+    /// The state of the machine to which `refused` applies.
     state: Option<u64>,
 }
 
@@ -42,8 +42,8 @@ impl Scheduling {
         Ok(())
     }
 
-    /// Starts the job at this place of the queue, if it fits. Any other action waits for the next
-    /// change. If no change will come, it starts the oldest job that fits instead. Returns whether
+    /// Starts the job at this index of the queue, if it fits. Any other action waits for the next
+    /// change. If no change will come, it starts the oldest job that fits instead. Returns true if
     /// the mask allows the action.
     pub(super) fn act(&mut self, action: usize) -> Result<bool, RunError> {
         let starts = self.fits.get(action).copied().unwrap_or(false);
@@ -87,8 +87,8 @@ impl Scheduling {
         }
     }
 
-    /// The arrays of an observation: the free nodes, the remaining times, the features of the jobs,
-    /// the length of the queue from 0 to 1, and the mask.
+    /// Returns the arrays of an observation: the free nodes, the remaining times, the features of
+    /// the jobs, the length of the queue from 0 to 1, and the mask.
     pub(super) fn observe(&mut self) -> Vec<Vec<u8>> {
         let queue = self.steps.simulation.queue();
         let waiting = queue.len() as f32;

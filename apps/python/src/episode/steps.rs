@@ -1,4 +1,4 @@
-//! A run, and what is counted between decisions.
+//! A run, and its counts between decisions.
 
 use pavior::Time;
 use pavior::simulation::{RunError, Simulation, Stop};
@@ -6,15 +6,15 @@ use pavior::simulation::{RunError, Simulation, Stop};
 /// A run that is stepped.
 pub(super) struct Steps {
     pub(super) simulation: Simulation<'static, 'static, 'static>,
-    /// What a long time is, in ticks.
+    /// The scale for times, in ticks.
     pub(super) scale: f64,
-    /// The time integral of the number of waiting jobs since it was last looked at, in ticks.
+    /// The time integral of the number of waiting jobs since it was last read, in ticks.
     waited: f64,
     pub(super) over: bool,
     stop: Stop,
 }
 
-/// How a run stands.
+/// The state of a run.
 pub(super) struct Tally {
     pub(super) waited: f64,
     pub(super) over: bool,
@@ -29,7 +29,7 @@ impl Steps {
         Steps { simulation, scale, waited: 0.0, over: false, stop: Stop::default() }
     }
 
-    /// Goes to the next instant at which something changes.
+    /// Advances to the next instant with a change.
     pub(super) fn advance(&mut self) -> Result<(), RunError> {
         let (since, waiting) = (self.simulation.now(), self.simulation.queue().len());
         self.over = !self.simulation.advance(&self.stop)?;
@@ -37,7 +37,7 @@ impl Steps {
         Ok(())
     }
 
-    /// How the run stands; what was waited is counted from here anew.
+    /// Returns the state of the run, and resets the integral of waiting jobs.
     pub(super) fn tally(&mut self) -> Tally {
         Tally {
             waited: std::mem::take(&mut self.waited),
@@ -49,7 +49,7 @@ impl Steps {
         }
     }
 
-    /// A length of time between 0 and 1: as long as the mean estimate is a half.
+    /// Scales a duration to a number between 0 and 1. The mean estimate becomes a half.
     pub(super) fn share(&self, length: Time) -> f32 {
         let length = length.ticks();
         (length / (length + self.scale)) as f32

@@ -1,4 +1,4 @@
-//! What a job holds.
+//! The nodes of a job.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::explain;
 use crate::jobs::JobName;
 use crate::shared::{Inner, Shared};
 
-/// What a job holds. Leaving a `with` block releases it.
+/// The nodes that a job holds. Leaving a `with` block releases them.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Allocation {
     pub(super) shared: Arc<Shared>,
@@ -24,13 +24,13 @@ pub(crate) struct Allocation {
 
 #[pymethods]
 impl Allocation {
-    /// The job, as it was named.
+    /// The name of the job.
     #[getter]
     fn job(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.name.to_object(py)
     }
 
-    /// The nodes granted, which may exceed those asked for.
+    /// The number of granted nodes, which may exceed the requested number.
     #[getter]
     fn nodes(&self) -> u32 {
         self.placement.nodes()
@@ -42,7 +42,7 @@ impl Allocation {
         boxes(py, &self.shared.grid, self.placement.parts())
     }
 
-    /// True where the job has a node, `[z, y, x]`.
+    /// Returns an array `[z, y, x]` that is True at the job's nodes. Needs numpy.
     fn mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut bytes = vec![0; self.shared.grid.nodes() as usize];
         for node in self.placement.parts().iter().flat_map(|part| part.nodes(&self.shared.grid)) {
@@ -51,7 +51,7 @@ impl Allocation {
         array(py, &self.shared.grid, &bytes, "bool")
     }
 
-    /// Releases what the job holds.
+    /// Releases the nodes. Raises `KeyError` if the job holds none.
     fn release(&self, py: Python<'_>) -> PyResult<()> {
         release(py, &self.shared, &self.name)
     }
@@ -62,7 +62,7 @@ impl Allocation {
 
     #[pyo3(signature = (*_raised))]
     fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyTuple>) -> PyResult<()> {
-        // Released inside the block, on purpose: nothing is left to release.
+        // The block has released it on purpose, so there is nothing to release.
         let inner = self.shared.lock(py)?;
         if !inner.jobs.has(&inner.machine, &self.name) {
             return Ok(());
@@ -71,7 +71,7 @@ impl Allocation {
         self.release(py)
     }
 
-    /// What the job was granted, and the machine as it is now, drawn.
+    /// Describes the nodes of the job, and draws the machine as it is now.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let inner = self.shared.lock(py)?;
         let name = self.name.to_string();
@@ -93,7 +93,8 @@ impl Allocation {
     }
 }
 
-/// The name of a new job: as given, and not in use; without one the next, which may be in use.
+/// Returns the name of a new job. A given name must be unused. Without one, returns the next name,
+/// which may be in use.
 pub(super) fn new_name(inner: &mut Inner, job: Option<&Bound<'_, PyAny>>) -> PyResult<JobName> {
     let Some(job) = job else { return Ok(inner.jobs.next_name()) };
     let name = JobName::of(job)?;
@@ -103,7 +104,7 @@ pub(super) fn new_name(inner: &mut Inner, job: Option<&Bound<'_, PyAny>>) -> PyR
     Ok(name)
 }
 
-/// Takes back what a job holds. It is taken back also if the strategy's own code fails then.
+/// Releases the nodes of a job, even if the strategy's own code fails then.
 pub(super) fn release(py: Python<'_>, shared: &Shared, name: &JobName) -> PyResult<()> {
     let mut inner = shared.lock(py)?;
     let missing = || PyKeyError::new_err(format!("job {name} holds no nodes"));

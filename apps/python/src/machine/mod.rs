@@ -27,12 +27,14 @@ use request::Asked;
 
 pub(crate) use allocation::Allocation;
 
-/// A machine, and the strategy that allocates its nodes. Safe to use from several threads, one call
-/// at a time.
+/// A machine, and the strategy that allocates its nodes.
 ///
 /// `machine` is a name, such as `torus:8x8x8`, or the sides of a mesh, such as `(16, 16)`.
-/// `strategy` is a name with its options, such as `tff:scan=yx`, or a class. `shape_rule` turns a
-/// number of nodes into a box; `seed` is for strategies and rules that draw.
+/// `strategy` is a name with options, such as `tff:scan=yx`, or a class. `shape_rule` turns a
+/// number of nodes into a box. `seed` is the seed of strategies and rules with random choices.
+///
+/// Raises `BadName` for an unknown name, and `PaviorError` if the strategy does not work on the
+/// machine. Several threads can use a machine, one call at a time.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Machine {
     shared: Arc<Shared>,
@@ -43,8 +45,8 @@ impl Machine {
         Machine { shared: Arc::new(shared) }
     }
 
-    /// Grants what is asked for, or says why not. If the strategy's own code fails, nothing is
-    /// granted.
+    /// Grants a request, or returns the reason why not. If the strategy's own code fails, nothing
+    /// is granted.
     fn grant(
         &self,
         py: Python<'_>,
@@ -76,7 +78,7 @@ impl Machine {
         self.keep(py, &mut inner, name, number, placement).map(Ok)
     }
 
-    /// Notes that a job holds nodes. They are taken back if the strategy failed when it was told.
+    /// Records the nodes of a job. If the strategy fails when it is notified, releases them again.
     fn keep(
         &self,
         py: Python<'_>,
@@ -121,11 +123,11 @@ impl Machine {
         Ok(Machine::of(Shared::new(built, Jobs::default(), rule, seed)))
     }
 
-    /// Grants nodes to a job, or raises `Refused`.
+    /// Grants nodes to a job. Raises `Refused`, with the reason, if the request is refused.
     ///
-    /// A shape is one to three sides, `(4, 4, 2)` or `"4x4x2"`; an int is a number of nodes, as
-    /// `nodes` is, of which the shape rule makes a box. `job` is an int or a str; without one the
-    /// job gets the next number. `freedom` says how free it is to be placed: `box`, `turned`,
+    /// `shape` is one to three sides, `(4, 4, 2)` or `"4x4x2"`. An int is a number of nodes, like
+    /// `nodes`, for which the shape rule chooses a box. `job` is an int or a str; without it, the
+    /// job gets the next number. `freedom` is the freedom in placing the job: `box`, `turned`,
     /// `any-box`, `connected` or `any`.
     #[pyo3(signature = (shape = None, *, nodes = None, job = None, freedom = None))]
     fn allocate(
@@ -140,7 +142,7 @@ impl Machine {
         self.grant(py, &asked, job)?.map_err(|refusal| refused(py, refusal))
     }
 
-    /// As `allocate`, but the reason of a refusal is returned, not raised.
+    /// Does the same as `allocate`, but returns the reason of a refusal instead of raising it.
     #[pyo3(signature = (shape = None, *, nodes = None, job = None, freedom = None))]
     fn try_allocate(
         &self,
@@ -157,7 +159,7 @@ impl Machine {
         }
     }
 
-    /// Grants a given box, or several, to a job, whatever the strategy would have chosen;
+    /// Grants one or more given boxes to a job, whatever the strategy would choose. Raises
     /// `ValueError` if they are not free.
     #[pyo3(signature = (boxes, *, job = None))]
     fn allocate_at(
@@ -183,7 +185,7 @@ impl Machine {
         self.keep(py, &mut inner, name, number, placement)
     }
 
-    /// Takes back what a job holds.
+    /// Releases the nodes of a job. Raises `KeyError` if it holds none.
     fn release(&self, py: Python<'_>, what: &Bound<'_, PyAny>) -> PyResult<()> {
         match what.cast::<Allocation>() {
             Ok(allocation) if Arc::ptr_eq(&allocation.get().shared, &self.shared) => {
@@ -194,7 +196,8 @@ impl Machine {
         }
     }
 
-    /// Where a request would go now: its boxes, or the reason why it is refused. Changes nothing.
+    /// Returns the boxes that a request would get now, or the reason why it is refused. Nothing
+    /// changes.
     #[pyo3(signature = (shape = None, *, nodes = None, freedom = None))]
     fn probe(
         &self,
@@ -216,7 +219,7 @@ impl Machine {
         }
     }
 
-    /// Where each strategy would put a request, and what stands in its way.
+    /// Compares the placements of a request by several strategies, and finds the jobs in its way.
     #[pyo3(signature = (shape = None, strategies = None, *, nodes = None, freedom = None))]
     #[pyo3(text_signature = "($self, shape=None, strategies=(), *, nodes=None, freedom=None)")]
     fn explain(
@@ -246,9 +249,9 @@ impl Machine {
         explain::explain(&self.shared, &inner, &selections, &request)
     }
 
-    /// How many boxes of a shape can be placed side by side, turned or not, once at most so many
-    /// jobs have moved. No strategy is asked, and nothing changes. `budget` bounds the search, in
-    /// words of bit sets looked at.
+    /// Counts the boxes of a shape that fit side by side, turned or not, after at most `moves` jobs
+    /// have moved. No strategy is asked, and nothing changes. `budget` limits the search, in words
+    /// of bit sets.
     #[pyo3(signature = (shape, *, moves = 0, budget = SearchLimits::BUDGET))]
     #[pyo3(text_signature = "($self, shape, *, moves=0, budget=120000000)")]
     fn slots(
@@ -271,7 +274,7 @@ impl Machine {
         Ok(py.detach(|| slots::count(&snapshot, &jobs, Shape::new(sides), &limits)))
     }
 
-    /// Marks a node as failed; answers the job that holds it. The job keeps it until it is
+    /// Marks a node as failed, and returns the job that holds it, which keeps it until it is
     /// released.
     fn fail(&self, py: Python<'_>, node: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
         let node = geometry::node(&self.shared.grid, node)?;
@@ -289,7 +292,7 @@ impl Machine {
         inner.check(py)
     }
 
-    /// An independent copy, to try out what a change would do.
+    /// Returns an independent copy, to try out changes.
     fn fork(&self, py: Python<'_>) -> PyResult<Machine> {
         let inner = self.shared.lock(py)?;
         inner.check(py)?;
@@ -298,19 +301,19 @@ impl Machine {
         Ok(Machine::of(Shared::new(machine, jobs, rule.clone(), *seed)))
     }
 
-    /// The nodes that are free and healthy.
+    /// The number of free, healthy nodes.
     #[getter]
     fn free(&self, py: Python<'_>) -> PyResult<u32> {
         Ok(self.shared.lock(py)?.machine.free().count())
     }
 
-    /// The nodes that jobs hold.
+    /// The number of nodes that jobs hold.
     #[getter]
     fn busy(&self, py: Python<'_>) -> PyResult<u32> {
         Ok(self.shared.lock(py)?.machine.busy_nodes())
     }
 
-    /// The failed nodes that no job holds.
+    /// The number of failed nodes that no job holds.
     #[getter]
     fn failed(&self, py: Python<'_>) -> PyResult<u32> {
         Ok(self.shared.lock(py)?.machine.failed_nodes())
@@ -340,7 +343,7 @@ impl Machine {
         self.shared.rule.to_string()
     }
 
-    /// The sides of the largest free box; zeros where no node is free.
+    /// The sides of the largest free box; zeros if no node is free.
     #[getter]
     fn largest_free<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let free = self.shared.lock(py)?.machine.free().clone();
@@ -355,7 +358,8 @@ impl Machine {
         Ok(self.shared.lock(py)?.machine.state())
     }
 
-    /// True where a node is free, `[z, y, x]`: a copy, or `out` filled.
+    /// Returns an array `[z, y, x]` that is True at free nodes: a copy, or `out`, filled. Needs
+    /// numpy.
     #[pyo3(signature = (out = None))]
     fn occupancy<'py>(
         &self,
@@ -368,8 +372,8 @@ impl Machine {
         Ok(out)
     }
 
-    /// For each node, `[z, y, x]`: the index into `jobs` of the job that holds it, -1 where it is
-    /// free, -2 where it failed and no job holds it.
+    /// Returns for each node, `[z, y, x]`, the index into `jobs` of the job that holds it; -1 if it
+    /// is free, -2 if it has failed and no job holds it. Needs numpy.
     fn holders<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let grid = self.shared.grid;
         let inner = self.shared.lock(py)?;
@@ -385,7 +389,7 @@ impl Machine {
         array(py, &grid, &bytes, "<i8")
     }
 
-    /// The jobs that hold nodes, in the order of their grants.
+    /// The jobs that hold nodes, in the order of their grants: a snapshot.
     #[getter]
     fn jobs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let inner = self.shared.lock(py)?;
@@ -399,13 +403,14 @@ impl Machine {
         Ok(PyMappingProxy::new(py, jobs.as_mapping()))
     }
 
-    /// The state as JSON, for `from_json`.
+    /// Returns the state as JSON, for `from_json`.
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
         let inner = self.shared.lock(py)?;
         state::to_json(&self.shared, &inner)
     }
 
-    /// A machine from what `to_json` gave. A strategy that draws begins its stream anew.
+    /// Creates a machine from the result of `to_json`. A strategy with random choices restarts its
+    /// random stream.
     #[classmethod]
     fn from_json(class: &Bound<'_, PyType>, text: &str) -> PyResult<Machine> {
         state::from_json(class.py(), text).map(Machine::of)

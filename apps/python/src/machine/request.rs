@@ -1,4 +1,4 @@
-//! What a call asks for.
+//! The request of a call.
 
 use pavior::workload::{Ask, Shaper};
 use pavior::{Freedom, Grid, Request, UnknownFreedom};
@@ -9,14 +9,14 @@ use crate::arguments::whole;
 use crate::errors::value;
 use crate::geometry;
 
-/// A shape or a number of nodes, and how free it is to be placed.
+/// A shape or a number of nodes, and the freedom in placing it.
 pub(super) struct Asked {
     ask: Ask,
     freedom: Option<Freedom>,
 }
 
 impl Asked {
-    /// Reads the arguments of a call; an int in the place of a shape is a number of nodes.
+    /// Reads the arguments of a call. An int as the shape is a number of nodes.
     pub(super) fn of(
         grid: &Grid,
         shape: Option<&Bound<'_, PyAny>>,

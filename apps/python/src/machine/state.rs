@@ -1,4 +1,4 @@
-//! The state of a machine as text, and what several calls do with it.
+//! The state of a machine as text, and operations that several calls share.
 
 use pavior::strategies::Selection;
 use pavior::{Cuboid, Grid, JobId, Placement};
@@ -12,7 +12,7 @@ use crate::shared::{Inner, Shared};
 /// Grants boxes to a job.
 ///
 /// # Errors
-/// If they are not free, in words; nothing has changed then.
+/// Returns a message if they are not free. Nothing has changed then.
 pub(crate) fn hold(
     machine: &mut pavior::Machine,
     job: JobId,
@@ -25,8 +25,7 @@ pub(crate) fn hold(
     machine.allocate_at(job, placement).cloned().map_err(|error| error.to_string())
 }
 
-/// The state of a machine as JSON has it. A point or sides are as many numbers as the machine has
-/// axes.
+/// The state of a machine in JSON. Points and sides have one number per axis of the machine.
 #[derive(Serialize, Deserialize)]
 struct State {
     failed: Vec<Vec<u16>>,
@@ -59,7 +58,7 @@ fn usual_rule() -> String {
     "compact".to_string()
 }
 
-/// The state as JSON.
+/// Returns the state as JSON.
 pub(crate) fn to_json(shared: &Shared, inner: &Inner) -> PyResult<String> {
     let axes = shared.grid.axes();
     let part = |part: &Cuboid| Part {
@@ -81,7 +80,7 @@ pub(crate) fn to_json(shared: &Shared, inner: &Inner) -> PyResult<String> {
     serde_json::to_string(&state).map_err(value)
 }
 
-/// The state that a text tells of.
+/// Parses a state.
 pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<Shared> {
     let state = pavior::json::read(text.as_bytes()).map_err(value)?;
     let state: State = serde_json::from_value(state).map_err(value)?;
@@ -112,7 +111,7 @@ pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<Shared> {
     Ok(Shared::new(built, jobs, read(py, &state.shape_rule)?, state.seed))
 }
 
-/// One number an axis.
+/// Reads one number per axis.
 fn numbers(grid: &Grid, of: &[u16], fill: u16) -> PyResult<[u16; 3]> {
     if of.len() != grid.axes() {
         return Err(value(format!("{of:?} is no list of {} whole numbers", grid.axes())));

@@ -1,4 +1,4 @@
-//! A job, as schedulers and priority functions see it.
+//! A job as schedulers and priority functions see it.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use pyo3::types::PyTuple;
 use crate::geometry;
 use crate::table::Table;
 
-/// A job: what it asks for, and how long it is said to run.
+/// A job: its request, and its estimated run time.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Job {
     inner: pavior::workload::Job,
-    /// When it started, and when it is said to end.
+    /// The start and the estimated end.
     times: Option<(Time, Time)>,
     unit: TimeUnit,
     axes: usize,
@@ -35,50 +35,50 @@ impl Job {
 
 #[pymethods]
 impl Job {
-    /// Its number in the order of arrival, from 0.
+    /// The number in the order of arrival, from 0.
     #[getter]
     fn id(&self) -> u64 {
         self.inner.id.0
     }
 
-    /// The number that its log gives it; `id` where there is no log.
+    /// The number in the log; `id` without a log.
     #[getter]
     fn job(&self) -> u64 {
         self.inner.number
     }
 
-    /// When it arrived, in units.
+    /// The time of arrival, in units.
     #[getter]
     fn submit(&self) -> f64 {
         self.unit.units(self.inner.arrival)
     }
 
-    /// The nodes that it asks for.
+    /// The requested number of nodes.
     #[getter]
     fn nodes(&self) -> u32 {
         self.inner.request.nodes
     }
 
-    /// The sides that it asks for; None if it asks for a number of nodes.
+    /// The requested sides; None if it requests a number of nodes.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let shape = self.inner.request.shape;
         shape.map(|sides| geometry::tuple(py, sides, self.axes)).transpose()
     }
 
-    /// How long it is said to run, in units; messages or iterations where it sends messages.
+    /// The estimated run time, in units; messages or iterations if it sends messages.
     #[getter]
     fn estimate(&self) -> f64 {
         self.unit.units(self.inner.estimate)
     }
 
-    /// When it started, in units; None if it waits.
+    /// The time of the start, in units; None if it waits.
     #[getter]
     fn start(&self) -> Option<f64> {
         self.times.map(|(start, _)| self.unit.units(start))
     }
 
-    /// When it is said to end, in units; None if it waits.
+    /// The estimated time of the end, in units; None if it waits.
     #[getter]
     fn estimated_end(&self) -> Option<f64> {
         self.times.map(|(_, end)| self.unit.units(end))
@@ -100,7 +100,7 @@ impl Job {
     }
 }
 
-/// Jobs as columns; `times`, of running ones, are their starts and estimated ends.
+/// Creates a table of jobs. For running jobs, `times` contains their starts and estimated ends.
 pub(super) fn table(
     jobs: &[&pavior::workload::Job],
     times: Option<&[(Time, Time)]>,

@@ -1,4 +1,4 @@
-//! Schedulers and priority functions of the caller's own, asked by the engine.
+//! Schedulers and priority functions of the caller, which the engine calls.
 
 mod job;
 mod scheduler;

@@ -1,4 +1,4 @@
-//! Schedulers and priority functions that are written in Python.
+//! Schedulers and priority functions written in Python.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -18,11 +18,11 @@ use super::turn::{MachineView as PyView, Question, Queue, Running, TURN};
 use crate::errors::{broken, value};
 use crate::strategies::{lasting, placement};
 
-/// What the times of a run are in, once its experiment has been read.
+/// The unit of the times of a run, which is set after its experiment has been read.
 pub(crate) type Unit = Arc<OnceLock<TimeUnit>>;
 
-/// A scheduler that is an object of a Python class. Its method is called once a decision, with
-/// three objects that are made once a run.
+/// A scheduler that is an object of a Python class. Its method is called once per decision, with
+/// three objects that are created once per run.
 struct InPython {
     next: Py<PyAny>,
     queue: Py<Queue>,
@@ -52,7 +52,7 @@ impl InPython {
     }
 }
 
-/// What an answer of `next` says: nothing, a place in the queue, or one and boxes.
+/// Reads an answer of `next`: None, an index of the queue, or an index and boxes.
 fn start(answer: &Bound<'_, PyAny>, grid: &Grid) -> PyResult<Option<Start>> {
     let wrong = || {
         let said = answer.repr().map_or_else(|_| "something".into(), |repr| repr.to_string());
@@ -101,10 +101,10 @@ impl Scheduler for InPython {
     }
 }
 
-/// A scheduler whose keys come from a function in Python.
+/// A scheduler whose keys come from a Python function.
 struct ByKey {
     inner: Priority,
-    /// How many sides the shapes of jobs have: the function sees jobs alone.
+    /// The number of sides of shapes. The function only sees jobs, so it is stored here.
     axes: Arc<AtomicUsize>,
 }
 
@@ -138,7 +138,7 @@ impl Scheduler for ByKey {
     }
 }
 
-/// What the caller's own scheduler is.
+/// The kind of the caller's scheduler.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     /// A class with `next`.

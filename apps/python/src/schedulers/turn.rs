@@ -1,10 +1,10 @@
-//! What a scheduler sees when it is asked: the queue, the running jobs, and a view of the machine.
+//! The arguments of a scheduler: the queue, the running jobs, and a view of the machine.
 //!
-//! The objects that Python gets hold nothing: they look at what the thread that asks has put aside
-//! for as long as the question lasts. Nothing is copied for a question, and an object that was kept
-//! for later finds nothing.
+//! The Python objects contain no data. They refer to data that the calling thread provides for the
+//! duration of the question. Nothing is copied for a question, and an object that is used later
+//! raises an error.
 
-// What these objects show is not in them.
+// The data that these objects show is not in them.
 #![allow(clippy::unused_self)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,16 +26,16 @@ use crate::machine::Machine as PyMachine;
 use crate::shared::Shared;
 use crate::table::Table;
 
-/// What a question of the engine to a scheduler comes with.
+/// The data of a question from the engine to a scheduler.
 pub(super) trait Turn {
     fn queue(&self) -> &Waiting;
     fn running(&self) -> &Started;
     fn machine(&self) -> &Machine;
-    /// Whether the job at a place of the queue could start now: an attempt in the metrics.
+    /// Asks if the job at an index of the queue could start now. This is an attempt in the metrics.
     fn ask(&mut self, index: usize) -> Option<Result<(), Refusal>>;
 }
 
-/// The one implementation.
+/// The only implementation.
 pub(super) struct Question<'q, 'm> {
     pub(super) queue: &'q Waiting,
     pub(super) running: &'q Started,
@@ -62,7 +62,7 @@ impl Turn for Question<'_, '_> {
 
 scoped_thread_local!(pub(super) static mut TURN: for<'t> &'t mut dyn Turn);
 
-/// Looks at the question that this thread is asking.
+/// Accesses the question that this thread is asking.
 fn turn<T>(py: Python<'_>, look: impl FnOnce(&mut dyn Turn) -> PyResult<T>) -> PyResult<T> {
     if !TURN.is_set() {
         let message = "the queue, the running jobs and the view are to be used within `next` alone";
@@ -71,14 +71,14 @@ fn turn<T>(py: Python<'_>, look: impl FnOnce(&mut dyn Turn) -> PyResult<T>) -> P
     TURN.with(look)
 }
 
-/// A place of a sequence, from its end if it is negative.
+/// Converts an index of a sequence. Negative indices count from its end.
 fn place(index: isize, length: usize) -> PyResult<usize> {
     let from_start = if index < 0 { index.saturating_add_unsigned(length) } else { index };
     let place = usize::try_from(from_start).ok().filter(|&place| place < length);
     place.ok_or_else(|| PyIndexError::new_err(format!("{index} of a queue of {length} jobs")))
 }
 
-/// What a sequence of jobs is shown as, also when it may not be used.
+/// Describes a sequence of jobs, even if it may not be used now.
 fn told(name: &str, length: PyResult<usize>) -> String {
     match length {
         Ok(length) => format!("<{name} of {length} jobs>"),
@@ -116,13 +116,13 @@ impl Queue {
         told("Queue", self.__len__(py))
     }
 
-    /// The jobs as columns: `id`, `job`, `submit`, `nodes`, `estimate`, `x`, `y`, `z`.
+    /// Returns a table of the jobs: `id`, `job`, `submit`, `nodes`, `estimate`, `x`, `y`, `z`.
     fn table(&self, py: Python<'_>) -> PyResult<Table> {
         turn(py, |turn| table(&turn.queue().iter().collect::<Vec<_>>(), None, self.unit))
     }
 }
 
-/// The waiting jobs, one by one; each is made when it is asked for.
+/// An iterator over the waiting jobs, which are created one by one.
 #[pyclass(frozen, module = "pavior._native")]
 pub(crate) struct QueueIterator {
     unit: TimeUnit,
@@ -187,7 +187,8 @@ impl Running {
         told("Running", self.__len__(py))
     }
 
-    /// The jobs as columns: those of the queue's, `start` and `estimated_end`.
+    /// Returns a table of the jobs, with the columns of the queue's table, `start` and
+    /// `estimated_end`.
     fn table(&self, py: Python<'_>) -> PyResult<Table> {
         turn(py, |turn| {
             let running: Vec<&RunningJob> = turn.running().by_estimated_end().collect();
@@ -199,13 +200,13 @@ impl Running {
     }
 }
 
-/// Where a scheduler asks what could start. Every question is an attempt in the metrics; looking
-/// and forking are none.
+/// The machine as a scheduler sees it. Every question counts as an attempt in the metrics; reading
+/// and forking do not count.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct MachineView {}
 
 impl MachineView {
-    /// Asks about the job at a place of the queue.
+    /// Asks about the job at an index of the queue.
     fn ask(py: Python<'_>, index: isize) -> PyResult<Result<(), Refusal>> {
         turn(py, |turn| {
             let length = turn.queue().len();
@@ -220,12 +221,12 @@ impl MachineView {
 
 #[pymethods]
 impl MachineView {
-    /// Whether the job at a place of the queue could start now.
+    /// Returns True if the job at an index of the queue could start now.
     fn can_start(&self, py: Python<'_>, index: isize) -> PyResult<bool> {
         Ok(MachineView::ask(py, index)?.is_ok())
     }
 
-    /// Why the job at a place of the queue cannot start now; None if it can.
+    /// Returns the reason why the job at an index of the queue cannot start now, or None if it can.
     fn refusal(&self, py: Python<'_>, index: isize) -> PyResult<Option<Py<PyAny>>> {
         Ok(MachineView::ask(py, index)?.err().map(|refusal| word(py, refusal)))
     }
@@ -249,7 +250,7 @@ impl MachineView {
         turn(py, |turn| Ok(turn.machine().free().count()))
     }
 
-    /// The boxes that a running job holds, by its `id`; None if it holds none.
+    /// Returns the boxes of a running job, given its `id`. None if it holds none.
     fn boxes<'py>(&self, py: Python<'py>, id: u64) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let held = turn(py, |turn| {
             let placement = turn.machine().placement(JobId(id)).cloned();
@@ -258,18 +259,18 @@ impl MachineView {
         held.map(|(grid, placement)| boxes(py, &grid, placement.parts())).transpose()
     }
 
-    /// True where a node is free, `[z, y, x]`: a copy. Needs numpy.
+    /// Returns an array `[z, y, x]` that is True at free nodes: a copy. Needs numpy.
     fn occupancy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         turn(py, |turn| free_nodes(py, turn.machine().free()))
     }
 
-    /// The machine as it is, to try out what a plan would do: its jobs are named by their `id`.
+    /// Returns a copy of the machine, to try out a plan. Its jobs are named by their `id`.
     fn fork(&self, py: Python<'_>) -> PyResult<PyMachine> {
         let machine = turn(py, |turn| Ok(turn.machine().clone()))?;
         if let Some(error) = machine.error() {
             return Err(failed(py, &error));
         }
-        // Jobs are numbered from 0 in the order of arrival, so that a number is its own name.
+        // Jobs are numbered from 0 in the order of arrival, so a number can be used as a name.
         let rule = pavior::workload::Selection::defaults(ShapeRule::builtin()[0]);
         Ok(PyMachine::of(Shared::new(machine, Jobs::default(), rule, 1)))
     }

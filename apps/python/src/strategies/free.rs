@@ -1,4 +1,4 @@
-//! The free nodes, as a strategy sees them.
+//! The free nodes as a strategy sees them.
 
 use pavior::boxes::picture;
 use pavior::strategies::{BaseSet, Scan};
@@ -9,7 +9,7 @@ use pyo3::types::PyTuple;
 use crate::arrays::{array, free_nodes};
 use crate::geometry::{self, Box as PyBox};
 
-/// The free nodes, as they were when a strategy was asked.
+/// The free nodes at the time when a strategy was asked.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Free {
     pub(super) free: Occupancy,
@@ -23,7 +23,7 @@ impl Free {
         geometry::tuple(py, self.free.grid().sides(), self.free.grid().axes())
     }
 
-    /// Which axes wrap: all those of a torus, none of a mesh.
+    /// True for each axis that wraps: all axes of a torus, none of a mesh.
     #[getter]
     fn wraps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let grid = self.free.grid();
@@ -36,14 +36,15 @@ impl Free {
         self.free.count()
     }
 
-    /// Whether every node of a box is free; false where it does not lie on the machine.
+    /// Returns True if every node of a box is free. False if the box is not on the machine.
     fn is_free(&self, base: &Bound<'_, PyAny>, sides: &Bound<'_, PyAny>) -> PyResult<bool> {
         let grid = self.free.grid();
         let cuboid = Cuboid::new(geometry::point(grid, base)?, geometry::sides(grid, sides)?);
         Ok(cuboid.lies_on(grid) && self.free.is_free(&cuboid))
     }
 
-    /// True at the bases at which a box of these sides is free, `[z, y, x]`. Needs numpy.
+    /// Returns an array `[z, y, x]` that is True at the bases of free boxes with these sides. Needs
+    /// numpy.
     fn bases<'py>(&self, py: Python<'py>, sides: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let grid = *self.free.grid();
         let sides = geometry::sides(&grid, sides)?;
@@ -58,20 +59,20 @@ impl Free {
         array(py, &grid, &bytes, "bool")
     }
 
-    /// The largest free box; None where no node is free.
+    /// Returns the largest free box, or None if no node is free.
     fn largest(&self) -> Option<PyBox> {
         let largest = self.free.largest_free();
         largest.map(|cuboid| PyBox::new_on(self.free.grid(), cuboid))
     }
 
-    /// The free nodes drawn: `.` free, `#` busy, the origin at the lower left.
+    /// Draws the free nodes: `.` free, `#` busy, with the origin at the lower left.
     fn __repr__(&self) -> String {
         let (count, grid) = (self.free.count(), self.free.grid());
         let drawn = picture::draw(&self.free);
         format!("<Free: {count} of {} nodes of {grid}>\n{}", grid.nodes(), drawn.trim_end())
     }
 
-    /// True where a node is free, `[z, y, x]`. Needs numpy.
+    /// Returns an array `[z, y, x]` that is True at free nodes. Needs numpy.
     fn occupancy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         free_nodes(py, &self.free)
     }

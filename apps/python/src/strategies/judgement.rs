@@ -1,4 +1,4 @@
-//! Strategies held against the oracle.
+//! Tests of strategies against the oracle.
 
 use pavior::draw::escape;
 use pavior::strategies::claim::Claim;
@@ -18,10 +18,10 @@ use crate::interrupt::interruptible_own;
 use crate::progress::Reporter;
 use crate::shown::cell;
 
-/// What a judgement came to; true if the strategy keeps its claim.
+/// The result of a test. True if all answers of the strategy are as claimed.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Judgement {
-    /// What was judged, and by what claim, in words.
+    /// The strategy, the machine and the claim, in words.
     subject: String,
     answers: u64,
     flaw: Option<Flaw>,
@@ -29,27 +29,27 @@ pub(crate) struct Judgement {
 
 #[pymethods]
 impl Judgement {
-    /// How many answers were right before the first wrong one.
+    /// The number of correct answers before the first wrong one.
     #[getter]
     fn answers(&self) -> u64 {
         self.answers
     }
 
-    /// Whether every answer was as claimed.
+    /// True if every answer was as claimed.
     #[getter]
     fn passed(&self) -> bool {
         self.flaw.is_none()
     }
 
-    /// What was asked for, what was answered and what is wrong with it, and the state drawn; None
+    /// The first wrong answer: the request, the answer, the error, and a drawing of the state. None
     /// if every answer was as claimed.
     #[getter]
     fn counterexample(&self) -> Option<String> {
         self.flaw.as_ref().map(ToString::to_string)
     }
 
-    /// The arguments of `find` that were answered wrongly; None if there are none:
-    /// `Mine("mesh:3x3", 1).find(*judgement.asked)` answers them again.
+    /// The arguments of `find` for the first wrong answer, or None. To repeat the question:
+    /// `Mine("mesh:3x3", 1).find(*judgement.asked)`.
     #[getter]
     fn asked<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let Some(Flaw::Answer(example)) = &self.flaw else { return Ok(None) };
@@ -63,7 +63,7 @@ impl Judgement {
         self.passed()
     }
 
-    /// The judgement in words; a wrong answer is drawn.
+    /// Describes the result, and draws a wrong answer.
     fn _repr_html_(&self) -> String {
         let summary = format!("<p>{}</p>", escape(&self.summary()));
         match &self.flaw {
@@ -98,21 +98,22 @@ impl Judgement {
     }
 }
 
-/// Holds a strategy, a class or a name, against an oracle that tries every base, by what it claims.
+/// Tests a strategy, given as a class or a name, against an oracle that tries every base.
 ///
-/// A strategy that is right on a mesh may be wrong on a torus: it is judged on each kind of machine
-/// that it is for.
+/// A strategy can be correct on a mesh and wrong on a torus, so test it on each kind of machine
+/// that it supports.
 ///
-/// `how` says in which states: `every` occupancy of a machine of at most 12 nodes, reached node by
-/// node; `random`, boxes at random places; or `history`, 2,000 random allocations, releases,
-/// failures and repairs on a machine of any size. The states depend on `seed` alone.
+/// `how` chooses the states: `every` occupancy of a machine with at most 12 nodes, reached node by
+/// node; `random` boxes; or a `history` of 2,000 random allocations, releases, failures and repairs
+/// on a machine of any size. The states depend only on `seed`.
 ///
-/// What is judged always: what is granted lies on the machine, is free, and is the box asked for
-/// (any of its orientations if `turns`), or as many nodes as asked for if not `contiguous`. Then
-/// the claim: `first`, `complete`, `partial` or `count`; see `Strategy`.
+/// The test always checks that granted nodes are on the machine and free. They must be the
+/// requested box (in any orientation if `turns`), or the requested number of nodes if not
+/// `contiguous`. It also checks the claim: `first`, `complete`, `partial` or `count`; see
+/// `Strategy`.
 ///
-/// The judgement is true if all answers are right. Else it tells and draws the first wrong one.
-/// What the strategy raises, this raises. `progress` is that of `simulate`.
+/// The result is true if all answers are correct. Otherwise it describes and draws the first wrong
+/// one. Exceptions of the strategy are raised. `progress` is as in `simulate`.
 #[pyfunction]
 #[pyo3(signature = (strategy, machine = None, *, how = "every", seed = 1, progress = None))]
 #[pyo3(text_signature = "(strategy, machine='mesh:3x3', *, how='every', seed=1, progress=None)")]
@@ -174,13 +175,13 @@ pub(crate) fn judge(
     })
 }
 
-/// Which strategy is judged on what, and what it claims.
+/// Describes the strategy, the machine and the claim.
 fn subject(selection: &Selection, machine: &str) -> String {
     let claim = Claim::of(selection).recognition.meaning();
     format!("{} claims on {machine} {claim}", cell(&selection.to_string()))
 }
 
-/// Judges without the interpreter; after a signal the strategy is asked no more.
+/// Runs the test without the interpreter lock. After a signal, the strategy is not asked again.
 fn run(
     py: Python<'_>,
     raised: &Raised,

@@ -1,4 +1,4 @@
-//! Strategies of the caller's own, asked by the engine.
+//! Strategies of the caller, which the engine calls.
 
 mod free;
 pub(crate) mod judgement;

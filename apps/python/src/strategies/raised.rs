@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 use pavior::names::CallerError;
 use pyo3::prelude::*;
 
-/// The first exception that code of the caller raised, and how often it was asked. Clones share it.
+/// The first exception that the caller's code raised, and the number of its calls. Clones share
+/// both.
 #[derive(Clone, Default)]
 pub(crate) struct Raised(Arc<Kept>);
 
@@ -17,22 +18,22 @@ struct Kept {
 }
 
 impl Raised {
-    /// Keeps an exception; a later one is a consequence of it.
+    /// Stores an exception, unless there is one already: later ones are consequences of it.
     pub(crate) fn keep(&self, error: PyErr) {
         self.0.error.get_or_init(|| CallerError::new(error));
     }
 
-    /// What is kept; the caller's code is then asked no more.
+    /// Returns the stored exception. The caller's code is not called again then.
     pub(crate) fn get(&self) -> Option<&CallerError> {
         self.0.error.get()
     }
 
-    /// Counts a question.
+    /// Counts a call.
     pub(crate) fn count(&self) {
         self.0.asked.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many questions there were.
+    /// Returns the number of calls.
     pub(crate) fn asked(&self) -> u64 {
         self.0.asked.load(Ordering::Relaxed)
     }

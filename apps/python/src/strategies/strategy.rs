@@ -1,4 +1,4 @@
-//! Strategies that are written in Python.
+//! Strategies written in Python.
 
 use pavior::boxes::orientations;
 use pavior::names::{CallerError, Options};
@@ -101,8 +101,7 @@ impl Strategy for InPython {
     }
 }
 
-/// The placement that an answer names: none, a box, or several; `wrong` is what anything else
-/// raises.
+/// Reads an answer: None, a box, or several boxes. `wrong` is the error for anything else.
 pub(crate) fn placement(
     answer: &Bound<'_, PyAny>,
     grid: &Grid,
@@ -125,7 +124,7 @@ pub(crate) fn placement(
     }))
 }
 
-/// A strategy that a caller names, or whose class he gives.
+/// Selects a strategy by name, or by class.
 pub(crate) fn selection(
     given: &Bound<'_, PyAny>,
     registry: &mut Registry,
@@ -144,8 +143,8 @@ pub(crate) fn selection(
     }
 }
 
-/// Adds a class to a registry, and selects it. What its methods raise is kept in `raised`, or,
-/// where there is none, by each strategy that is made.
+/// Adds a class to a registry, and selects it. Exceptions of its methods are stored in `raised` or,
+/// if that is not given, by each strategy that is created.
 pub(crate) fn register(
     class: &Bound<'_, PyType>,
     registry: &mut Registry,
@@ -180,7 +179,7 @@ pub(crate) fn register(
     registry.select(&name).map_err(value)
 }
 
-/// What a class claims, as the oracle judges it.
+/// Returns the claim of a class, as the oracle tests it.
 fn claim_of(word: &str, turns: bool) -> Option<fn(&Options) -> Claim> {
     fn claim(turns: bool, recognition: Recognition) -> Claim {
         let of = if turns { turned } else { unturned };
