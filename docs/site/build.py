@@ -220,6 +220,8 @@ def prepared(text: str) -> str:
 
 def wrapped(block: str) -> str:
     """A block whose commands go on in the next line where they are too long."""
+    # A block with prompts has output, too.
+    block = re.sub(r"^( *```)sh(?=\n\$ )", r"\1console", block)
     kind = block.lstrip().removeprefix("```").split("\n", 1)[0]
     if kind == "text" and any(len(line) > 100 and "  " not in line for line in block.splitlines()):
         return block.replace("text", "{.text .data}", 1)
@@ -301,13 +303,13 @@ def machine() -> str:
         "simulate", *torus, *jobs.split(), "--strategy", "mfa", "--placements", str(placements)
     )
     title = "A torus of 32x16 nodes and its jobs"
-    for name, how in (("machine", ["--animate", "--seconds", "90"]), ("still", ["--at", "3"])):
+    for name, how in (("machine", ["--animate", "--seconds", "60"]), ("still", ["--at", "3"])):
         svg = strategies.pavior("plot", str(placements), *torus, *how, "--title", title)
-        # The machine alone, without heading and clock, and not while it is still empty.
+        # The machine alone, without heading and clock.
         nodes = re.search(r'<rect class="gridf" x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"', svg)
         size = 'viewBox="{0} {1} {2} {3}" width="{2}" height="{3}"'.format(*nodes.groups()) if nodes else ""
         svg = re.sub(r'viewBox="[^"]*" width="[^"]*" height="[^"]*"', size, svg, count=1)
-        write(SOURCE / f"{name}.svg", svg.replace('"0s;clock', '"-23s;clock').encode())
+        write(SOURCE / f"{name}.svg", svg.encode())
     placements.unlink()
     return (
         '<picture><source media="(prefers-reduced-motion: reduce)" srcset="still.svg">'

@@ -57,4 +57,4 @@ const scrolled = new ResizeObserver((entries) => {
     }
   }
 });
-requestAnimationFrame(() => document.querySelectorAll(".md-typeset__scrollwrap").forEach((it) => scrolled.observe(it)));
+addEventListener("load", () => document.querySelectorAll(".md-typeset__scrollwrap").forEach((it) => scrolled.observe(it)));

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "target/debug/pavior")
+PROGRAM = str(Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "target/debug/pavior").resolve())
 SOURCES = ROOT / "crates/allocation/src/strategies"
 FAMILIES = {
     "contiguous": "Contiguous",
@@ -43,11 +43,12 @@ MESH = State(
     ["3x2", "5x3", "4x4", "6x3"],
 )
 OTHERS = {
+    "2db": State(MESH.machine, MESH.busy, MESH.words, ["2x1", "3x2", "2x2", "4x4"]),
     "bluegene": State(
         "torus:8x8",
         MESH.busy,
         "Four jobs hold 23 units of an 8x8 torus, and the cables of their rings.",
-        MESH.requests,
+        ["4x1", "3x2", "8x1", "8x2"],
     ),
     "tpu": State(
         "torus:8x8x4",
@@ -56,7 +57,7 @@ OTHERS = {
         ["4x8x4", "2x2x2", "8x8x4", "3x3x3"],
     ),
 }
-"""The states of strategies that have a machine of their own kind."""
+"""The states of strategies that would refuse all requests of the common one."""
 
 
 @dataclass
