@@ -107,7 +107,7 @@ pub(crate) fn each_line(
     mut look: impl FnMut(&str, usize) -> Result<(), Wrong>,
 ) -> Result<(), Failure> {
     let (name, mut reader) = if path == Path::new("-") {
-        ("stdin".into(), pavior::files::stdin(files::lines()))
+        ("stdin".into(), pavior::files::stdin(files::lines())?)
     } else {
         (files::shown(path), files::open(path)?)
     };

@@ -3,23 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use pavior::experiments::{Folder, LogError, LogForecastError, read_log};
-use pavior::workload::traces::{ReadOptions, Trace};
+use pavior::workload::traces::Trace;
 
 use crate::args::{OfReading, ParameterArgs};
 use crate::failure::{Failure, Place};
 use crate::files;
 
-/// Reads a log; its name says its format.
+/// Reads a log; its text, its name or an option says its format.
 pub(crate) fn read(path: &Path, args: &ParameterArgs<OfReading>) -> Result<Trace, Failure> {
-    let given = args.given()?;
-    let filter = given.filter.unwrap_or_default().and(&given.status.unwrap_or_default());
-    let options = ReadOptions {
-        lenient: given.lenient.unwrap_or_default(),
-        first: given.first,
-        filter,
-        dependencies: given.dependencies.unwrap_or_default(),
-    };
-    Ok(read_log(path, &options, files::lines())?)
+    Ok(read_log(path, &args.given()?.reading(), files::lines())?)
 }
 
 /// The files of an experiment by their paths from a folder; the empty path is the one in which the

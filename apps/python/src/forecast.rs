@@ -23,8 +23,20 @@ use crate::shown::{cell, number};
 use crate::table::Table;
 
 /// The keywords that are parameters of runs.
-const PARAMETERS: [&str; 8] =
-    ["shape_rule", "freedom", "seed", "first", "filter", "status", "lenient", "dependencies"];
+const PARAMETERS: [&str; 12] = [
+    "shape_rule",
+    "freedom",
+    "seed",
+    "first",
+    "filter",
+    "status",
+    "lenient",
+    "dependencies",
+    "processors_per_node",
+    "nodes_from",
+    "pieces",
+    "log_format",
+];
 
 /// Each job of a log, told at its submission when it will start: as an interval, from the past
 /// alone. `futures` are run for each forecast, on so many `threads`; no result depends on these.

@@ -29,11 +29,13 @@ impl Inputs {
 impl InputFiles for Inputs {
     fn log(&self, request: &LogRequest) -> Result<Arc<Trace>, InputError> {
         let Some(trace) = self.memory.get(&request.path) else { return self.folder.log(request) };
-        let ReadOptions { first, filter, .. } = &request.options;
-        if first.is_none() && *filter == Filter::default() {
+        let ReadOptions { first, filter, processors_per_node, nodes_from, .. } = &request.options;
+        let is_divided = processors_per_node.is_some() || nodes_from.is_some();
+        if first.is_none() && !is_divided && *filter == Filter::default() {
             return Ok(trace.clone());
         }
-        Err("first, filter and status are for logs in files; choose rows of the table".into())
+        Err("first, filter, status and the like are for logs in files; choose rows of the table"
+            .into())
     }
 
     fn failures(&self, request: &ListRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {

@@ -9,12 +9,14 @@ use arrow_array::{
 use pavior::experiments::read_log;
 use pavior::files::Limits;
 use pavior::workload::TimeUnit;
-use pavior::workload::traces::{self, Filter, Header, ReadOptions, Record, Report, Tags};
+use pavior::workload::traces::{self, Filter, ReadOptions, Record, Tags};
 use pavior::{Freedom, Sides, Time};
 use pyo3::exceptions::{PyDeprecationWarning, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::arguments::{shown, whole};
+use crate::asked::taken;
 use crate::errors::{bad_name, log, read, value};
 use crate::interrupt::interruptible;
 use crate::shown::number;
@@ -25,10 +27,12 @@ const LONGEST: f64 = 1e12;
 
 /// A log of jobs: of a file, or of a table.
 ///
-/// A file is named by its path and ends in `.swf`, `.sim` or `.json`, also `.gz`. `first` reads so
-/// many job lines only; `filter` keeps jobs whose fields have these values, such as
-/// `partition=2,queue=1`; `status` keeps jobs with these values of field 11; `lenient` skips lines
-/// that cannot be read; `dependencies` keeps jobs that follow another and have no submit time.
+/// A file is named by its path; its text or its name says the format, or `log_format`. `first`
+/// reads so many job lines only; `filter` keeps jobs whose fields have these values, such as
+/// `partition=gpu,queue=1`; `status` keeps jobs with these values of field 11; `lenient` skips
+/// lines that cannot be read; `dependencies` keeps jobs that follow another and have no submit
+/// time. `processors_per_node` divides sizes that are processors, `nodes_from` is the column of an
+/// SWF log that has nodes, `pieces` keeps parts of jobs.
 ///
 /// A table is any of Arrow (polars, pandas, pyarrow, `Table`), with the columns `submit`, `run` and
 /// `nodes`, and optionally `job`, `estimate`, `x`, `y`, `z`, `freedom`, `user`, `queue` and
@@ -47,14 +51,43 @@ impl Trace {
         py: Python<'_>,
         path: PathBuf,
         (first, filter, status, lenient, dependencies): Wanted<'_, '_>,
+        more: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Trace> {
         let first = first.map(whole).transpose()?;
         let filter: Filter = filter.map_or(Ok(Filter::default()), |text| read(py, text))?;
         let status = status.map_or(Ok(Filter::default()), |text| {
             Filter::of_status(text).map_err(|bad| bad_name(py, text, bad.reason, bad.span))
         })?;
-        let filter = filter.and(&status);
-        let options = ReadOptions { lenient, first, filter, dependencies };
+        let more = more.map_or_else(|| Ok(PyDict::new(py)), PyDictMethods::copy)?;
+        let count = |key: &str| -> PyResult<Option<u32>> {
+            let Some(number) = taken(&more, key)?.as_ref().map(whole).transpose()? else {
+                return Ok(None);
+            };
+            let number = u32::try_from(number).ok().filter(|&number| number > 0);
+            number.map(Some).ok_or_else(|| value(format!("{key} is a whole number from 1")))
+        };
+        let format: Option<String> =
+            taken(&more, "log_format")?.map(|format| format.extract()).transpose()?;
+        let format = format.map(|text| read(py, &text)).transpose()?;
+        let pieces = taken(&more, "pieces")?.map_or(Ok(false), |given| given.extract())?;
+        let (processors_per_node, nodes_from) =
+            (count("processors_per_node")?, count("nodes_from")?);
+        if let Some((key, _)) = more.iter().next() {
+            let key: String = key.extract()?;
+            let key = pavior::text::shown(&key);
+            let message = format!("Trace() got an unexpected keyword argument '{key}'");
+            return Err(PyTypeError::new_err(message));
+        }
+        let options = ReadOptions {
+            lenient,
+            first,
+            filter: filter.and(&status),
+            dependencies,
+            format,
+            processors_per_node,
+            nodes_from,
+            pieces,
+        };
         let opened = move || read_log(&path, &options, Limits::LINES);
         let trace = interruptible(py, || (), opened)?.map_err(|error| log(py, &error))?;
         Ok(Trace { trace: Arc::new(trace) })
@@ -72,11 +105,7 @@ impl Trace {
             return Err(value("a log has at least one job"));
         }
         records.sort_by_key(|record| record.submit);
-        let count = records.len() as u64;
-        let mut report = Report::default();
-        (report.job_lines, report.kept) = (count, count);
-        let trace = traces::Trace { header: Header::default(), records, report };
-        Ok(Trace { trace: Arc::new(trace) })
+        Ok(Trace { trace: Arc::new(traces::Trace::of_records(records)) })
     }
 
     /// How many jobs there are, how large, and over how long a time.
@@ -97,7 +126,7 @@ impl Trace {
     #[new]
     #[pyo3(signature = (
         source, *, first = None, filter = None, status = None, lenient = false,
-        dependencies = false
+        dependencies = false, **more
     ))]
     fn new(
         source: &Bound<'_, PyAny>,
@@ -106,10 +135,11 @@ impl Trace {
         status: Option<&str>,
         lenient: bool,
         dependencies: bool,
+        more: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Trace> {
         let wanted = (first, filter, status, lenient, dependencies);
         if let Ok(path) = source.extract::<PathBuf>() {
-            return Trace::of_file(source.py(), path, wanted);
+            return Trace::of_file(source.py(), path, wanted, more);
         }
         if !source.hasattr("__arrow_c_stream__")? {
             return Err(PyTypeError::new_err(format!(
@@ -117,10 +147,10 @@ impl Trace {
                 shown(source)
             )));
         }
-        if !matches!(wanted, (None, None, None, false, false)) {
+        if more.is_some() || !matches!(wanted, (None, None, None, false, false)) {
             return Err(value(
-                "first, filter, status, lenient and dependencies are for files; choose rows of \
-                 the table",
+                "first, filter, status, lenient and the like are for files; choose rows of the \
+                 table",
             ));
         }
         Trace::of_table(source)
@@ -139,7 +169,7 @@ impl Trace {
     ) -> PyResult<Trace> {
         let words = c"Trace.read(path) is the old name of Trace(path)";
         PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), words, 1)?;
-        Trace::of_file(py, path, (first, filter, status, lenient, false))
+        Trace::of_file(py, path, (first, filter, status, lenient, false), None)
     }
 
     /// The old name of `Trace(table)`.

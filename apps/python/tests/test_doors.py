@@ -84,6 +84,10 @@ CASES: dict[str, dict[str, Any]] = {
     "kill": LOGGED | {"kill": True},
     "lenient": LOGGED | {"lenient": True},
     "dependencies": LOGGED | {"dependencies": True},
+    "processors-per-node": LOGGED | {"processors_per_node": 2},
+    "nodes-from": LOGGED | {"nodes_from": 12},
+    "pieces": LOGGED | {"pieces": True},
+    "log-format": LOGGED | {"log_format": "swf"},
     "mttf": FAILING,
     "mttr": FAILING | {"mttr": 20},
     "failures": {"machine": "mesh:6x6", "failures": "failures.jsonl"},
@@ -104,7 +108,7 @@ CASES: dict[str, dict[str, Any]] = {
 """For each parameter a run in which it has an effect."""
 
 SAME = {"communication", "engine", "lenient", "max-interruptions", "max-time", "max-waiting"}
-SAME |= {"metrics", "trace"}
+SAME |= {"metrics", "trace", "pieces", "log-format"}
 """Those without which the same numbers come out, or nothing can be run."""
 
 CONTROLS = {

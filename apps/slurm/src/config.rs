@@ -8,7 +8,7 @@ use pavior::boxes::{orientations, read_sides};
 use pavior::strategies::Selection;
 use pavior::strategies::claim::{Claim, Grants, Recognition};
 use pavior::text::{message, shown};
-use pavior::{Coordinates, Grid, Machine, NodeId, Request, Sides};
+use pavior::{Grid, Machine, NodeId, Request, Sides};
 use serde::Deserialize;
 
 use crate::names::{NodeName, is_plain};
@@ -56,6 +56,8 @@ pub struct Config {
 struct Written {
     machine: String,
     nodes: Nodes,
+    /// The first number in a pattern.
+    first: Option<u32>,
     partition: Option<String>,
     partitions: Option<Vec<String>>,
     licence: Option<String>,
@@ -110,10 +112,18 @@ pub(crate) enum Order {
     Easy,
 }
 
+/// The names of nodes as they are written.
 #[derive(Deserialize)]
-#[serde(untagged)]
-enum Nodes {
-    Pattern(String),
+#[serde(
+    untagged,
+    expecting = "a pattern such as n{:03} or n{x}-{y}-{z}, lists such as n[01-64], or a table"
+)]
+pub(crate) enum Nodes {
+    /// A pattern, or a list of names.
+    Text(String),
+    /// Lists of names, one after another.
+    Lists(Vec<String>),
+    /// The coordinates of each name.
     Table(BTreeMap<String, Vec<u16>>),
 }
 
@@ -147,7 +157,7 @@ impl Config {
         let grid: Grid = written.machine.parse().map_err(|error: pavior::BadName| {
             format!("machine = \"{}\": {}", written.machine, error.reason)
         })?;
-        let names = names(&grid, written.nodes)?;
+        let names = crate::node_names::names(&grid, written.nodes, written.first)?;
         let strategy = written.strategy.as_deref().unwrap_or("tff");
         let strategy: Selection = strategy.parse().map_err(|error: pavior::BadName| {
             format!("strategy = \"{strategy}\": {}", error.reason)
@@ -264,61 +274,6 @@ fn partitions(one: Option<String>, several: Option<Vec<String>>) -> Result<Vec<S
     Ok(all)
 }
 
-/// A name for each node, by number.
-fn names(grid: &Grid, nodes: Nodes) -> Result<Vec<NodeName>, String> {
-    let mut names = vec![String::new(); grid.nodes() as usize];
-    match nodes {
-        Nodes::Pattern(pattern) => {
-            for (number, name) in names.iter_mut().enumerate() {
-                *name = named(&pattern, number)?;
-            }
-        }
-        Nodes::Table(table) => {
-            for (name, coordinates) in table {
-                let mut point: Coordinates = [0; 3];
-                let fits = coordinates.len() == grid.axes();
-                if fits {
-                    point[..coordinates.len()].copy_from_slice(&coordinates);
-                }
-                if !fits || !grid.contains(point) {
-                    return Err(format!("nodes.{name}: {coordinates:?} is no node of {grid}"));
-                }
-                let place = &mut names[grid.id(point).index()];
-                if !place.is_empty() {
-                    return Err(format!("nodes.{name}: {coordinates:?} is {place} already"));
-                }
-                *place = name;
-            }
-        }
-    }
-    if let Some(node) = names.iter().position(String::is_empty) {
-        let point = grid.point(NodeId(node as u32));
-        return Err(format!("nodes: no name for {:?}", &point[..grid.axes()]));
-    }
-    let read = |name: String| {
-        name.parse().map_err(|_| format!("nodes: \"{}\" is not a name of Slurm's", shown(&name)))
-    };
-    names.into_iter().map(read).collect()
-}
-
-/// A pattern such as `n{:02}` with a number in it.
-fn named(pattern: &str, number: usize) -> Result<String, String> {
-    let wrong = || format!("nodes = \"{pattern}\": one {{}} or {{:02}} stands for the number");
-    let (head, rest) = pattern.split_once('{').ok_or_else(wrong)?;
-    let (format, tail) = rest.split_once('}').ok_or_else(wrong)?;
-    let width = match format {
-        "" | ":" => 0,
-        _ => {
-            let digits = format.strip_prefix(":0").ok_or_else(wrong)?;
-            digits.parse::<usize>().ok().filter(|width| *width <= 12).ok_or_else(wrong)?
-        }
-    };
-    if tail.contains(['{', '}']) {
-        return Err(wrong());
-    }
-    Ok(format!("{head}{number:0width$}{tail}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -337,6 +292,53 @@ mod tests {
         let table = "machine = \"mesh:2\"\npartition = \"p\"\nnodes = { b = [0], a = [1] }\n";
         let config = Config::parse(table).unwrap();
         assert_eq!([0, 1].map(|node| config.name(NodeId(node)).as_str()), ["b", "a"]);
+    }
+
+    #[test]
+    fn names_may_have_coordinates_or_be_listed() {
+        let names = |machine: &str, nodes: &str| {
+            let text = format!("machine = \"{machine}\"\npartition = \"p\"\nnodes = {nodes}\n");
+            let config = Config::parse(&text).map_err(|fault| format!("{text}: {fault}"))?;
+            let nodes = 0..config.nodes.len() as u32;
+            let names = nodes.map(|node| config.name(NodeId(node)).to_string());
+            Ok::<String, String>(names.collect::<Vec<_>>().join(" "))
+        };
+        for (machine, nodes, expected) in [
+            (
+                "torus:2x2x2",
+                "\"n{x}-{y}-{z}\"",
+                "n1-1-1 n2-1-1 n1-2-1 n2-2-1 n1-1-2 n2-1-2 n1-2-2 n2-2-2",
+            ),
+            ("mesh:2x2", "\"r{y:02}c{x}\"\nfirst = 0", "r00c0 r00c1 r01c0 r01c1"),
+            ("mesh:3", "\"n{:02}\"\nfirst = 8", "n08 n09 n10"),
+            ("mesh:3", "\"n{x:03}.a\"", "n001.a n002.a n003.a"),
+            (
+                "mesh:4x2",
+                "\"c[01-04]u[02,08]\"",
+                "c01u02 c01u08 c02u02 c02u08 c03u02 c03u08 c04u02 c04u08",
+            ),
+            ("mesh:2x2", "[\"b[1-2]\", \"a[7,3]\"]", "b1 b2 a7 a3"),
+            ("mesh:1", "\"solo\"", "solo"),
+        ] {
+            assert_eq!(names(machine, nodes), Ok(expected.to_string()));
+        }
+        for (machine, nodes, reason) in [
+            ("torus:2x2x2", "\"n{x}-{y}\"", "{z} is missing"),
+            ("mesh:2x2", "\"n{x}{y}{z}\"", "no axis z"),
+            ("mesh:2x2", "\"n{x}{}\"", "either one {} or {x}"),
+            ("mesh:2x2", "\"n{w}\"", "stands for"),
+            ("mesh:2x2", "\"n{x\"", "stands for"),
+            ("mesh:2x2", "\"n{x:99}{y}\"", "stands for"),
+            ("mesh:12x12", "\"n{x}{y}\"", "two nodes"),
+            ("mesh:2x2", "\"n[1-3]\"", "3 names for 4 nodes"),
+            ("mesh:2x2", "\"n[3-1]\"", "no list of names"),
+            ("mesh:2x2", "[\"n[1-2]\", \"n[2-3]\"]", "two nodes"),
+            ("mesh:2x2", "\"n[1-4]\"\nfirst = 1", "first is for"),
+            ("mesh:2x2", "7", "a pattern such as n{:03}"),
+        ] {
+            let found = names(machine, nodes).unwrap_err();
+            assert!(found.contains(reason) && !found.contains("variant"), "{reason}: {found}");
+        }
     }
 
     #[test]

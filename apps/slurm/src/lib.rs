@@ -37,6 +37,7 @@ mod limits;
 mod manager;
 mod metrics;
 mod names;
+mod node_names;
 mod observe;
 mod preempt;
 mod question;

@@ -1,7 +1,7 @@
 //! Logs and lists of experiments, opened by their paths.
 
 use std::collections::HashMap;
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -58,7 +58,9 @@ impl Folder {
 impl InputFiles for Folder {
     fn log(&self, request: &LogRequest) -> Result<Arc<Trace>, InputError> {
         once(&self.logs, &request.key, || {
-            read_log(&self.path.join(&request.path), &request.options, self.limits)
+            let path =
+                if request.path == STDIN { STDIN.into() } else { self.path.join(&request.path) };
+            read_log(&path, &request.options, self.limits)
         })
     }
 
@@ -115,51 +117,63 @@ impl LogError {
     }
 }
 
-/// Maximum length, in bytes, of a first line that is examined to find the format.
-const FIRST_LINE: u64 = 1 << 16;
+/// The path that stands for standard input.
+const STDIN: &str = "-";
 
-/// Reads a log from a file, as [`read_log_from`] reads it.
+/// The first bytes of archives other than gzip, each with the command that reads it.
+const PACKED: [(&[u8], &str); 3] =
+    [(b"\x28\xb5\x2f\xfd", "zstd -dc"), (b"\xfd7zXZ\0", "xz -dc"), (b"BZh", "bzip2 -dc")];
+
+/// Maximum length, in bytes, of the beginning that is examined to find the format.
+const BEGIN: u64 = 1 << 16;
+
+/// Reads a log; the path `-` is standard input. Formats with lines are limited per line and in
+/// total; documents of JSON only in total.
 ///
 /// # Errors
-/// If it cannot be opened, or read as a log.
+/// If neither the text nor the name show the format; if the log cannot be read, exceeds the limits,
+/// or violates the format.
 pub fn read_log(path: &Path, options: &ReadOptions, limits: Limits) -> Result<Trace, LogError> {
-    let limits = limits_of(path, limits);
-    read(path, open(path, limits)?, options)
+    let is_stdin = path == Path::new(STDIN);
+    let open = |limits| if is_stdin { pavior_files::stdin(limits) } else { open(path, limits) };
+    read(path, open(limits.without_lines())?, options, limits)
 }
 
-/// Reads a log from any input. Its name shows if it is compressed, and its format. Formats with
-/// lines are limited per line and in total; Batsim's single document only in total.
+/// Reads a log from any input, with the limits of [`read_log`]. The name helps to find the format.
 ///
 /// # Errors
-/// If neither the name nor the first line shows the format; if the log cannot be read, exceeds the
-/// limits, or violates the format.
+/// Returns the errors of [`read_log`].
 pub fn read_log_from(
     name: &Path,
-    input: Box<dyn Read>,
+    input: impl Read + 'static,
     options: &ReadOptions,
     limits: Limits,
 ) -> Result<Trace, LogError> {
-    read(name, unpacked(name, input, limits_of(name, limits)), options)
+    read(name, unpacked(name, input, limits.without_lines())?, options, limits)
 }
 
-fn limits_of(name: &Path, limits: Limits) -> Limits {
-    let is_batsim = Format::of_file(&name.to_string_lossy()) == Some(Format::Batsim);
-    if is_batsim { limits.without_lines() } else { limits }
-}
-
-fn read(path: &Path, mut reader: Bounded, options: &ReadOptions) -> Result<Trace, LogError> {
-    let named = Format::of_file(&path.to_string_lossy());
+fn read(
+    path: &Path,
+    mut reader: Bounded,
+    options: &ReadOptions,
+    limits: Limits,
+) -> Result<Trace, LogError> {
     let mut begin = Vec::new();
-    let format = if let Some(format) = named {
-        format
-    } else {
-        let first = (&mut reader).take(FIRST_LINE).read_until(b'\n', &mut begin);
-        first.map_err(|source| LogError::of(path, ReadError::Io { line: 0, source }))?;
-        Format::of_line(&begin).ok_or_else(|| {
-            let reason = "the name does not say the format; logs end in .swf, .sim, .json or \
-                          .sacct, or in one of these and .gz, or begin as sacct's do: JobID|";
-            FileError::content(path, reason)
-        })?
-    };
-    format.read(begin.as_slice().chain(reader), options).map_err(|error| LogError::of(path, error))
+    let fault = |source| LogError::of(path, ReadError::Io { line: 0, source });
+    (&mut reader).take(BEGIN).read_to_end(&mut begin).map_err(fault)?;
+    if let Some((_, program)) = PACKED.iter().find(|(magic, _)| begin.starts_with(magic)) {
+        let reason = format!("it is compressed; read it with `{program} FILE | pavior ... -`");
+        return Err(FileError::content(path, reason).into());
+    }
+    let name = path.to_string_lossy();
+    let format = options.format.or_else(|| Format::find(&begin, &name)).ok_or_else(|| {
+        let names = Format::ALL.map(Format::name).join(", ");
+        let reason =
+            format!("neither text nor name say the format of the log; --log-format does: {names}");
+        FileError::content(path, reason)
+    })?;
+    let text = io::Cursor::new(begin).chain(reader);
+    let lines = if format.is_document() { limits.without_lines() } else { limits };
+    let mut bounded = Bounded::new(Box::new(text), lines);
+    format.read(&mut bounded, options).map_err(|error| LogError::of(path, error))
 }

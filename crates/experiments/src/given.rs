@@ -8,7 +8,7 @@ use pavior_network::{
     EngineKind, PatternSelection, RankOrder, Release, Rounds, Sending, VirtualChannels,
 };
 use pavior_simulation::Contention;
-use pavior_workload::traces::{Estimates, Filter};
+use pavior_workload::traces::{Estimates, Filter, Format, ReadOptions};
 use pavior_workload::{
     ArrivalProcess, FailureClasses, FreedomRule, JobRule, Selection, ServiceDistribution,
     ShapeRule, SideDistribution,
@@ -47,6 +47,10 @@ pub struct Given {
     pub kill: Option<bool>,
     pub lenient: Option<bool>,
     pub dependencies: Option<bool>,
+    pub processors_per_node: Option<u32>,
+    pub nodes_from: Option<u32>,
+    pub pieces: Option<bool>,
+    pub log_format: Option<Format>,
 
     pub communication: Option<f64>,
     pub contention: Option<Contention>,
@@ -80,4 +84,21 @@ pub struct Given {
     pub busy: Option<Vec<Cuboid>>,
     pub submeshes: Option<u64>,
     pub request: Option<Sides>,
+}
+
+impl Given {
+    /// Returns the options for reading a log.
+    pub fn reading(&self) -> ReadOptions {
+        let filter = self.filter.clone().unwrap_or_default();
+        ReadOptions {
+            lenient: self.lenient.unwrap_or_default(),
+            first: self.first,
+            filter: filter.and(&self.status.clone().unwrap_or_default()),
+            format: self.log_format,
+            processors_per_node: self.processors_per_node,
+            nodes_from: self.nodes_from,
+            pieces: self.pieces.unwrap_or_default(),
+            dependencies: self.dependencies.unwrap_or_default(),
+        }
+    }
 }

@@ -14,6 +14,9 @@ pub struct LogRequest {
     pub path: String,
     /// The options: the part of the log to read.
     pub options: ReadOptions,
+    /// The number of nodes of the machine, for which [`Trace::for_machine`] may divide sizes. It is
+    /// no part of the key: the same text is read for every machine.
+    pub nodes: u64,
     /// A key that is equal for equal requests.
     pub key: String,
 }
@@ -86,11 +89,16 @@ impl InputFiles for NoFiles {
 
 impl LogRequest {
     /// Creates the request for a log.
-    pub(crate) fn new(path: &str, options: ReadOptions) -> LogRequest {
-        let ReadOptions { lenient, first, filter, dependencies } = &options;
+    pub(crate) fn new(path: &str, options: ReadOptions, nodes: u64) -> LogRequest {
+        let ReadOptions { lenient, first, filter, dependencies, .. } = &options;
+        let ReadOptions { format, processors_per_node, nodes_from, pieces, .. } = &options;
         let follows = if *dependencies { " dependencies" } else { "" };
-        let key = format!("log {path} first={first:?} lenient={lenient} {filter}{follows}");
-        LogRequest { path: path.to_string(), options, key }
+        let mut key = format!("log {path} first={first:?} lenient={lenient} {filter}{follows}");
+        let size = (processors_per_node, nodes_from, pieces);
+        if format.is_some() || size != (&None, &None, &false) {
+            key += &format!(" {format:?} {size:?}");
+        }
+        LogRequest { path: path.to_string(), options, nodes, key }
     }
 
     /// Reads the log, of which at least one job must remain after the warm-up.
@@ -99,7 +107,7 @@ impl LogRequest {
         files: &dyn InputFiles,
         warmup: u64,
     ) -> Result<Arc<Trace>, InputError> {
-        let trace = files.log(self)?;
+        let trace = files.log(self)?.for_machine(self.nodes);
         if trace.records.is_empty() {
             return Err(format!(
                 "{}: no job is left of {} job lines ({} filtered out, the others skipped)",

@@ -1,7 +1,7 @@
 //! Opening inputs.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
@@ -9,7 +9,7 @@ use memchr::memchr_iter;
 
 use crate::{Bounded, FileError, Limits};
 
-/// Opens a file for reading, and decompresses it if its name ends in `.gz`.
+/// Opens a file for reading, and decompresses it if its content is gzip, or its name ends in `.gz`.
 ///
 /// # Errors
 /// Returns an error if the file does not exist, is a directory, or may not be read.
@@ -20,20 +20,34 @@ pub fn open(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
         let reason = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
         return Err(FileError::read(path, reason));
     }
-    Ok(unpacked(path, Box::new(file), limits))
+    unpacked(path, file, limits)
 }
 
-/// Wraps an input with limits, and decompresses it if its name ends in `.gz`. No file is opened.
-pub fn unpacked(name: &Path, input: Box<dyn Read>, limits: Limits) -> Bounded {
-    let gzip = name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+/// Opens standard input with limits, like a file: it is decompressed if its content is gzip.
+///
+/// # Errors
+/// Returns an error if it cannot be read.
+pub fn stdin(limits: Limits) -> Result<Bounded, FileError> {
+    unpacked(Path::new("-"), io::stdin().lock(), limits)
+}
+
+/// Wraps an input with limits, and decompresses it if it begins as gzip does or if its name ends in
+/// `.gz`. No file is opened.
+///
+/// # Errors
+/// Returns an error if the input cannot be read.
+pub fn unpacked(
+    name: &Path,
+    input: impl Read + 'static,
+    limits: Limits,
+) -> Result<Bounded, FileError> {
+    let mut reader = BufReader::new(input);
+    let begin = reader.fill_buf().map_err(|error| FileError::read(name, error))?;
+    let is_gzip = begin.starts_with(&[0x1f, 0x8b])
+        || name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     let reader: Box<dyn Read> =
-        if gzip { Box::new(MultiGzDecoder::new(io::BufReader::new(input))) } else { input };
-    Bounded::new(reader, limits)
-}
-
-/// Opens standard input with limits, like a file.
-pub fn stdin(limits: Limits) -> Bounded {
-    Bounded::new(Box::new(io::stdin().lock()), limits)
+        if is_gzip { Box::new(MultiGzDecoder::new(reader)) } else { Box::new(reader) };
+    Ok(Bounded::new(reader, limits))
 }
 
 /// Reads a whole file; `None` if it does not exist. Bytes that are not text are replaced.

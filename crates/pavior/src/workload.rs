@@ -32,7 +32,7 @@ pub mod inspect {
 
     pub use pavior_workload::inspect::{
         Arrivals, Bin, Class, ClassCount, Clock, DependencyCounts, LineNumbers, LogSummary,
-        Skipped, Spread, Week,
+        NameCount, Skipped, Spread, Week,
     };
 }
 
@@ -42,18 +42,30 @@ pub mod traces {
     //! Readers take any `BufRead`; none opens a file. The feature `files` does.
 
     pub use pavior_workload::traces::{
-        Dependencies, Dependency, Estimates, Event, Filter, Format, Header, LineCount, LineError,
-        Link, Predecessor, ReadError, ReadOptions, Record, Replay, Report, Skip, Tags, Trace,
-        TraceJobs, link_sessions,
+        Dependencies, Dependency, Estimates, Event, Field, Filter, Format, Header, LineCount,
+        LineError, Link, Names, Note, Predecessor, ReadError, ReadOptions, Record, Replay, Report,
+        Skip, Tags, Trace, TraceJobs, link_sessions,
     };
 
     pub mod batsim {
         //! Workloads of Batsim, in JSON.
         pub use pavior_workload::traces::batsim::{Version, read, write};
     }
+    pub mod kubectl {
+        //! The output of `kubectl get jobs,pods -o json`.
+        pub use pavior_workload::traces::kubectl::read;
+    }
+    pub mod pbs {
+        //! Accounting logs of Torque, PBS Pro and OpenPBS.
+        pub use pavior_workload::traces::pbs::read;
+    }
     pub mod sacct {
         //! The output of Slurm's `sacct --parsable2`.
         pub use pavior_workload::traces::sacct::read;
+    }
+    pub mod sacct_json {
+        //! The output of Slurm's `sacct --json`.
+        pub use pavior_workload::traces::sacct_json::read;
     }
     pub mod sim {
         //! Pavior's own logs, in which jobs have shapes.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use pavior_kernel::{BadName, Stream};
 
-use crate::traces::{Filter, Tags};
+use crate::traces::{Filter, Names, Tags};
 
 /// A condition on a job. `16` selects jobs of at most 16 nodes. `queue=2` selects a value in a
 /// column of the log, which may also be `partition`, `status`, `user`, `group` or `app`. `25%`
@@ -27,6 +27,17 @@ impl Condition {
             Condition::Nodes(most) => nodes <= *most,
             Condition::Column(filter) => filter.passes(tags),
             Condition::Share(percent) => draw.unit() * 100.0 < *percent,
+        }
+    }
+
+    /// Looks up the names of a column in those of a log.
+    ///
+    /// # Errors
+    /// Returns a sentence if the log does not have a name.
+    pub fn resolve(&self, names: &Names) -> Result<Condition, String> {
+        match self {
+            Condition::Column(filter) => filter.resolve_tags(names).map(Condition::Column),
+            other => Ok(other.clone()),
         }
     }
 
@@ -94,6 +105,15 @@ impl JobRule {
     /// Returns true if a job of `nodes` nodes meets a condition. Each share evaluated draws once.
     pub fn holds(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
         self.conditions.iter().any(|condition| condition.is_met(nodes, tags, draw))
+    }
+
+    /// Looks up the names of columns in those of a log.
+    ///
+    /// # Errors
+    /// Returns a sentence if the log does not have a name.
+    pub fn resolve(&self, names: &Names) -> Result<JobRule, String> {
+        let conditions = self.conditions.iter().map(|condition| condition.resolve(names));
+        Ok(JobRule { conditions: conditions.collect::<Result<_, _>>()? })
     }
 
     /// Returns the first condition that drawn jobs, which have no columns, cannot meet.

@@ -7,7 +7,7 @@ use pavior_kernel::{BadName, Stream, unknown_name};
 use pavior_mesh::Freedom;
 
 use crate::Condition;
-use crate::traces::Tags;
+use crate::traces::{Names, Tags};
 
 /// Clauses in order. The first clause that a job meets determines its freedom. A job that meets
 /// none keeps the freedom from its log, or else the strategy's default.
@@ -41,6 +41,18 @@ impl FreedomRule {
             condition.as_ref().is_none_or(|condition| condition.is_met(nodes, tags, draw))
         });
         found.map(|(level, _)| *level)
+    }
+
+    /// Looks up the names of columns in those of a log.
+    ///
+    /// # Errors
+    /// Returns a sentence if the log does not have a name.
+    pub fn resolve(&self, names: &Names) -> Result<FreedomRule, String> {
+        let clause = |(level, condition): &(Freedom, Option<Condition>)| {
+            let condition = condition.as_ref().map(|condition| condition.resolve(names));
+            Ok((*level, condition.transpose()?))
+        };
+        Ok(FreedomRule { clauses: self.clauses.iter().map(clause).collect::<Result<_, String>>()? })
     }
 
     /// Returns the first condition that drawn jobs, which have no columns, cannot meet.

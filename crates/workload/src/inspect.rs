@@ -2,11 +2,14 @@
 
 mod details;
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use pavior_kernel::Time;
 use serde::Serialize;
 
 use crate::TimeUnit;
-use crate::traces::{Format, Header, LineCount, Record, Skip, Trace};
+use crate::traces::{Field, Format, Header, LineCount, Note, Record, Skip, Trace};
 
 pub use details::{Class, ClassCount, DependencyCounts, Week};
 
@@ -62,9 +65,9 @@ pub struct LogSummary {
     /// The format in words, if the log was read from one.
     pub format: Option<&'static str>,
     /// `MaxNodes` of the header.
-    pub header_nodes: Option<i64>,
+    pub header_nodes: Option<u64>,
     /// `MaxProcs` of the header.
-    pub header_processors: Option<i64>,
+    pub header_processors: Option<u64>,
     /// The largest number of nodes in use at one time, if the log has all waits.
     pub greatest_use: Option<u64>,
     /// The number of jobs with the number of an earlier job.
@@ -77,6 +80,24 @@ pub struct LogSummary {
     pub classes: Vec<Class>,
     /// The weeks, from the first submission on; none if the log is longer than twenty years.
     pub weeks: Vec<Week>,
+    /// The names in the fields of the log, in formats with names: of each field the 1000 with the
+    /// most jobs.
+    pub names: Vec<NameCount>,
+    /// Oddities of the log that were not errors.
+    pub notes: Vec<Note>,
+}
+
+/// A name in a field of the log, such as a partition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NameCount {
+    /// The key of the field in filters.
+    pub field: &'static str,
+    /// The name.
+    pub name: String,
+    /// The number that stands for it.
+    pub number: i64,
+    /// The number of jobs that were kept.
+    pub jobs: u64,
 }
 
 /// Job lines that were skipped for one reason.
@@ -194,7 +215,7 @@ impl LogSummary {
     /// # Ok::<(), pavior_workload::traces::ReadError>(())
     /// ```
     pub fn of(trace: &Trace, machine_size: Option<u64>) -> LogSummary {
-        let Trace { header, records, report } = trace;
+        let Trace { header, records, report, .. } = trace;
         let machine_size = machine_size.or_else(|| header.machine_size());
         let seconds = |time: Time| TimeUnit::SECOND.units(time);
         let first_submit = records.first().map_or(0.0, |record| seconds(record.submit));
@@ -236,16 +257,43 @@ impl LogSummary {
             runs: Spread::of(runs),
             arrivals: Arrivals::of(header, records),
             format: report.format.map(Format::title),
-            header_nodes: header.integer("MaxNodes"),
-            header_processors: header.integer("MaxProcs"),
+            header_nodes: header.count("MaxNodes"),
+            header_processors: header.count("MaxProcs"),
             greatest_use: details::greatest_use(records),
             repeated_numbers: details::repeated_numbers(records),
             estimate_factors: details::estimate_factors(records),
             dependencies: DependencyCounts::of(records),
             classes: Class::all(records),
             weeks: Week::all(records, machine_size),
+            names: names(trace),
+            notes: report.notes.clone(),
         }
     }
+}
+
+/// The maximum number of names of a field in a summary.
+const MOST_NAMES: usize = 1000;
+
+/// Returns the names of each field, those of the most jobs first.
+fn names(trace: &Trace) -> Vec<NameCount> {
+    let fields = Field::ALL.into_iter().filter(|&field| field != Field::Status);
+    let mut all = Vec::new();
+    for field in fields.filter(|&field| trace.names.has(field)) {
+        let mut jobs: BTreeMap<i64, u64> = BTreeMap::new();
+        for record in &trace.records {
+            *jobs.entry(record.tags.get(field)).or_default() += 1;
+        }
+        let count = |number: &i64| jobs.get(number).copied().unwrap_or_default();
+        let mut names = trace.names.of(field);
+        names.sort_by_key(|(_, number)| (Reverse(count(number)), *number));
+        all.extend(names.into_iter().take(MOST_NAMES).map(|(name, number)| NameCount {
+            field: field.key(),
+            name,
+            number,
+            jobs: count(&number),
+        }));
+    }
+    all
 }
 
 fn skipped(trace: &Trace) -> Vec<Skipped> {

@@ -90,7 +90,17 @@ pub(crate) struct OfReading;
 
 impl OfReading {
     /// Their names.
-    pub(crate) const NAMES: [&str; 5] = ["first", "filter", "status", "lenient", "dependencies"];
+    pub(crate) const NAMES: [&str; 9] = [
+        "first",
+        "filter",
+        "status",
+        "lenient",
+        "dependencies",
+        "processors-per-node",
+        "nodes-from",
+        "pieces",
+        "log-format",
+    ];
 }
 
 impl Choice for OfReading {

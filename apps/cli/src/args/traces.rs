@@ -28,7 +28,7 @@ pub(crate) enum TraceCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// The log (.swf, .sim, .json or .sacct, also .gz)
+    /// The log, also gzip; - is standard input
     pub(crate) from: PathBuf,
     /// The file to write, in the format that its name says
     pub(crate) to: PathBuf,
@@ -114,7 +114,7 @@ pub(crate) struct GenerateArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// The log (.swf, .sim, .json or .sacct, also .gz)
+    /// The log, also gzip; - is standard input
     pub(crate) file: PathBuf,
     /// The machine that load and sizes are compared with [default: the size in the header]
     #[arg(long, short)]

@@ -7,7 +7,8 @@ use pavior::experiments::{
     SweepError,
 };
 use pavior::simulation::Histories;
-use pavior::workload::traces::{Dependencies, Record};
+use pavior::text::shown;
+use pavior::workload::traces::{Dependencies, Note, Record};
 
 use crate::args::{self, SimulateArgs};
 use crate::commands::{records, results};
@@ -58,6 +59,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
 /// Says how many lines of a log are no jobs that can be run.
 pub(crate) fn note_skipped_lines(folder: &Folder) {
     for log in folder.logs() {
+        log.notes().for_each(say_note);
         let report = &log.report;
         let skipped = report.job_lines - report.kept - report.filtered;
         if skipped > 0 {
@@ -112,6 +114,16 @@ fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), F
         eprintln!("note: {count} preceding jobs are not followed, as they can never fit");
     }
     Ok(())
+}
+
+/// Says an oddity of a log.
+pub(crate) fn say_note(note: &Note) {
+    let text = shown(&note.text);
+    match note.count {
+        0 | 1 if note.line == 0 => eprintln!("note: {text}"),
+        1 => eprintln!("note: {text} (line {})", note.line),
+        count => eprintln!("note: {text} ({count} lines, the first is {})", note.line),
+    }
 }
 
 /// The specification that settings make; a fault is underlined in what was typed.

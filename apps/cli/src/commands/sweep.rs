@@ -114,7 +114,7 @@ fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
 /// The spans of a file; every replication must be one that the experiment can have.
 fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replications>, Failure> {
     let text = if path == Path::new("-") {
-        io::read_to_string(pavior::files::stdin(Limits::DOCUMENT))?
+        io::read_to_string(pavior::files::stdin(Limits::DOCUMENT)?)?
     } else {
         pavior::files::read_text(path, Limits::DOCUMENT)?
     };

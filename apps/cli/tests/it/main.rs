@@ -21,6 +21,7 @@ mod interrupted;
 #[cfg(feature = "kube")]
 mod kubernetes;
 mod limits;
+mod logs;
 mod mistakes;
 mod mutations;
 mod plot;

@@ -98,7 +98,7 @@ fn parse(name: &str, bytes: &[u8]) {
     let grid: Grid = "mesh:4x4".parse().unwrap();
     let text = String::from_utf8_lossy(bytes);
     let _ = excerpt(bytes, bytes.len() / 2..bytes.len());
-    if let Some(format) = Format::of_file(name) {
+    if let Some(format) = Format::find(bytes, name) {
         for lenient in [false, true] {
             let options = ReadOptions { lenient, ..ReadOptions::default() };
             if let Err(error) = format.read(bytes, &options) {

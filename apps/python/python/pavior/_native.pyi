@@ -444,13 +444,18 @@ class Trace:
         status: str | None = None,
         lenient: bool = False,
         dependencies: bool = False,
+        processors_per_node: int | None = None,
+        nodes_from: int | None = None,
+        pieces: bool = False,
+        log_format: str | None = None,
     ) -> Self:
-        """A log of a file: `.swf`, `.sim` or `.json`, each also `.gz`.
+        """A log of a file, also gzip. Its text or its name says the format, or `log_format`.
 
         `first` reads so many job lines only; `filter` keeps jobs whose fields have these values, such as
-        `partition=2,queue=1`; `status` keeps jobs with these values of field 11; `lenient` skips lines
+        `partition=gpu,queue=1`; `status` keeps jobs with these values of field 11; `lenient` skips lines
         that cannot be read, which otherwise raise `ValueError`; `dependencies` keeps jobs that follow
-        another and have no submit time."""
+        another and have no submit time. `processors_per_node` divides sizes that are processors,
+        `nodes_from` is the column of an SWF log that has nodes, `pieces` keeps parts of jobs."""
     @overload
     def __new__(cls, source: ArrowTable) -> Self:
         """A log of any Arrow table with the columns `submit`, `run` and `nodes`, and optionally `job`,
@@ -548,6 +553,10 @@ def forecast(
     status: str | None = None,
     lenient: bool = False,
     dependencies: bool | None = None,
+    processors_per_node: int | None = None,
+    nodes_from: int | None = None,
+    pieces: bool | None = None,
+    log_format: str | None = None,
 ) -> Forecasts:
     """Tells each job of a log at its submission when it will start: as an interval, from the past alone.
 
@@ -577,6 +586,10 @@ def simulate(
     kill: bool = False,
     lenient: bool = False,
     dependencies: bool | None = None,
+    processors_per_node: int | None = None,
+    nodes_from: int | None = None,
+    pieces: bool | None = None,
+    log_format: str | None = None,
     sides: str = "uniform",
     service: str = "exponential",
     arrivals: str = "exponential",
@@ -716,9 +729,9 @@ def simulate(
             (float; default 1)
         first: reads this many job lines only
             (int, in lines; default None)
-        filter: keeps jobs whose fields have these values, such as partition=2,queue=1
+        filter: keeps jobs whose fields have these values, such as partition=gpu,queue=1
             (str; default None)
-        status: keeps jobs with these status values (field 11), separated by commas
+        status: keeps jobs with these status values (field 11, or words), separated by commas
             (str; default None)
         estimates: what schedulers are told of run times: log, exact or factor:2
             (str; default 'log')
@@ -728,6 +741,16 @@ def simulate(
             (bool; default False)
         dependencies: submits each job after the jobs that its log says it follows (fields 17, 18)
             (bool; default None)
+        processors_per_node: divides sizes that are processors; 1 takes them as nodes, whatever the
+            header says
+            (int; default None)
+        nodes_from: the column of an SWF log, from 1, that has nodes: 4, 2x4, or either behind a
+            colon
+            (int; default None)
+        pieces: keeps parts of jobs (status 2, 3, 4), too, where the log has the whole job
+            (bool; default None)
+        log_format: the format of the log, where neither its text nor its name say it
+            (str; default None)
 
     Parameters: Failures
         mttf: the mean time to failure of a node, exponential

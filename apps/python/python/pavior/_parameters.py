@@ -126,9 +126,9 @@ class Parameters(TypedDict, total=False):
             (float; default 1)
         first: reads this many job lines only
             (int, in lines; default None)
-        filter: keeps jobs whose fields have these values, such as partition=2,queue=1
+        filter: keeps jobs whose fields have these values, such as partition=gpu,queue=1
             (str; default None)
-        status: keeps jobs with these status values (field 11), separated by commas
+        status: keeps jobs with these status values (field 11, or words), separated by commas
             (str; default None)
         estimates: what schedulers are told of run times: log, exact or factor:2
             (str; default 'log')
@@ -138,6 +138,16 @@ class Parameters(TypedDict, total=False):
             (bool; default False)
         dependencies: submits each job after the jobs that its log says it follows (fields 17, 18)
             (bool; default None)
+        processors_per_node: divides sizes that are processors; 1 takes them as nodes, whatever the
+            header says
+            (int; default None)
+        nodes_from: the column of an SWF log, from 1, that has nodes: 4, 2x4, or either behind a
+            colon
+            (int; default None)
+        pieces: keeps parts of jobs (status 2, 3, 4), too, where the log has the whole job
+            (bool; default None)
+        log_format: the format of the log, where neither its text nor its name say it
+            (str; default None)
 
     Parameters: Failures
         mttf: the mean time to failure of a node, exponential
@@ -232,6 +242,10 @@ class Parameters(TypedDict, total=False):
     kill: Several[bool] | None
     lenient: Several[bool] | None
     dependencies: Several[bool] | None
+    processors_per_node: Numbers[int] | None
+    nodes_from: Numbers[int] | None
+    pieces: Several[bool] | None
+    log_format: Several[str] | None
     busy: Several[str] | None
     submeshes: Numbers[int] | None
     request: Several[str] | None

@@ -14,7 +14,7 @@ const LOG: Parameter = Parameter { heading: Heading::Log, applies: Applies::Log,
 pub const TRACE: Parameter = Parameter {
     name: "trace",
     alias: Some("traces"),
-    meaning: "a job log (.swf, .sim, .json or .sacct, also .gz), replayed to the last departure",
+    meaning: "a job log (or - for standard input), replayed to the last departure",
     read: |text, _| Ok(verbatim(text, |given| &mut given.trace)),
     ..LOG
 };
@@ -56,14 +56,14 @@ pub(super) const FIRST: Parameter = Parameter {
 
 pub(super) const FILTER: Parameter = Parameter {
     name: "filter",
-    meaning: "keeps jobs whose fields have these values, such as partition=2,queue=1",
+    meaning: "keeps jobs whose fields have these values, such as partition=gpu,queue=1",
     read: |text, _| parsed(text, |given| &mut given.filter),
     ..LOG
 };
 
 pub(super) const STATUS: Parameter = Parameter {
     name: "status",
-    meaning: "keeps jobs with these status values (field 11), separated by commas",
+    meaning: "keeps jobs with these status values (field 11, or words), separated by commas",
     read: |text, _| {
         Filter::of_status(text)
             .map(|filter| Reading::new(text, filter, |given| &mut given.status))
@@ -103,5 +103,36 @@ pub(super) const LENIENT: Parameter = Parameter {
     kind: ValueType::Switch,
     default: &["false"],
     read: |text, _| switch(text, |given| &mut given.lenient),
+    ..LOG
+};
+
+pub(super) const PROCESSORS_PER_NODE: Parameter = Parameter {
+    name: "processors-per-node",
+    meaning: "divides sizes that are processors; 1 takes them as nodes, whatever the header says",
+    kind: ValueType::Count,
+    read: |text, _| count(text, 1..=1_000_000, |given| &mut given.processors_per_node),
+    ..LOG
+};
+
+pub(super) const NODES_FROM: Parameter = Parameter {
+    name: "nodes-from",
+    meaning: "the column of an SWF log, from 1, that has nodes: 4, 2x4, or either behind a colon",
+    kind: ValueType::Count,
+    read: |text, _| count(text, 1..=1000, |given| &mut given.nodes_from),
+    ..LOG
+};
+
+pub(super) const PIECES: Parameter = Parameter {
+    name: "pieces",
+    meaning: "keeps parts of jobs (status 2, 3, 4), too, where the log has the whole job",
+    kind: ValueType::Switch,
+    read: |text, _| switch(text, |given| &mut given.pieces),
+    ..LOG
+};
+
+pub(super) const LOG_FORMAT: Parameter = Parameter {
+    name: "log-format",
+    meaning: "the format of the log, where neither its text nor its name say it",
+    read: |text, _| parsed(text, |given| &mut given.log_format),
     ..LOG
 };

@@ -64,6 +64,7 @@ impl Jobs {
         histories: &Histories,
     ) -> Result<Jobs, InputError> {
         let (grid, time) = (settings.machine, jobs.unit);
+        let (mut freedom, mut migration) = (jobs.freedom.clone(), jobs.migration.clone());
         let (workload, begin, ending) = match &jobs.source {
             JobSource::Drawn { workload, completions } => {
                 let ending = Ending::Completions(*completions);
@@ -72,6 +73,10 @@ impl Jobs {
             JobSource::Log(log) => {
                 let trace = log.request.trace(files, jobs.warmup)?;
                 let begin = ticks(time, trace.records[0].submit);
+                freedom = freedom.map(|rule| rule.resolve(&trace.names)).transpose()?;
+                if let Some(movable) = migration.as_mut().and_then(|it| it.movable.as_mut()) {
+                    *movable = movable.resolve(&trace.names)?;
+                }
                 let (rule, replay) = (log.rule.clone(), log.replay.clone());
                 (Workload::Replayed { trace, rule, replay }, begin, Ending::Drained)
             }
@@ -106,8 +111,8 @@ impl Jobs {
             context,
             workload,
             communication: jobs.log().and_then(|log| log.communication),
-            freedom: jobs.freedom.clone(),
-            migration: jobs.migration.clone(),
+            freedom,
+            migration,
             failures: source.transpose()?,
             reserved: reserved(jobs, files)?,
             links,

@@ -5,7 +5,7 @@ use pavior_mesh::{Grid, Request};
 use pavior_network::Energy;
 use pavior_scheduling::weighs_messages;
 use pavior_simulation::Bounds;
-use pavior_workload::traces::{ReadOptions, Replay};
+use pavior_workload::traces::Replay;
 use pavior_workload::{Condition, FreedomRule, JobRule, Selection, ShapeRule, Synthetic, TimeUnit};
 
 use super::failures::{FailureSettings, FailureSource, slice};
@@ -185,7 +185,7 @@ impl JobSource {
     fn new(given: &Given, machine: Grid) -> Result<JobSource, Fault> {
         if let Some(path) = &given.trace {
             let communication = given.communication;
-            return LogSettings::new(given, path, communication).map(JobSource::Log);
+            return LogSettings::new(given, path, machine, communication).map(JobSource::Log);
         }
         let workload = Synthetic {
             load: needed(given.load, "load")?,
@@ -209,18 +209,15 @@ impl JobSource {
 }
 
 impl LogSettings {
-    fn new(given: &Given, path: &str, communication: Option<f64>) -> Result<LogSettings, Fault> {
-        let filter = given.filter.clone().unwrap_or_default();
-        let filter = filter.and(&given.status.clone().unwrap_or_default());
-        let lenient = needed(given.lenient, "lenient")?;
-        let options = ReadOptions {
-            lenient,
-            first: given.first,
-            filter,
-            dependencies: given.dependencies.unwrap_or_default(),
-        };
+    fn new(
+        given: &Given,
+        path: &str,
+        machine: Grid,
+        communication: Option<f64>,
+    ) -> Result<LogSettings, Fault> {
+        needed(given.lenient, "lenient")?;
         Ok(LogSettings {
-            request: LogRequest::new(path, options),
+            request: LogRequest::new(path, given.reading(), machine.nodes().into()),
             rule: needed(given.shape_rule.clone(), "shape-rule")?,
             replay: Replay {
                 arrival_scale: needed(given.arrival_scale, "arrival-scale")?,

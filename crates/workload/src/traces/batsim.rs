@@ -7,8 +7,9 @@
 //!  "profiles": {"d60": {"type": "delay", "delay": 60}}}
 //! ```
 //!
-//! A job runs for the `delay` of its profile. Profiles without one (computation, communication,
-//! traces) need a platform model, which Pavior does not have, and are errors if a job uses them.
+//! A job runs for the `delay` of its profile, or, if that is a sequence (`seq`), for the sum of the
+//! profiles in it, `repeat` times. Profiles without a run time (computation, communication, traces)
+//! need a platform model, which Pavior does not have, and are errors if a job uses them.
 //! The estimate is the `walltime` if above 0. The shape is `shape` in `extra_data`, which is an
 //! object or, in version 5, text that contains one; it has one to three sides. `freedom` there is a
 //! word of [`Freedom`].
@@ -18,6 +19,7 @@
 //!
 //! Source: the Batsim documentation, "Workload". Cost: the text in memory, and one pass.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, Write};
 use std::ops::Range;
@@ -48,6 +50,11 @@ struct Profile {
     #[serde(rename = "type")]
     kind: Option<String>,
     delay: Option<f64>,
+    /// The profiles of a sequence, each a name.
+    seq: Option<Vec<Box<RawValue>>>,
+    /// The number of times that a sequence is run; `nb` in old versions.
+    #[serde(alias = "nb")]
+    repeat: Option<u64>,
 }
 
 /// Names and extra data may have any length, and are read in place: as values they would need many
@@ -88,7 +95,7 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
         let (at, reason) = place.json_fault(&error);
         place.fault(at, reason)
     })?;
-    let profiles = profiles(&text, workload.profiles)?;
+    let profiles = Profiles::read(&text, workload.profiles)?;
     let mut jobs = Collector::new(options);
     let mut numbers = Numbers::of(&workload.jobs);
     for (index, raw) in (0..).zip(&workload.jobs) {
@@ -98,7 +105,8 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
         // The raw value is a part of the text.
         place.advance(raw.get().as_ptr() as usize - text.as_ptr() as usize);
         let number = numbers.number(index, raw);
-        match job(&place, raw, &profiles) {
+        let read = job(&place, raw, &profiles);
+        match read.map_err(|(at, reason)| (at.clone(), place.with_path(index, &at, reason))) {
             Ok(draft) => jobs.offer(&Draft { number: number as f64, ..draft }),
             Err((at, reason)) => jobs.malformed(place.line, || place.fault(at, reason))?,
         }
@@ -136,6 +144,18 @@ impl Place<'_> {
         (at..at + 1, json::reason(error))
     }
 
+    /// Adds the path and the byte to the reason of an error in a job, if its line is so long that
+    /// its number does not help.
+    fn with_path(&self, index: u64, at: &Range<usize>, reason: String) -> String {
+        const LONG: usize = 400;
+        let start = at.start.min(self.text.len());
+        let before = self.text[..start].iter().rev().take(LONG);
+        let after = self.text[start..].iter().take(LONG);
+        let short = before.chain(after).any(|&byte| byte == b'\n');
+        let whole = self.text.len() < LONG;
+        if short || whole { reason } else { format!("jobs[{index}] (byte {start}): {reason}") }
+    }
+
     /// Creates the error for bytes of the text from here on. It shows the first line of several.
     fn fault(&self, at: Range<usize>, reason: String) -> LineError {
         let newline = |&byte: &u8| byte == b'\n';
@@ -152,33 +172,64 @@ fn newlines(text: &[u8]) -> u64 {
     text.split(|&byte| byte == b'\n').count() as u64 - 1
 }
 
-/// Reads the profiles by name. They are a part of the text.
-fn profiles(text: &[u8], raw: &RawValue) -> Result<BTreeMap<String, Profile>, LineError> {
-    let offset = raw.get().as_ptr() as usize - text.as_ptr() as usize;
-    let place = Place { text, offset, line: 1 + newlines(&text[..offset]) };
-    json::read(raw.get().as_bytes()).map_err(|error| {
-        let (at, reason) = place.json_fault(&error);
-        place.fault(at, reason)
-    })
+/// The profiles by name.
+struct Profiles {
+    by_name: BTreeMap<String, Profile>,
+    /// The run times of sequences that are known.
+    sequences: RefCell<BTreeMap<String, f64>>,
 }
 
-fn job(
-    place: &Place<'_>,
-    raw: &RawValue,
-    profiles: &BTreeMap<String, Profile>,
-) -> Result<Draft, Misfit> {
+/// The maximum depth of sequences in sequences.
+const DEEPEST: usize = 100;
+
+impl Profiles {
+    /// Reads the profiles, which are a part of the text.
+    fn read(text: &[u8], raw: &RawValue) -> Result<Profiles, LineError> {
+        let offset = raw.get().as_ptr() as usize - text.as_ptr() as usize;
+        let place = Place { text, offset, line: 1 + newlines(&text[..offset]) };
+        let by_name = json::read(raw.get().as_bytes()).map_err(|error| {
+            let (at, reason) = place.json_fault(&error);
+            place.fault(at, reason)
+        })?;
+        Ok(Profiles { by_name, sequences: RefCell::default() })
+    }
+
+    /// Returns the run time of a profile, or the reason why there is none. Each sequence is added
+    /// up once.
+    fn run(&self, name: &str, depth: usize) -> Result<f64, String> {
+        let Some(profile) = self.by_name.get(name) else {
+            return Err(format!("unknown profile `{}`", shown(name)));
+        };
+        if let Some(delay) = profile.delay {
+            return Ok(delay);
+        }
+        let Some(seq) = &profile.seq else {
+            let (name, kind) = (shown(name), shown(profile.kind.as_deref().unwrap_or("?")));
+            return Err(format!("profile `{name}` of type `{kind}` has no delay, so no run time"));
+        };
+        if let Some(&run) = self.sequences.borrow().get(name) {
+            return Ok(run);
+        }
+        if depth == DEEPEST {
+            return Err(format!("profile `{}` is a sequence in itself, or too deep", shown(name)));
+        }
+        let once = seq.iter().map(|one| self.run(&word(one), depth + 1)).sum::<Result<f64, _>>()?;
+        let run = once * profile.repeat.unwrap_or(1) as f64;
+        self.sequences.borrow_mut().insert(name.to_string(), run);
+        Ok(run)
+    }
+}
+
+fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, Misfit> {
     let fault = |reason: String| (place.offset..place.offset + raw.get().len(), reason);
     let entry: Entry<'_> =
         json::read(raw.get().as_bytes()).map_err(|error| place.json_fault(&error))?;
     let (id, name) = (word(entry.id), word(entry.profile));
     let id = shown(&id);
-    let profile = profiles
-        .get(&name)
-        .ok_or_else(|| fault(format!("job {id} has the unknown profile `{}`", shown(&name))))?;
-    let run = profile.delay.ok_or_else(|| {
-        let (name, kind) = (shown(&name), shown(profile.kind.as_deref().unwrap_or("?")));
-        fault(format!("profile `{name}` of type `{kind}` has no delay, so no run time"))
-    })?;
+    if !profiles.by_name.contains_key(&name) {
+        return Err(fault(format!("job {id} has the unknown profile `{}`", shown(&name))));
+    }
+    let run = profiles.run(&name, 0).map_err(fault)?;
     if entry.subtime > LONGEST || run > LONGEST {
         return Err(fault(format!("job {id} has a time above {LONGEST:e} s")));
     }
@@ -197,6 +248,8 @@ fn job(
         run,
         estimate: entry.walltime.map_or(-1.0, |walltime| walltime.min(LONGEST)),
         nodes: entry.res as f64,
+        in_processors: shape.is_none(),
+        state: -1,
         shape,
         freedom,
         tags: Tags::UNKNOWN,

@@ -26,6 +26,9 @@ pub enum ReadError {
         /// The number of lines.
         lines: u64,
     },
+    /// An option does not fit the log, for example a name in a filter that the log does not have.
+    #[error("{0}")]
+    Option(String),
     /// All job lines are malformed, in lenient reading.
     #[error("none of {count} job lines can be read; the first: {first}")]
     AllMalformed {

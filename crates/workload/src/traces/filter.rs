@@ -1,25 +1,29 @@
-//! Filters that select jobs of a log: `partition=2,queue=1`.
+//! Filters that select jobs of a log: `partition=gpu,queue=1`.
 
-use pavior_kernel::{BadName, unknown_name};
+use pavior_kernel::{BadName, shown, unknown_name};
 use std::fmt;
 use std::str::FromStr;
 
-use super::Tags;
+use super::{Field, Names, Tags};
 
-type Field = (&'static str, fn(&Tags) -> i64);
+/// The words for values of field 11, which every format has.
+const STATUS: [(&str, i64); 3] = [("COMPLETED", 1), ("FAILED", 0), ("CANCELLED", 5)];
 
-/// The fields that a filter can use.
-const FIELDS: [Field; 6] = [
-    ("partition", |tags| tags.partition),
-    ("queue", |tags| tags.queue),
-    ("status", |tags| tags.status),
-    ("user", |tags| tags.user),
-    ("group", |tags| tags.group),
-    ("app", |tags| tags.application),
-];
+/// A condition on a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Condition {
+    field: Field,
+    /// The value as written: a name or a number.
+    text: String,
+    /// The number that it stands for, and whether that is the number of a state's own name.
+    value: Option<(i64, bool)>,
+}
 
 /// Conditions on a job's tags. Several values of one field mean any of them; conditions on several
 /// fields must all be met. The empty filter passes everything.
+///
+/// A value is a name of the log, such as `partition=gpu`, or else a number. A name is met by no job
+/// before [`Filter::resolve`] has looked it up.
 ///
 /// ```
 /// use pavior_workload::traces::{Filter, Tags};
@@ -31,17 +35,58 @@ const FIELDS: [Field; 6] = [
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// The index of a field and a value, for each condition.
-    allowed: Vec<(usize, i64)>,
+    allowed: Vec<Condition>,
 }
 
 impl Filter {
     /// Returns true if a job passes the filter.
     pub fn passes(&self, tags: &Tags) -> bool {
-        self.allowed.iter().all(|&(field, value)| {
-            let actual = FIELDS[field].1(tags);
-            actual == value || self.allowed.contains(&(field, actual))
+        self.passes_with(tags, -1)
+    }
+
+    /// Returns true if a job passes the filter. The state is the number of its name in the log.
+    pub(crate) fn passes_with(&self, tags: &Tags, state: i64) -> bool {
+        let met = |one: &Condition| {
+            one.value.is_some_and(|(value, is_state)| {
+                value == if is_state { state } else { tags.get(one.field) }
+            })
+        };
+        self.allowed.iter().all(|one| {
+            met(one) || self.allowed.iter().any(|other| other.field == one.field && met(other))
         })
+    }
+
+    /// Looks up the names of the filter in those of a log. A name of the log comes first, also if
+    /// it is a number; other numbers stand for themselves.
+    ///
+    /// # Errors
+    /// Returns a sentence if the log does not have a name.
+    pub fn resolve(&self, names: &Names) -> Result<Filter, String> {
+        let one = |condition: &Condition| {
+            let Condition { field, text, value } = condition;
+            let named = names.get(*field, text).map(|number| (number, *field == Field::Status));
+            // A log with states of its own has no other ones.
+            let is_other =
+                *field == Field::Status && names.has(*field) && text.parse::<i64>().is_err();
+            match named.or(value.filter(|_| !is_other)) {
+                Some(value) => Ok(Condition { value: Some(value), ..condition.clone() }),
+                None => Err(unknown(*field, text, names)),
+            }
+        };
+        Ok(Filter { allowed: self.allowed.iter().map(one).collect::<Result<_, _>>()? })
+    }
+
+    /// Looks up the names of the filter for jobs that were read: as [`Filter::resolve`], but of
+    /// states only the words that every log has, since a job keeps only the number of field 11.
+    ///
+    /// # Errors
+    /// Returns a sentence if the log does not have a name.
+    pub fn resolve_tags(&self, names: &Names) -> Result<Filter, String> {
+        let is_status = |one: &&Condition| one.field == Field::Status;
+        let (states, others): (Vec<_>, Vec<_>) = self.allowed.iter().partition(is_status);
+        let of = |all: Vec<&Condition>| Filter { allowed: all.into_iter().cloned().collect() };
+        let states = of(states).resolve(&Names::default())?;
+        Ok(of(others).resolve(names)?.and(&states))
     }
 
     /// Returns true if the filter passes everything.
@@ -51,16 +96,16 @@ impl Filter {
 
     /// Combines the conditions of this filter and of another one.
     pub fn and(mut self, other: &Filter) -> Filter {
-        self.allowed.extend(&other.allowed);
+        self.allowed.extend_from_slice(&other.allowed);
         self
     }
 }
 
 impl Filter {
-    /// Parses a list of status values: `1,5` is `status=1,status=5`.
+    /// Parses a list of status values: `1,TIMEOUT` is `status=1,status=TIMEOUT`.
     ///
     /// # Errors
-    /// Returns an error if a value is not an integer. The span is in bytes of `text`.
+    /// Returns an error if a value is empty. The span is in bytes of `text`.
     pub fn of_status(text: &str) -> Result<Filter, BadName> {
         let mut filter = Filter::default();
         let mut at = 0;
@@ -74,6 +119,19 @@ impl Filter {
     }
 }
 
+/// Says that a log does not have a name, and which it has.
+fn unknown(field: Field, text: &str, names: &Names) -> String {
+    const SHOWN: usize = 8;
+    let (key, all) = (field.key(), names.of(field));
+    if all.is_empty() {
+        return format!("`{}`: the log has no names of {key}, only numbers", shown(text));
+    }
+    let few: Vec<String> =
+        all.iter().take(SHOWN).map(|(name, _)| shown(name).to_string()).collect();
+    let more = if all.len() > SHOWN { ", ..." } else { "" };
+    format!("`{}` is no {key} of the log: {}{more}", shown(text), few.join(", "))
+}
+
 impl FromStr for Filter {
     type Err = BadName;
 
@@ -84,20 +142,23 @@ impl FromStr for Filter {
             let start = at;
             at += part.len() + 1;
             let Some((key, value)) = part.split_once('=') else {
-                let reason = format!("`{part}` is no condition: write partition=2,queue=1");
+                let reason = format!("`{part}` is no condition: write partition=gpu,queue=1");
                 return Err(BadName { reason, span: start..start + part.len() });
             };
-            let Some(field) = FIELDS.iter().position(|(name, _)| *name == key) else {
-                let known = FIELDS.map(|(name, _)| name);
+            let Some(field) = Field::ALL.into_iter().find(|field| field.key() == key) else {
+                let known = Field::ALL.map(Field::key);
                 let error = unknown_name("field", key, &known);
                 return Err(BadName { span: start..start + key.len(), ..error });
             };
-            let Ok(value) = value.parse() else {
-                let reason = format!("`{value}` is no value of `{key}`: a whole number");
+            if value.is_empty() {
+                let reason = format!("`{key}` needs a value: a name or a whole number");
                 let span = start + key.len() + 1..start + part.len();
                 return Err(BadName { reason, span });
-            };
-            filter.allowed.push((field, value));
+            }
+            let word = STATUS.iter().find(|(word, _)| field == Field::Status && *word == value);
+            let number = word.map(|(_, number)| *number).or_else(|| value.parse().ok());
+            let (text, value) = (value.to_string(), number.map(|number| (number, false)));
+            filter.allowed.push(Condition { field, text, value });
         }
         Ok(filter)
     }
@@ -105,7 +166,7 @@ impl FromStr for Filter {
 
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let one = |&(field, value): &(usize, i64)| format!("{}={value}", FIELDS[field].0);
+        let one = |one: &Condition| format!("{}={}", one.field.key(), one.text);
         f.write_str(&self.allowed.iter().map(one).collect::<Vec<_>>().join(","))
     }
 }

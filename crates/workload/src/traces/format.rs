@@ -1,8 +1,13 @@
-//! The formats of logs.
+//! The formats of logs: their names, and finding the format of a text.
 
+use std::fmt;
 use std::io::BufRead;
+use std::str::FromStr;
 
-use super::{ReadError, ReadOptions, Trace, batsim, sacct, sim, swf};
+use pavior_kernel::{BadName, unknown_name};
+
+use super::text::{columns, number};
+use super::{ReadError, ReadOptions, Trace, batsim, kubectl, pbs, sacct, sacct_json, sim, swf};
 
 /// A format of logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,19 +20,44 @@ pub enum Format {
     Batsim,
     /// The output of `sacct --parsable2`, which is only read.
     Sacct,
+    /// The output of `sacct --json`, which is only read.
+    SacctJson,
+    /// Accounting logs of Torque, PBS Pro and OpenPBS, which are only read.
+    Pbs,
+    /// The output of `kubectl get jobs,pods -o json`, which is only read.
+    Kubectl,
 }
 
 impl Format {
-    /// Every format.
-    pub const ALL: [Format; 4] = [Format::Swf, Format::Sim, Format::Batsim, Format::Sacct];
+    /// Every format. Where a file extension is that of several, the first is the one of its name.
+    pub const ALL: [Format; 7] = [
+        Format::Swf,
+        Format::Sim,
+        Format::Batsim,
+        Format::Sacct,
+        Format::SacctJson,
+        Format::Pbs,
+        Format::Kubectl,
+    ];
 
-    /// Returns the file extension of this format, without the dot. `.gz` may follow.
+    /// Returns the name of the format in options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Batsim => "batsim",
+            Format::SacctJson => "sacct-json",
+            Format::Kubectl => "kubectl",
+            _ => self.extension(),
+        }
+    }
+
+    /// Returns the file extension of this format, without the dot. `.gz` or `.zst` may follow.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Swf => "swf",
             Format::Sim => "sim",
-            Format::Batsim => "json",
+            Format::Batsim | Format::SacctJson | Format::Kubectl => "json",
             Format::Sacct => "sacct",
+            Format::Pbs => "pbs",
         }
     }
 
@@ -38,7 +68,20 @@ impl Format {
             Format::Sim => "scheduler simulators' .sim",
             Format::Batsim => "Batsim workload",
             Format::Sacct => "Slurm's sacct --parsable2",
+            Format::SacctJson => "Slurm's sacct --json",
+            Format::Pbs => "accounting log of Torque or PBS",
+            Format::Kubectl => "kubectl get jobs,pods -o json",
         }
+    }
+
+    /// Returns true if a log is one JSON document, whose lines may be as long as the log.
+    pub fn is_document(self) -> bool {
+        self.extension() == "json"
+    }
+
+    /// Returns true if logs of this format are written, too.
+    pub fn is_written(self) -> bool {
+        matches!(self, Format::Swf | Format::Sim | Format::Batsim)
     }
 
     /// Returns the format of a file by its extension, or `None` if no format has it.
@@ -50,33 +93,116 @@ impl Format {
     /// ```
     pub fn of_file(name: &str) -> Option<Format> {
         let name = name.to_ascii_lowercase();
-        let (_, end) = name.strip_suffix(".gz").unwrap_or(&name).rsplit_once('.')?;
+        let bare = [".gz", ".zst"].iter().find_map(|packed| name.strip_suffix(packed));
+        let (_, end) = bare.unwrap_or(&name).rsplit_once('.')?;
         Format::ALL.into_iter().find(|format| format.extension() == end)
     }
 
-    /// Returns the format of a log by its first line, which may be cut, or `None` if it is unknown.
+    /// Returns the format of a log by the beginning of its text, and by its name where the text
+    /// does not say it. The beginning should have a few lines, of which the last may be cut.
+    ///
+    /// The text decides where it can only be one format: the members of a JSON document, a header
+    /// of `sacct`, a record of an accounting log, or a job line of 18 numbers. Then the name
+    /// decides, and then the number of columns.
     ///
     /// ```
     /// use pavior_workload::traces::Format;
-    /// assert_eq!(Format::of_line(b"JobID|Submit|State"), Some(Format::Sacct));
-    /// assert_eq!(Format::of_line(b"; Version: 2.2"), None);
+    /// assert_eq!(Format::find(b"JobID|Submit|State\n", "jobs.txt"), Some(Format::Sacct));
+    /// assert_eq!(Format::find(b"; Version: 2.2\n", "-"), Some(Format::Swf));
+    /// assert_eq!(Format::find(b"# a comment\n0 4 60\n", "-"), Some(Format::Sim));
+    /// assert_eq!(Format::find(b"hello\n", "log.swf"), Some(Format::Swf));
+    /// assert_eq!(Format::find(b"hello\n", "log"), None);
     /// ```
-    pub fn of_line(line: &[u8]) -> Option<Format> {
-        sacct::is_header(line).then_some(Format::Sacct)
+    pub fn find(begin: &[u8], name: &str) -> Option<Format> {
+        let begin = begin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(begin);
+        let named = Format::of_file(name);
+        if begin.trim_ascii_start().starts_with(b"{") {
+            return of_json(begin).or(named).or(Some(Format::Batsim));
+        }
+        let lines = || begin.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).take(SNIFFED);
+        if lines().any(sacct::is_header) {
+            return Some(Format::Sacct);
+        }
+        let mut filled = lines().filter(|line| !line.is_empty());
+        let first = filled.next().unwrap_or_default();
+        if pbs::is_record(first) {
+            return Some(Format::Pbs);
+        }
+        let is_comment = |line: &[u8]| line.first().is_none_or(|byte| b"#;%".contains(byte));
+        let mut all = begin.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        let job = all.find(|line| !is_comment(line)).unwrap_or_default();
+        let mut places = [const { 0..0 }; 18];
+        let found = columns(job, &mut places);
+        let is_job = places[..found].iter().take(2).all(|at| number(&job[at.clone()]).is_some());
+        if found == places.len() && is_job {
+            return Some(Format::Swf);
+        }
+        let of_columns = match found {
+            0 if first.starts_with(b";") => Some(Format::Swf),
+            3..=8 if is_job => Some(Format::Sim),
+            _ => None,
+        };
+        named.or(of_columns)
     }
 
     /// Reads a log of this format.
     ///
     /// # Errors
-    /// Returns the errors of the format's own `read`.
+    /// Returns the errors of the format's own `read`, and an error if an option is for another
+    /// format.
     pub fn read(self, reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
+        if options.nodes_from.is_some() && self != Format::Swf {
+            let reason = format!("--nodes-from is for columns of SWF, not for: {}", self.title());
+            return Err(ReadError::Option(reason));
+        }
         let mut trace = match self {
             Format::Swf => swf::read(reader, options),
             Format::Sim => sim::read(reader, options),
             Format::Batsim => batsim::read(reader, options),
             Format::Sacct => sacct::read(reader, options),
+            Format::SacctJson => sacct_json::read(reader, options),
+            Format::Pbs => pbs::read(reader, options),
+            Format::Kubectl => kubectl::read(reader, options),
         }?;
         trace.report.format = Some(self);
         Ok(trace)
+    }
+}
+
+/// The number of lines in which a header of `sacct` is looked for.
+const SNIFFED: usize = 50;
+
+/// Returns the format of a JSON document by the first member that only one format has.
+fn of_json(begin: &[u8]) -> Option<Format> {
+    const MEMBERS: [(&[u8], Format); 9] = [
+        (b"\"nb_res\"", Format::Batsim),
+        (b"\"profiles\"", Format::Batsim),
+        (b"\"subtime\"", Format::Batsim),
+        (b"\"apiVersion\"", Format::Kubectl),
+        (b"\"items\"", Format::Kubectl),
+        (b"\"job_id\"", Format::SacctJson),
+        (b"\"allocation_nodes\"", Format::SacctJson),
+        (b"\"data_parser\"", Format::SacctJson),
+        (b"\"meta\"", Format::SacctJson),
+    ];
+    (0..begin.len()).filter(|&at| begin[at] == b'"').find_map(|at| {
+        let found = MEMBERS.iter().find(|(member, _)| begin[at..].starts_with(member));
+        found.map(|(_, format)| *format)
+    })
+}
+
+impl FromStr for Format {
+    type Err = BadName;
+
+    fn from_str(text: &str) -> Result<Format, BadName> {
+        let known = Format::ALL.map(Format::name);
+        let found = Format::ALL.into_iter().find(|format| format.name() == text);
+        found.ok_or_else(|| unknown_name("format of logs", text, &known))
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }

@@ -63,10 +63,36 @@ impl Header {
         })
     }
 
-    /// Returns the number of processors: `MaxProcs`, or `MaxNodes` if that is missing.
+    /// Returns the count at the beginning of a key's first value that has one above 0: `9216`,
+    /// `1,024`, `1e3` or `9216*4`, perhaps with text after it.
+    pub fn count(&self, key: &str) -> Option<u64> {
+        let values = self.entries().filter(|(k, _)| k.eq_ignore_ascii_case(key));
+        values.map(|(_, value)| value).find_map(count)
+    }
+
+    /// Returns the number of processors: `MaxProcs`, or `MaxNodes` if that is missing or not above
+    /// 0.
     pub fn machine_size(&self) -> Option<u64> {
-        let size = self.integer("MaxProcs").or_else(|| self.integer("MaxNodes"))?;
-        u64::try_from(size).ok().filter(|&size| size > 0)
+        self.count("MaxProcs").or_else(|| self.count("MaxNodes"))
+    }
+
+    /// Returns the sizes of the machine that cannot be read: keys with values that are not numbers.
+    pub(crate) fn unreadable_sizes(&self) -> impl Iterator<Item = (&str, &str)> {
+        let is_size =
+            |key: &str| ["MaxProcs", "MaxNodes"].iter().any(|k| k.eq_ignore_ascii_case(key));
+        let digit = |c: char| c.is_ascii_digit() || c == '-';
+        self.entries().filter(move |(key, value)| {
+            is_size(key) && !value.is_empty() && !value.starts_with(digit)
+        })
+    }
+
+    /// Divides the number of processors, to get nodes. Rounds up.
+    pub(crate) fn divide(&mut self, by: u64) {
+        let Some(size) = self.count("MaxProcs") else { return };
+        let of_procs = |entry: &&mut (String, String)| entry.0.eq_ignore_ascii_case("MaxProcs");
+        for (_, value) in self.entries.iter_mut().filter(of_procs) {
+            *value = size.div_ceil(by).to_string();
+        }
     }
 
     /// Returns the second of the Unix epoch at which the log's clock is 0.
@@ -75,9 +101,61 @@ impl Header {
     }
 }
 
+/// Parses the count, above 0, at the beginning of a value.
+fn count(value: &str) -> Option<u64> {
+    let end = value.find(|c: char| !(c.is_ascii_digit() || ",.eE*".contains(c)));
+    let text = value[..end.unwrap_or(value.len())].trim_end_matches([',', '.', '*']);
+    let product = text.split('*').map(factor).try_fold(1u64, |all, one| all.checked_mul(one?));
+    // Text that is none of these forms has only its digits.
+    let digits = || value.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+    product.or_else(digits).filter(|&count| count > 0)
+}
+
+/// Parses a whole number: `1024`, `1,024`, `1e3`.
+fn factor(text: &str) -> Option<u64> {
+    let groups: Vec<&str> = text.split(',').collect();
+    let is_grouped = groups.len() > 1
+        && (1..=3).contains(&groups[0].len())
+        && groups[1..].iter().all(|group| group.len() == 3);
+    if is_grouped {
+        return groups.concat().parse().ok();
+    }
+    let number: f64 = text.parse().ok()?;
+    (number.fract() == 0.0 && (0.0..1e15).contains(&number)).then_some(number as u64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_are_written_in_many_ways() {
+        for (value, size) in [
+            ("1024", Some(1024)),
+            ("1,024", Some(1024)),
+            ("163,840 cores", Some(163_840)),
+            ("1,234,567", Some(1_234_567)),
+            ("1e3", Some(1000)),
+            ("9216*4", Some(36_864)),
+            ("1,024*2 (two each)", Some(2048)),
+            ("184  ( 6,  171,   7)", Some(184)),
+            ("400, of which 48 interactive", Some(400)),
+            ("128nodes", Some(128)),
+            ("64.", Some(64)),
+            ("12,34", Some(12)),
+            ("0", None),
+            ("-1", None),
+            ("lots", None),
+            ("", None),
+            ("99999999999*99999999999", Some(99_999_999_999)),
+        ] {
+            let mut header = Header::default();
+            header.push("MaxProcs", value);
+            assert_eq!(header.machine_size(), size, "{value}");
+            header.push("MaxNodes", "7");
+            assert_eq!(header.machine_size(), size.or(Some(7)), "{value}");
+        }
+    }
 
     #[test]
     fn untidy_headers_are_read() {

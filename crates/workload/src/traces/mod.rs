@@ -10,10 +10,16 @@ mod estimates;
 mod filter;
 mod format;
 mod header;
+mod json_list;
+pub mod kubectl;
+mod latest;
+mod names;
+pub mod pbs;
 mod record;
 mod replay;
 mod report;
 pub mod sacct;
+pub mod sacct_json;
 pub mod sim;
 pub mod swf;
 mod text;
@@ -27,9 +33,10 @@ pub use estimates::Estimates;
 pub use filter::Filter;
 pub use format::Format;
 pub use header::Header;
+pub use names::{Field, Names};
 pub use record::{ReadOptions, Record, Tags, Trace};
 pub use replay::{Replay, TraceJobs};
-pub use report::{LineCount, Report, Skip};
+pub use report::{LineCount, Note, Report, Skip};
 
 /// Formats the ticks of a log in seconds, with as many decimals as needed: `90`, `1.5`.
 fn seconds(time: Time) -> String {

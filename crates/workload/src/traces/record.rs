@@ -1,10 +1,15 @@
 //! The records of jobs in a log, and their creation from any format.
 
+use std::sync::{Arc, OnceLock};
+
 use pavior_kernel::Time;
 use pavior_mesh::{Freedom, Sides};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Dependency, Filter, Header, LineError, Predecessor, ReadError, Report, Skip};
+use super::{
+    Dependency, Field, Filter, Format, Header, LineError, Names, Note, Predecessor, ReadError,
+    Report, Skip,
+};
 use crate::{Job, Service, TimeUnit};
 
 /// A job of a log that can be replayed. Times are in ticks of [`TimeUnit::SECOND`], as in the log.
@@ -55,6 +60,18 @@ impl Tags {
     /// Tags without any known value.
     pub const UNKNOWN: Tags =
         Tags { status: -1, user: -1, group: -1, application: -1, queue: -1, partition: -1 };
+
+    /// Returns the number in a field.
+    pub fn get(&self, field: Field) -> i64 {
+        match field {
+            Field::Partition => self.partition,
+            Field::Queue => self.queue,
+            Field::Status => self.status,
+            Field::User => self.user,
+            Field::Group => self.group,
+            Field::Application => self.application,
+        }
+    }
 }
 
 impl Record {
@@ -87,6 +104,88 @@ pub struct Trace {
     pub records: Vec<Record>,
     /// The counts of lines read and skipped, and of oddities.
     pub report: Report,
+    /// The names for the numbers in the tags, in formats with names.
+    pub names: Names,
+    /// The number of processors of a node, if the header says that sizes are processors.
+    pub(crate) divisor: Option<u32>,
+    pub(crate) divided: Divided,
+}
+
+/// The log with its sizes divided, once it was asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Divided(OnceLock<Arc<Trace>>);
+
+/// It follows from the log that has it.
+impl PartialEq for Divided {
+    fn eq(&self, _: &Divided) -> bool {
+        true
+    }
+}
+
+impl Trace {
+    /// Creates a log of records, which must be in the order of submission.
+    pub fn of_records(records: Vec<Record>) -> Trace {
+        let count = records.len() as u64;
+        let mut report = Report::default();
+        (report.job_lines, report.kept) = (count, count);
+        let (header, names) = Default::default();
+        Trace { header, records, report, names, divisor: None, divided: Divided::default() }
+    }
+
+    /// Returns the log as it is replayed on a machine of a number of nodes. It is this log, unless
+    /// its sizes are certainly processors of that machine: the header has as many nodes, and a
+    /// multiple of them as processors, and a job is larger than the number of nodes. Then sizes
+    /// are divided, as with [`ReadOptions::processors_per_node`], which forbids this if given.
+    #[must_use]
+    pub fn for_machine(self: &Arc<Trace>, nodes: u64) -> Arc<Trace> {
+        match self.divisor {
+            Some(by) if self.header.count("MaxNodes") == Some(nodes) => {
+                self.divided.0.get_or_init(|| Arc::new(self.divide(by))).clone()
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// Returns the notes about the log, as it was replayed.
+    pub fn notes(&self) -> impl Iterator<Item = &Note> {
+        self.divided.0.get().map_or(&self.report.notes, |divided| &divided.report.notes).iter()
+    }
+
+    /// Divides sizes and the machine's size, rounding up.
+    fn divide(&self, by: u32) -> Trace {
+        let mut trace = Trace { divided: Divided::default(), divisor: None, ..self.clone() };
+        for record in trace.records.iter_mut().filter(|record| record.shape.is_none()) {
+            record.nodes = record.nodes.div_ceil(by);
+        }
+        trace.header.divide(by.into());
+        trace.report.notes.retain(|note| note.text != processors(by));
+        let text = format!(
+            "sizes are processors, since jobs are larger than the machine's nodes: divided by {by} \
+             (MaxProcs / MaxNodes); --processors-per-node 1 takes them as nodes"
+        );
+        trace.report.note(text, 0);
+        trace
+    }
+
+    /// Finds out by the header if sizes are processors.
+    pub(crate) fn find_divisor(&mut self) {
+        let counts = (self.header.count("MaxProcs"), self.header.count("MaxNodes"));
+        let (Some(processors_of_all), Some(nodes)) = counts else { return };
+        let by = u32::try_from(processors_of_all / nodes).unwrap_or(1);
+        let is_larger = |record: &Record| u64::from(record.nodes) > nodes;
+        if by < 2 || processors_of_all % nodes != 0 || !self.records.iter().any(is_larger) {
+            return;
+        }
+        self.divisor = Some(by);
+        self.report.note(processors(by), 0);
+    }
+}
+
+fn processors(by: u32) -> String {
+    format!(
+        "sizes look like processors (MaxProcs is {by} times MaxNodes) and are taken as nodes; \
+         --processors-per-node {by} divides them"
+    )
 }
 
 /// Options for reading a log.
@@ -100,6 +199,15 @@ pub struct ReadOptions {
     pub filter: Filter,
     /// True to keep jobs that follow a kept job and have no submit time of their own.
     pub dependencies: bool,
+    /// The format, where neither content nor name say it.
+    pub format: Option<Format>,
+    /// The number by which numbers of processors are divided, rounding up, to get nodes.
+    pub processors_per_node: Option<u32>,
+    /// The column of an SWF log, from 1, that has numbers of nodes: `4`, `2x4` (nodes times
+    /// processors), or either behind colons.
+    pub nodes_from: Option<u32>,
+    /// True to keep the pieces of jobs that have a line of their own, too.
+    pub pieces: bool,
 }
 
 /// The longest time in a log, in seconds: far longer than any, and safe in 64 bits of ticks.
@@ -113,6 +221,10 @@ pub(crate) struct Draft {
     pub(crate) run: f64,
     pub(crate) estimate: f64,
     pub(crate) nodes: f64,
+    /// True if the size is a number of processors, false if it is one of nodes.
+    pub(crate) in_processors: bool,
+    /// The number of the name of its state in the log, or -1.
+    pub(crate) state: i64,
     pub(crate) shape: Option<Sides>,
     pub(crate) freedom: Option<Freedom>,
     pub(crate) tags: Tags,
@@ -124,6 +236,8 @@ pub(crate) struct Draft {
 /// A collector that applies the rules that all formats share, and counts.
 pub(crate) struct Collector<'o> {
     options: &'o ReadOptions,
+    filter: Filter,
+    names: Names,
     records: Vec<Record>,
     report: Report,
     first_fault: Option<LineError>,
@@ -135,11 +249,25 @@ impl<'o> Collector<'o> {
     pub(crate) fn new(options: &'o ReadOptions) -> Collector<'o> {
         Collector {
             options,
+            filter: options.filter.clone(),
+            names: Names::default(),
             records: Vec::new(),
             report: Report::default(),
             first_fault: None,
             submits: FxHashMap::default(),
         }
+    }
+
+    /// Sets the names of the log, before any of its jobs is offered.
+    pub(crate) fn set_names(&mut self, names: Names) -> Result<(), ReadError> {
+        self.filter = self.options.filter.resolve(&names).map_err(ReadError::Option)?;
+        self.names = names;
+        Ok(())
+    }
+
+    /// Counts a line for a note.
+    pub(crate) fn note(&mut self, text: impl Into<String>, line: u64) {
+        self.report.note(text, line);
     }
 
     /// Returns true if another job line is wanted.
@@ -174,7 +302,7 @@ impl<'o> Collector<'o> {
         let report = &mut self.report;
         let ordinal = report.job_lines;
         report.job_lines += 1;
-        if !self.options.filter.passes(&draft.tags) {
+        if !self.filter.passes_with(&draft.tags, draft.state) {
             report.filtered += 1;
             return;
         }
@@ -199,14 +327,16 @@ impl<'o> Collector<'o> {
             return;
         }
         let follows = Dependency { after: draft.after.clone(), has_submit };
+        // Larger numbers than a count can hold are cut, since no machine has as many nodes.
+        let size = draft.nodes as u32;
+        let by = self.options.processors_per_node.filter(|_| draft.in_processors);
         let record = Record {
             number: if draft.number >= 0.0 { draft.number as u64 } else { ordinal },
             line: draft.line,
             submit: submit.unwrap_or_default(),
             run: TimeUnit::SECOND.time(draft.run),
             estimate: (draft.estimate > 0.0).then(|| TimeUnit::SECOND.time(draft.estimate)),
-            // Larger numbers than a count can hold are cut, since no machine has as many nodes.
-            nodes: draft.nodes as u32,
+            nodes: by.map_or(size, |by| size.div_ceil(by.max(1))),
             shape: draft.shape,
             freedom: draft.freedom,
             tags: draft.tags,
@@ -216,23 +346,66 @@ impl<'o> Collector<'o> {
         if self.options.dependencies {
             self.submits.insert(record.number, record.submit);
         }
-        report.kept += 1;
-        report.notice(&record, self.records.last());
         self.records.push(record);
     }
 
     /// Returns the trace after every line has been offered.
-    pub(crate) fn finish(mut self, header: Header, lines: u64) -> Result<Trace, ReadError> {
+    pub(crate) fn finish(mut self, mut header: Header, lines: u64) -> Result<Trace, ReadError> {
         let count = self.report.job_lines;
         if count == 0 {
             return Err(ReadError::NoJobs { lines });
         }
         let malformed = self.report.skipped(Skip::Malformed).count();
-        if let Some(first) = self.first_fault.filter(|_| malformed == count) {
+        if let Some(first) = self.first_fault.take().filter(|_| malformed == count) {
             return Err(ReadError::AllMalformed { count, first: Box::new(first) });
         }
-        (self.report.lines, self.report.follows) = (lines, self.options.dependencies);
-        self.records.sort_by_key(|record| record.submit);
-        Ok(Trace { header, records: self.records, report: self.report })
+        let names = self.names.clone();
+        self.filter.resolve(&names).map_err(ReadError::Option)?;
+        if !self.options.pieces {
+            self.drop_pieces();
+        }
+        let Collector { mut records, mut report, options, .. } = self;
+        for (index, record) in records.iter().enumerate() {
+            report.notice(record, index.checked_sub(1).map(|before| &records[before]));
+        }
+        (report.lines, report.kept) = (lines, records.len() as u64);
+        report.follows = options.dependencies;
+        for (key, value) in header.unreadable_sizes() {
+            let value = pavior_kernel::shown(value);
+            report.note(format!("the header's {key} is no number: {value}"), 0);
+        }
+        if let Some(by) = options.processors_per_node {
+            header.divide(by.max(1).into());
+        }
+        records.sort_by_key(|record| record.submit);
+        let (divisor, divided) = (None, Divided::default());
+        let mut trace = Trace { header, records, report, names, divisor, divided };
+        if options.processors_per_node.is_none() && options.nodes_from.is_none() {
+            trace.find_divisor();
+        }
+        Ok(trace)
+    }
+
+    /// Skips the pieces of jobs whose own line was kept. Memory: one number per piece.
+    fn drop_pieces(&mut self) {
+        let is_piece = |record: &Record| (2..=4).contains(&record.tags.status);
+        let parts = || self.records.iter().filter(|record| is_piece(record));
+        let numbers: FxHashSet<u64> = parts().map(|record| record.number).collect();
+        if numbers.is_empty() {
+            return;
+        }
+        let summaries = self.records.iter().filter(|record| [0, 1].contains(&record.tags.status));
+        let known: FxHashSet<u64> =
+            summaries.map(|record| record.number).filter(|it| numbers.contains(it)).collect();
+        let report = &mut self.report;
+        self.records.retain(|record| {
+            let skipped = is_piece(record) && known.contains(&record.number);
+            if skipped {
+                report.skip(Skip::Piece, record.line);
+            } else if is_piece(record) {
+                report.note("status 2, 3 or 4 without a line of the whole job: kept", record.line);
+            }
+            !skipped
+        });
     }
 }

@@ -1,5 +1,7 @@
 //! Reports on reading a log: counts, with the lines.
 
+use serde::Serialize;
+
 use super::{Format, Record};
 
 /// The reason why a job line is not replayed: the first that applies, with `Requeued` before all.
@@ -15,12 +17,20 @@ pub enum Skip {
     NoRunTime,
     /// A later run of the same job is in the log.
     Requeued,
+    /// It is a part of a job that has a line of its own (status 2, 3 or 4).
+    Piece,
 }
 
 impl Skip {
     /// Every reason.
-    pub const ALL: [Skip; 5] =
-        [Skip::Malformed, Skip::NegativeSubmit, Skip::NoSize, Skip::NoRunTime, Skip::Requeued];
+    pub const ALL: [Skip; 6] = [
+        Skip::Malformed,
+        Skip::NegativeSubmit,
+        Skip::NoSize,
+        Skip::NoRunTime,
+        Skip::Requeued,
+        Skip::Piece,
+    ];
 
     /// Returns the key in results, in snake case.
     pub fn name(self) -> &'static str {
@@ -30,6 +40,7 @@ impl Skip {
             Skip::NoSize => "no_size",
             Skip::NoRunTime => "no_run_time",
             Skip::Requeued => "requeued",
+            Skip::Piece => "piece",
         }
     }
 }
@@ -56,6 +67,17 @@ impl LineCount {
     }
 }
 
+/// An oddity of a log that is said to the user, and was not an error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// The oddity, and its treatment.
+    pub text: String,
+    /// The number of lines that have it.
+    pub count: u64,
+    /// The first of them, from 1; 0 if it is not about a line.
+    pub line: u64,
+}
+
 /// Counts of lines read and skipped, and of oddities. `job_lines` is the sum of `kept`, `filtered`
 /// and the skipped lines. The oddities are in lines that were kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,6 +101,8 @@ pub struct Report {
     pub submits_back: LineCount,
     /// Jobs that ran longer than their estimate.
     pub over_estimate: LineCount,
+    /// Other oddities.
+    pub notes: Vec<Note>,
     skipped: [LineCount; Skip::ALL.len()],
 }
 
@@ -90,6 +114,15 @@ impl Report {
 
     pub(crate) fn skip(&mut self, reason: Skip, line: u64) {
         self.skipped[reason as usize].add(line);
+    }
+
+    /// Counts a line for a note.
+    pub(crate) fn note(&mut self, text: impl Into<String>, line: u64) {
+        let text = text.into();
+        match self.notes.iter_mut().find(|note| note.text == text) {
+            Some(note) => note.count += 1,
+            None => self.notes.push(Note { text, count: 1, line }),
+        }
     }
 
     /// Records the oddities of a kept record; `before` is the one kept before it.

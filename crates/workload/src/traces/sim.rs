@@ -102,6 +102,8 @@ impl Line<'_> {
             run: self.time("run time", &rest[0])?,
             estimate: rest.get(1).map_or(Ok(-1.0), |at| self.time("estimate", at))?,
             nodes,
+            in_processors: shape.is_none(),
+            state: -1,
             shape,
             freedom: None,
             tags: Tags::UNKNOWN,

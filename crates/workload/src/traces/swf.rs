@@ -1,7 +1,8 @@
 //! The Standard Workload Format, version 2.2: one job per line, 18 numbers.
 //!
-//! Columns beyond the 18th are ignored. Each of the 18 must be a number, and Pavior uses those
-//! below. -1 means "unknown" in all of them.
+//! Pavior uses the fields below. They must be numbers, but a wait may be any text, and is unknown
+//! then. Other fields may have any text, too, and columns beyond the 18th are ignored. -1 means
+//! "unknown" in all of them.
 //!
 //! ```text
 //!   1 number   2 submit   3 wait       4 run time   5 processors allocated   8 requested
@@ -9,7 +10,10 @@
 //!   15 queue   16 partition            17 preceding job                      18 think time
 //! ```
 //!
-//! The size is field 5 if above 0, otherwise field 8 if above 0. A line without a size is skipped,
+//! The size is field 5 if above 0, otherwise field 8 if above 0. Instead, an option names a column
+//! with the grammar `[text:]NODES[xPROCESSORS]`, as in `2x4` or `frontier:excl:2500x112`: the size
+//! is NODES. A line with status 2, 3 or 4 is a piece of a job, and is skipped if the log has a line
+//! of the whole job: the same number with status 0 or 1. A line without a size is skipped,
 //! and so is a line with a negative submit or run time. The estimate is field 9 if above 0. Lines
 //! that begin with `;` are comments, also in the middle of a log. If field 17 is 0 or more, the job
 //! follows the job of that number, after the think time of field 18 (negative is unknown).
@@ -77,7 +81,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
                     LineError::new(lines.number, line, start..line.len(), reason)
                 })?;
             }
-            Some(_) => match job(line, lines.number) {
+            Some(_) => match job(line, lines.number, options.nodes_from) {
                 Ok(draft) => jobs.offer(&draft),
                 Err(fault) => jobs.malformed(lines.number, || fault)?,
             },
@@ -86,7 +90,11 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     jobs.finish(header, lines.number)
 }
 
-fn job(line: &[u8], line_number: u64) -> Result<Draft, LineError> {
+/// The fields that may have any text: wait time, which is unknown then, and CPU time, memory used
+/// and memory requested, which are not used.
+const FREE: [usize; 4] = [2, 5, 6, 9];
+
+fn job(line: &[u8], line_number: u64, nodes_from: Option<u32>) -> Result<Draft, LineError> {
     let mut places = [const { 0..0 }; FIELDS.len()];
     let found = columns(line, &mut places);
     let fail = |field: usize, reason: String| {
@@ -95,6 +103,10 @@ fn job(line: &[u8], line_number: u64) -> Result<Draft, LineError> {
     let mut values = [0.0; FIELDS.len()];
     for (field, value) in values.iter_mut().enumerate().take(found) {
         let token = &line[places[field].clone()];
+        if FREE.contains(&field) {
+            *value = number(token).unwrap_or(-1.0);
+            continue;
+        }
         *value = number(token).ok_or_else(|| {
             fail(field, format!("{} is not a number in {}", quoted(token), name(field)))
         })?;
@@ -110,16 +122,19 @@ fn job(line: &[u8], line_number: u64) -> Result<Draft, LineError> {
         }
     }
     let size = if values[4] > 0.0 { 4 } else { 7 };
-    if values[size].fract() != 0.0 {
+    if nodes_from.is_none() && values[size].fract() != 0.0 {
         return Err(fail(size, format!("{} is not a whole number", name(size))));
     }
+    let nodes = nodes_from.map(|column| nodes_in(line, line_number, column)).transpose()?;
     Ok(Draft {
         number: values[0],
         line: line_number,
         submit: values[1],
         run: values[3],
         estimate: values[8].min(LONGEST),
-        nodes: values[size],
+        nodes: nodes.unwrap_or(values[size]),
+        in_processors: nodes.is_none(),
+        state: -1,
         shape: None,
         freedom: None,
         tags: Tags {
@@ -139,6 +154,28 @@ fn job(line: &[u8], line_number: u64) -> Result<Draft, LineError> {
 fn predecessor(number: f64, think: f64) -> Option<Predecessor> {
     let think = (think >= 0.0).then(|| TimeUnit::SECOND.time(think.min(LONGEST)));
     (number >= 0.0).then_some(Predecessor { number: number as u64, think, event: Event::End })
+}
+
+/// Returns the number of nodes in a column, counted from 1.
+fn nodes_in(line: &[u8], line_number: u64, column: u32) -> Result<f64, LineError> {
+    let mut tokens = line.split(u8::is_ascii_whitespace).filter(|token| !token.is_empty());
+    let Some(token) = tokens.nth(column.saturating_sub(1) as usize) else {
+        let reason = format!("there is no column {column}");
+        return Err(LineError::new(line_number, line, line.len()..line.len(), reason));
+    };
+    let last = token.rsplit(|&byte| byte == b':').next().unwrap_or_default();
+    let mut factors = last.splitn(2, |&byte| byte == b'x');
+    let nodes = factors.next().and_then(number).filter(|nodes| nodes.fract() == 0.0);
+    let processors = factors.next().map(|rest| number(rest).filter(|&count| count > 0.0));
+    if let (Some(nodes), None | Some(Some(_))) = (nodes, processors) {
+        return Ok(nodes);
+    }
+    let start = token.as_ptr() as usize - line.as_ptr() as usize;
+    let reason = format!(
+        "{} is no number of nodes: 4, 2x4 (nodes times processors), or one of these behind a colon",
+        quoted(token)
+    );
+    Err(LineError::new(line_number, line, start..start + token.len(), reason))
 }
 
 fn name(field: usize) -> String {

@@ -17,26 +17,32 @@ pub(crate) struct Lines<R> {
     /// The number of lines read so far, and the number of the current one, from 1.
     pub(crate) number: u64,
     buffer: Vec<u8>,
+    longest: usize,
 }
 
 impl<R: BufRead> Lines<R> {
     pub(crate) fn new(reader: R) -> Lines<R> {
-        Lines { reader, number: 0, buffer: Vec::with_capacity(256) }
+        Lines { reader, number: 0, buffer: Vec::with_capacity(256), longest: LONGEST_LINE }
+    }
+
+    /// Allows lines of up to 1 MiB, in formats that name every node of a job.
+    pub(crate) fn with_long_lines(self) -> Lines<R> {
+        Lines { longest: 16 * LONGEST_LINE, ..self }
     }
 
     /// Reads the next line. Returns false at the end.
     pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
         self.buffer.clear();
         let read = (&mut self.reader)
-            .take(LONGEST_LINE as u64 + 1)
+            .take(self.longest as u64 + 1)
             .read_until(b'\n', &mut self.buffer)
             .map_err(|source| ReadError::Io { line: self.number, source })?;
         if read == 0 {
             return Ok(false);
         }
         self.number += 1;
-        if read > LONGEST_LINE {
-            let reason = format!("the line is longer than {LONGEST_LINE} bytes: not a job log");
+        if read > self.longest {
+            let reason = format!("the line is longer than {} bytes: not a job log", self.longest);
             return Err(LineError::new(self.number, &self.buffer, 0..1, reason).into());
         }
         if let Some(at) = self.line().iter().position(|&byte| byte == b'\r') {

@@ -21,7 +21,8 @@ fn counts_and_load() {
             ("negative_submit", &[17]),
             ("no_size", &[19]),
             ("no_run_time", &[20]),
-            ("requeued", &[])
+            ("requeued", &[]),
+            ("piece", &[])
         ]
     );
     assert_eq!((summary.zero_length, summary.over_estimate, summary.with_estimate), (1, 1, 4));

@@ -1,5 +1,6 @@
 //! Tests of the public behavior of the workload crate.
 
+mod accounting;
 mod dependencies;
 mod failures;
 mod formats;
@@ -11,5 +12,6 @@ mod replay;
 mod reservations;
 mod sacct;
 mod shapes;
+mod sizes;
 mod swf;
 mod synthetic;

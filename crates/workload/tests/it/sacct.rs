@@ -141,9 +141,9 @@ fn a_header_that_lacks_a_column_says_what_to_ask_for() {
 #[test]
 fn names_and_headers_say_the_format() {
     assert_eq!(Format::of_file("jobs.sacct.gz"), Some(Format::Sacct));
-    assert_eq!(Format::of_line(LOG.as_bytes()), Some(Format::Sacct));
-    assert_eq!(Format::of_line(b"jobidraw|x"), Some(Format::Sacct));
-    for none in ["", "JobID", "1 0 4 60", "{\"jobs\":[]}|", "|||"] {
-        assert_eq!(Format::of_line(none.as_bytes()), None, "{none}");
+    assert_eq!(Format::find(LOG.as_bytes(), "-"), Some(Format::Sacct));
+    assert_eq!(Format::find(b"jobidraw|x", "-"), Some(Format::Sacct));
+    for other in ["", "JobID", "1 0 4 60", "{\"jobs\":[]}|", "|||"] {
+        assert_ne!(Format::find(other.as_bytes(), "-"), Some(Format::Sacct), "{other}");
     }
 }

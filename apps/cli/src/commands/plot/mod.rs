@@ -35,7 +35,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
     };
     if first == Path::new("-") {
         draws(&["svg", "json"])?;
-        return of_results(first, pavior::files::stdin(files::lines()), args);
+        return of_results(first, pavior::files::stdin(files::lines())?, args);
     }
     let mut head = String::new();
     let read = files::open(first)?.read_line(&mut head);

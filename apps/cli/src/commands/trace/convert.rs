@@ -1,17 +1,25 @@
 //! `pavior trace convert`: from one format of logs to another.
 
+use std::sync::Arc;
+
 use pavior::files::FileUses;
 use pavior::workload::traces::{Format, link_sessions};
 use pavior::workload::{Selection, ShapeRule, Shaper};
 
 use super::Log;
 use crate::args::ConvertArgs;
+use crate::commands::simulate::say_note;
 use crate::failure::Failure;
 use crate::{files, input, logs};
 
 pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     FileUses::new().reads("", &args.from).writes("", &args.to).check()?;
     let mut trace = logs::read(&args.from, &args.read)?;
+    let grid = args.machine.as_deref().map(input::machine).transpose()?;
+    if let Some(grid) = grid {
+        trace = Arc::unwrap_or_clone(Arc::new(trace).for_machine(grid.nodes().into()));
+    }
+    trace.notes().for_each(say_note);
     if trace.records.is_empty() {
         return Err(Failure::usage(format!(
             "{}: no job is left of {} job lines ({} filtered out, the others skipped)",
@@ -20,8 +28,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
             trace.report.filtered
         )));
     }
-    if let Some(machine) = &args.machine {
-        let grid = input::machine(machine)?;
+    if let Some(grid) = grid {
         let rule: Selection<ShapeRule> = input::name("--shape-rule", &args.shape_rule)?;
         let mut shaper = Shaper::new(&rule, &grid, args.seed, 0);
         for record in trace.records.iter_mut().filter(|record| record.shape.is_none()) {

@@ -4,8 +4,10 @@ mod page;
 mod replay;
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use pavior::files::FileUses;
+use pavior::text::shown;
 use pavior::workload::inspect::{Bin, Class, Clock, LineNumbers, LogSummary, Spread, Week};
 use serde_json::json;
 
@@ -26,12 +28,14 @@ struct Inspection<'s> {
 
 pub(super) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let machine = args.machine.as_deref().map(input::machine).transpose()?;
-    let trace = logs::read(&args.file, &args.read)?;
-    let summary = LogSummary::of(&trace, machine.map(|grid| u64::from(grid.nodes())));
+    let nodes = machine.map(|grid| u64::from(grid.nodes()));
+    let read = Arc::new(logs::read(&args.file, &args.read)?);
+    let trace = nodes.map_or_else(|| read.clone(), |nodes| read.for_machine(nodes));
+    let summary = LogSummary::of(&trace, nodes);
     let inspection = Inspection {
         name: files::shown(&args.file),
         summary: &summary,
-        examples: replay::examples(&args.file, &summary)?,
+        examples: replay::examples(&args.file, &summary, trace.report.format)?,
         replay: replay::command(&args.file, machine.as_ref(), &summary),
     };
     if let Some(path) = &args.html {
@@ -104,6 +108,7 @@ fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
         ("power_of_two_parallel", optional(summary.power_of_two_parallel)),
         ("with_preceding_job", dependencies(summary)),
     ]);
+    facts.extend(summary.notes.iter().map(|note| ("note", shown(&note.text).to_string())));
     facts
 }
 
@@ -195,6 +200,12 @@ fn table(inspection: &Inspection<'_>) -> Result<String, std::fmt::Error> {
     }
     if let Some(command) = &inspection.replay {
         writeln!(text, "\nreplay: {command}")?;
+    }
+    for (place, one) in summary.names.iter().enumerate() {
+        if place == 0 || summary.names[place - 1].field != one.field {
+            writeln!(text, "\njobs by {}", one.field)?;
+        }
+        writeln!(text, "  {:>6}  {} ({})", one.jobs, shown(&one.name), one.number)?;
     }
     Ok(text)
 }

@@ -36,7 +36,7 @@ impl Log {
     /// Writes it in the format that the name says, compressed if it ends in `.gz`.
     fn write(&self, path: &Path) -> Result<(), Failure> {
         let format = Format::of_file(&path.to_string_lossy());
-        let format = format.filter(|format| *format != Format::Sacct).ok_or_else(|| {
+        let format = format.filter(|format| format.is_written()).ok_or_else(|| {
             Failure::usage(format!(
                 "{}: the name does not say the format; logs that are written end in .swf, .sim or \
                  .json, or in one of these and .gz",
@@ -60,7 +60,7 @@ impl Log {
             Format::Swf => swf::write(out, &self.header, &self.records),
             Format::Sim => sim::write(out, &self.records),
             Format::Batsim => batsim::write(out, &self.records, self.nodes, self.version),
-            Format::Sacct => Err(io::ErrorKind::Unsupported.into()),
+            _ => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The grammars of the cells of `sacct`. A parser returns `None` for invalid cells, and a negative
-//! time for one that is unknown.
+//! The grammars of the cells of `sacct`, also for its JSON. A parser returns `None` for invalid
+//! cells, and a negative time for one that is unknown.
 
 use pavior_kernel::Date;
 
@@ -7,7 +7,7 @@ use crate::traces::text;
 
 /// The id of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Name {
+pub(in crate::traces) enum Name {
     /// The id of a job.
     Job(Id),
     /// The id of a step of a job.
@@ -16,9 +16,9 @@ pub(super) enum Name {
 
 /// The id of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Id {
+pub(in crate::traces) struct Id {
     /// The number of the whole job.
-    pub(super) number: u64,
+    pub(in crate::traces) number: u64,
     /// The task of an array.
     task: Option<u64>,
     /// The component of a heterogeneous job.
@@ -26,7 +26,7 @@ pub(super) struct Id {
 }
 
 /// Parses `71`, `71_4`, `71_[5-9%2]`, `71+0`, and steps of each: `71.batch`, `71_4.0`.
-pub(super) fn id(cell: &[u8]) -> Option<Name> {
+pub(in crate::traces) fn id(cell: &[u8]) -> Option<Name> {
     let (number, mut rest) = digits(cell)?;
     let mut id = Id { number, task: None, component: None };
     if let Some(tasks) = rest.strip_prefix(b"_[") {
@@ -72,24 +72,24 @@ fn whole(text: &[u8]) -> Option<u64> {
 }
 
 /// Parses a number without a sign.
-pub(super) fn number(cell: &[u8]) -> Option<f64> {
+pub(in crate::traces) fn number(cell: &[u8]) -> Option<f64> {
     whole(cell).map(|number| number as f64)
 }
 
 /// The relevant properties of the state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct State {
+pub(in crate::traces) struct State {
     /// The status of the Standard Workload Format: 1 completed, 0 failed, 5 cancelled, -1 others.
-    pub(super) status: i64,
+    pub(in crate::traces) status: i64,
     /// True if the job, or this run of it, has ended.
-    pub(super) over: bool,
+    pub(in crate::traces) over: bool,
     /// True if someone cancelled it.
-    pub(super) cancelled: bool,
+    pub(in crate::traces) cancelled: bool,
 }
 
 impl State {
     /// A state that is unknown except that the job has ended.
-    pub(super) const OVER: State = State { status: -1, over: true, cancelled: false };
+    pub(in crate::traces) const OVER: State = State { status: -1, over: true, cancelled: false };
 }
 
 /// States of jobs that are waiting or running.
@@ -116,8 +116,13 @@ const FAILED: [&[u8]; 7] = [
     b"DEADLINE",
 ];
 
+/// Returns the word of a state, without the user who cancelled the job.
+pub(in crate::traces) fn state_word(cell: &[u8]) -> &[u8] {
+    cell.split(|&byte| byte == b' ').next().unwrap_or_default()
+}
+
 /// Parses a word in capitals, perhaps with ` by` and a user. New Slurm releases add words.
-pub(super) fn state(cell: &[u8]) -> Option<State> {
+pub(in crate::traces) fn state(cell: &[u8]) -> Option<State> {
     let end = cell.iter().position(|&byte| byte == b' ').unwrap_or(cell.len());
     let (word, rest) = cell.split_at(end);
     let legal = |byte: &u8| byte.is_ascii_uppercase() || *byte == b'_';
@@ -141,16 +146,49 @@ fn is_unknown(cell: &[u8]) -> bool {
     words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// Parses an instant in seconds since 1970. Also returns true if it was a date without a zone.
-pub(super) fn instant(cell: &[u8]) -> Option<(f64, bool)> {
+/// Parses an instant in seconds since 1970: a number, or a date with `T` or a space before the time
+/// of day, perhaps with decimals, and perhaps with a zone (`Z`, `+0100`, `+01:00`). Also returns
+/// the offset of the zone in seconds: 0 for a date without a zone, and `None` for a number.
+pub(in crate::traces) fn instant(cell: &[u8]) -> Option<(f64, Option<i64>)> {
     if is_unknown(cell) {
-        return Some((-1.0, false));
+        return Some((-1.0, None));
     }
     if let Some(seconds) = whole(cell) {
-        return Some((seconds as f64, false));
+        return Some((seconds as f64, None));
     }
-    let date = Date::without_zone(std::str::from_utf8(cell).ok()?)?;
-    Some((date.0.as_secs_f64(), true))
+    let text = std::str::from_utf8(cell).ok()?;
+    let (date, rest) = text.split_at_checked("2026-01-02T03:04:05".len())?;
+    let date = date.replacen(' ', "T", 1);
+    let seconds = Date::without_zone(&date)?.0.as_secs_f64();
+    let decimals = rest
+        .strip_prefix('.')
+        .map_or(0, |rest| 1 + rest.bytes().take_while(u8::is_ascii_digit).count());
+    if decimals == 1 || decimals > 10 {
+        return None;
+    }
+    let (decimals, zone) = rest.split_at(decimals);
+    let decimals: f64 = if decimals.is_empty() { 0.0 } else { decimals.parse().ok()? };
+    let offset = if zone.is_empty() { 0 } else { offset(zone)? };
+    Some((seconds + decimals - offset as f64, Some(offset)))
+}
+
+/// Parses a zone as seconds east of Greenwich.
+fn offset(zone: &str) -> Option<i64> {
+    if zone == "Z" {
+        return Some(0);
+    }
+    let sign = if zone.starts_with('-') { -1 } else { 1 };
+    let digits = zone.strip_prefix(['+', '-'])?;
+    let is_form = match digits.len() {
+        2 | 4 => digits.bytes().all(|byte| byte.is_ascii_digit()),
+        5 => digits.as_bytes()[2] == b':',
+        _ => false,
+    };
+    let digits = digits.replacen(':', "", 1);
+    let whole = |text: &str| if text.is_empty() { Some(0) } else { whole(text.as_bytes()) };
+    let (hours, minutes) = digits.split_at_checked(2).filter(|_| is_form)?;
+    let (hours, minutes) = (whole(hours)?, whole(minutes)?);
+    (hours <= 18 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60) as i64)
 }
 
 /// Parses a length of time in seconds: `[D-]HH:MM:SS`, `MM:SS`, either with decimals.
@@ -175,12 +213,12 @@ fn span(cell: &[u8]) -> Option<f64> {
 }
 
 /// Parses a run time in seconds.
-pub(super) fn elapsed(cell: &[u8]) -> Option<f64> {
+pub(in crate::traces) fn elapsed(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) { Some(-1.0) } else { span(cell) }
 }
 
 /// Parses a run time as an integer number of seconds.
-pub(super) fn seconds(cell: &[u8]) -> Option<f64> {
+pub(in crate::traces) fn seconds(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) { Some(-1.0) } else { number(cell) }
 }
 
@@ -191,17 +229,17 @@ fn is_unlimited(cell: &[u8]) -> bool {
 }
 
 /// Parses a limit in seconds.
-pub(super) fn limit(cell: &[u8]) -> Option<f64> {
+pub(in crate::traces) fn limit(cell: &[u8]) -> Option<f64> {
     if is_unlimited(cell) { Some(-1.0) } else { span(cell) }
 }
 
 /// Parses a limit as an integer number of minutes, and returns seconds.
-pub(super) fn minutes(cell: &[u8]) -> Option<f64> {
+pub(in crate::traces) fn minutes(cell: &[u8]) -> Option<f64> {
     if is_unlimited(cell) { Some(-1.0) } else { number(cell).map(|minutes| minutes * 60.0) }
 }
 
 /// Parses a count of nodes: `128`, `1K` (1024), `1.50K`. An unknown count is 0.
-pub(super) fn count(cell: &[u8]) -> Option<f64> {
+pub(in crate::traces) fn count(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) {
         return Some(0.0);
     }
@@ -257,9 +295,32 @@ mod tests {
         }
         assert_eq!(limit(b"Partition_Limit"), Some(-1.0));
         assert_eq!((limit(b"UNLIMITED"), minutes(b"90")), (Some(-1.0), Some(5400.0)));
-        assert_eq!(instant(b"2026-01-02T03:04:05"), Some((1_767_323_045.0, true)));
-        assert_eq!(instant(b"1767323045"), Some((1_767_323_045.0, false)));
-        for none in ["2026-01-02", "2026-02-30T00:00:00", "2026-01-02T03:04:05Z", "Now", "-1"] {
+        assert_eq!(instant(b"2026-01-02T03:04:05"), Some((1_767_323_045.0, Some(0))));
+        assert_eq!(instant(b"1767323045"), Some((1_767_323_045.0, None)));
+        for (text, seconds, zone) in [
+            ("2026-01-02T03:04:05Z", 45.0, 0),
+            ("2026-01-02 03:04:05", 45.0, 0),
+            ("2026-01-02T04:04:05+0100", 45.0, 3600),
+            ("2026-01-02T04:04:05+01:00", 45.0, 3600),
+            ("2026-01-01T20:04:05.5-07", 45.5, -25_200),
+            ("2026-01-02 03:04:05.250", 45.25, 0),
+        ] {
+            let found = instant(text.as_bytes()).unwrap();
+            assert_eq!(found, (1_767_323_000.0 + seconds, Some(zone)), "{text}");
+        }
+        for none in [
+            "2026-01-02",
+            "2026-02-30T00:00:00",
+            "2026-01-02T03:04:05X",
+            "2026-01-02T03:04:05.",
+            "2026-01-02T03:04:05+1",
+            "2026-01-02T03:04:05+99:00",
+            "2026-01-02T03:04:05+01:0",
+            "2026-01-02T03:04:05 +0100 ",
+            "2026-01-02  03:04:05",
+            "Now",
+            "-1",
+        ] {
             assert_eq!(instant(none.as_bytes()), None, "{none}");
         }
     }

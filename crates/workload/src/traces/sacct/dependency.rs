@@ -16,7 +16,7 @@ use crate::TimeUnit;
 use crate::traces::{Event, Predecessor};
 
 /// Returns the jobs that the first dependency in a command line names; none if it cannot be read.
-pub(super) fn predecessors(line: &[u8]) -> Vec<Predecessor> {
+pub(crate) fn predecessors(line: &[u8]) -> Vec<Predecessor> {
     let Ok(line) = std::str::from_utf8(line) else { return Vec::new() };
     let mut words = line.split_ascii_whitespace();
     while let Some(word) = words.next() {

@@ -1,12 +1,14 @@
 //! The header: the columns of the log, and the assignment of the cells of a line to them.
 //!
-//! `sacct` does not escape bars in texts of users, such as names of jobs. If a line has too many
-//! cells, the extra ones belong to the only column of such texts, or are between the first and the
-//! last of them. Columns before and after are counted from the two ends of the line.
+//! The delimiter is the text between the first two names of columns. `sacct` does not escape it in
+//! texts of users, such as names of jobs. If a line has too many cells, the extra ones belong to
+//! the only column that is not read, or are between the first and the last of these. Columns before
+//! and after are counted from the two ends of the line.
 
 use std::io::BufRead;
 use std::ops::Range;
 
+use super::cells as grammar;
 use crate::traces::error::quoted;
 use crate::traces::text::Lines;
 use crate::traces::{LineError, ReadError};
@@ -34,10 +36,13 @@ pub(super) enum Column {
     Account,
     Qos,
     Partition,
+    AllocCpus,
+    NCpus,
+    ReqCpus,
 }
 
 /// Each column with its name.
-const COLUMNS: [(Column, &str); 20] = [
+const COLUMNS: [(Column, &str); 23] = [
     (Column::JobId, "JobID"),
     (Column::JobIdRaw, "JobIDRaw"),
     (Column::Submit, "Submit"),
@@ -58,25 +63,17 @@ const COLUMNS: [(Column, &str); 20] = [
     (Column::Account, "Account"),
     (Column::Qos, "QOS"),
     (Column::Partition, "Partition"),
+    (Column::AllocCpus, "AllocCPUS"),
+    (Column::NCpus, "NCPUS"),
+    (Column::ReqCpus, "ReqCPUS"),
 ];
 
-/// Columns of texts that may contain a bar.
-const FREE: [&str; 14] = [
-    "AdminComment",
-    "Comment",
-    "Constraints",
-    "Container",
-    "Extra",
-    "JobName",
-    "Licenses",
-    "StdErr",
-    "StdIn",
-    "StdOut",
-    "SubmitLine",
-    "SystemComment",
-    "WCKey",
-    "WorkDir",
-];
+/// The columns with numbers of nodes, and those with numbers of processors.
+pub(super) const NODES: [Column; 3] = [Column::AllocNodes, Column::NNodes, Column::ReqNodes];
+pub(super) const CPUS: [Column; 3] = [Column::AllocCpus, Column::NCpus, Column::ReqCpus];
+
+/// The maximum number of lines in front of the header, such as warnings.
+const MOST_IN_FRONT: u64 = 50;
 
 /// The recommended command.
 const ASK: &str = "sacct -a -X --parsable2 \
@@ -92,20 +89,30 @@ impl Column {
         match self {
             Column::JobId | Column::JobIdRaw => "71, 71_4, 71+0, 71.batch",
             Column::Submit | Column::Start | Column::End => {
-                "2026-01-02T03:04:05, or seconds since 1970 (SLURM_TIME_FORMAT=%s)"
+                "2026-01-02T03:04:05, perhaps with +0100, or seconds since 1970 \
+                 (SLURM_TIME_FORMAT=%s)"
             }
             Column::Elapsed | Column::Timelimit => "[days-]hours:minutes:seconds",
-            Column::AllocNodes | Column::NNodes | Column::ReqNodes => "a count such as 4 or 1K",
+            _ if NODES.contains(&self) || CPUS.contains(&self) => "a count such as 4 or 1K",
             Column::State => "a word in capitals such as COMPLETED",
             _ => "a whole number",
         }
     }
 }
 
-/// Returns true if a header has a column of job ids.
+/// Returns true if a line is a header with a column of job ids.
 pub(super) fn names_jobs(line: &[u8]) -> bool {
     let layout = Layout::of(line);
-    layout.has(Column::JobId) || layout.has(Column::JobIdRaw)
+    !layout.delimiter.is_empty() && (layout.has(Column::JobId) || layout.has(Column::JobIdRaw))
+}
+
+/// Returns true if a line is the header of a table that is aligned with spaces.
+pub(super) fn is_aligned(line: &[u8]) -> bool {
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let is_id = |word: &[u8]| {
+        ["jobid", "jobidraw"].iter().any(|id| word.eq_ignore_ascii_case(id.as_bytes()))
+    };
+    !line.contains(&b'|') && !line.contains(&b'\t') && words.any(is_id) && words.next().is_some()
 }
 
 /// The columns of a log.
@@ -113,42 +120,63 @@ pub(super) fn names_jobs(line: &[u8]) -> bool {
 pub(super) struct Layout {
     /// The header's line.
     pub(super) line: Vec<u8>,
+    /// The text between two cells.
+    pub(super) delimiter: Vec<u8>,
+    /// The number of lines in front of the header.
+    pub(super) in_front: u64,
+    /// True if the first column is that of job ids.
+    first_is_id: bool,
     /// The position of each column that is read, in the order of [`COLUMNS`].
     places: [Option<usize>; COLUMNS.len()],
     columns: usize,
-    /// The first and the last column of free texts.
+    /// The first and the last column that is not read, and may have any text.
     free: Option<(usize, usize)>,
     /// The column `SubmitLine`, which is one of them.
     submit_line: Option<usize>,
 }
 
 impl Layout {
-    /// Reads the layout from the first line that is not blank, or returns `None` if there is none.
+    /// Reads the layout from the first line that names job ids, or returns `None` if all lines are
+    /// blank. Lines in front of it, such as warnings, are passed over.
     pub(super) fn read(lines: &mut Lines<impl BufRead>) -> Result<Option<Layout>, ReadError> {
-        while lines.advance()? {
+        let (mut first, mut in_front) = (None, 0);
+        while in_front < MOST_IN_FRONT && lines.advance()? {
             if lines.line().trim_ascii().is_empty() {
                 continue;
             }
-            let layout = Layout::of(lines.line());
+            let layout = Layout { in_front, ..Layout::of(lines.line()) };
             let fault = |reason| LineError::new(lines.number, lines.line(), 0..1, reason);
-            return match layout.lacks() {
-                None => Ok(Some(layout)),
-                Some(reason) => Err(fault(reason).into()),
-            };
+            if names_jobs(lines.line()) {
+                return match layout.lacks() {
+                    None => Ok(Some(layout)),
+                    Some(reason) => Err(fault(reason).into()),
+                };
+            }
+            if is_aligned(lines.line()) {
+                let reason = format!(
+                    "a table that sacct aligned with spaces, with cells that are cut. Print it \
+                     with --parsable2: {ASK}"
+                );
+                return Err(fault(reason).into());
+            }
+            if first.is_none() {
+                first = Some(fault(layout.lacks().unwrap_or_default()));
+            }
+            in_front += 1;
         }
-        Ok(None)
+        first.map_or(Ok(None), |fault| Err(fault.into()))
     }
 
     fn of(line: &[u8]) -> Layout {
         let (mut places, mut free, mut submit_line) = ([None; COLUMNS.len()], None, None);
-        let names = line.split(|&byte| byte == b'|').map(<[u8]>::trim_ascii);
+        let delimiter = delimiter(line).to_vec();
         let mut columns = 0;
-        for (index, name) in names.enumerate() {
+        for (index, at) in cells(line, &delimiter).enumerate() {
+            let name = line[at].trim_ascii();
             let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
             if let Some((column, _)) = COLUMNS.iter().find(|(_, known)| is(known)) {
                 places[*column as usize].get_or_insert(index);
-            }
-            if FREE.into_iter().any(is) {
+            } else if !name.is_empty() {
                 free = Some((free.map_or(index, |(first, _)| first), index));
             }
             if is("SubmitLine") {
@@ -156,7 +184,31 @@ impl Layout {
             }
             columns = index + 1;
         }
-        Layout { line: line.to_vec(), places, columns, free, submit_line }
+        let ids = [Column::JobId, Column::JobIdRaw].map(|column| places[column as usize]);
+        let first_is_id = ids.contains(&Some(0));
+        let (line, in_front) = (line.to_vec(), 0);
+        Layout { line, delimiter, in_front, first_is_id, places, columns, free, submit_line }
+    }
+
+    /// Returns true if texts may have line breaks, so that a line may continue the one before it.
+    pub(super) fn has_texts(&self) -> bool {
+        self.free.is_some()
+    }
+
+    /// Returns true if a line continues a row with this number of cells so far.
+    pub(super) fn continues(&self, cells_so_far: usize, line: &[u8]) -> bool {
+        if line == self.line {
+            return false;
+        }
+        let is_short = cells_so_far < self.columns;
+        if !self.first_is_id {
+            return is_short;
+        }
+        let mut cells_of_line = cells(line, &self.delimiter);
+        let first = cells_of_line.next().unwrap_or(0..0);
+        let begins_job = cells_of_line.next().is_some() && grammar::id(&line[first]).is_some();
+        let ends_in_text = self.free.is_some_and(|(_, last)| last + 1 == self.columns);
+        !begins_job && (is_short || ends_in_text)
     }
 
     fn has(&self, column: Column) -> bool {
@@ -169,8 +221,7 @@ impl Layout {
         let runs = any(&[Column::Elapsed, Column::ElapsedRaw])
             || self.has(Column::Start) && self.has(Column::End);
         let missing = if !any(&[Column::JobId, Column::JobIdRaw]) {
-            let first = self.line.split(|&byte| byte == b'|').next().unwrap_or_default();
-            let first = quoted(first);
+            let first = quoted(self.line.split(|&byte| byte == b'|').next().unwrap_or_default());
             return Some(format!(
                 "no header of sacct, which names JobID: it begins with {first}. Print it without \
                  --noheader: {ASK}"
@@ -179,7 +230,7 @@ impl Layout {
             "Submit"
         } else if !any(&[Column::State]) {
             "State"
-        } else if !any(&[Column::AllocNodes, Column::NNodes, Column::ReqNodes]) {
+        } else if !any(&NODES) && !any(&CPUS) {
             "NNodes"
         } else if !runs {
             "Elapsed"
@@ -189,11 +240,22 @@ impl Layout {
         Some(format!("there is no column {missing}. Ask for it: {ASK}"))
     }
 
+    /// Returns true if the log has a number of nodes.
+    pub(super) fn has_nodes(&self) -> bool {
+        NODES.iter().any(|&column| self.has(column))
+    }
+
     /// Checks that a line with this number of cells can be read.
     pub(super) fn check(&self, cells: usize) -> Result<(), String> {
         let columns = self.columns;
         if cells < columns {
-            return Err(format!("{cells} cells; the header has {columns} columns"));
+            let text = if self.has_texts() {
+                ". A line break in a text ends the line: leave columns of texts out, such as \
+                 JobName, Comment and SubmitLine"
+            } else {
+                ""
+            };
+            return Err(format!("{cells} cells; the header has {columns} columns{text}"));
         }
         let clear = |place: &Option<usize>| {
             place.is_none_or(|index| self.shifted(index, cells - columns).is_some())
@@ -202,8 +264,9 @@ impl Layout {
             return Ok(());
         }
         Err(format!(
-            "{cells} cells; the header has {columns} columns. A bar in a text cannot be told from \
-             one between columns: leave columns of texts out, such as JobName"
+            "{cells} cells; the header has {columns} columns. {} in a text cannot be told from \
+             one between columns: leave columns of texts out, such as JobName",
+            if self.delimiter == b"|" { "A bar".to_string() } else { quoted(&self.delimiter) }
         ))
     }
 
@@ -231,6 +294,33 @@ impl Layout {
     }
 }
 
+/// Returns the delimiter of a header: the bytes after the first name of a column. It is empty if
+/// there is only one name, or if names are separated by spaces.
+fn delimiter(line: &[u8]) -> &[u8] {
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric();
+    let start = line.iter().position(is_name).unwrap_or(line.len());
+    let rest = &line[start..];
+    let rest = &rest[rest.iter().take_while(|byte| is_name(byte)).count()..];
+    let delimiter = &rest[..rest.iter().take_while(|byte| !is_name(byte)).count()];
+    if delimiter.iter().all(|&byte| byte == b' ') { &[] } else { delimiter }
+}
+
+/// Returns the places of the cells of a line.
+pub(super) fn cells<'l>(
+    line: &'l [u8],
+    delimiter: &'l [u8],
+) -> impl Iterator<Item = Range<usize>> + 'l {
+    let mut next = Some(0);
+    std::iter::from_fn(move || {
+        let start = next?;
+        let found = (!delimiter.is_empty())
+            .then(|| line[start..].windows(delimiter.len()).position(|part| part == delimiter))
+            .flatten();
+        next = found.map(|at| start + at + delimiter.len());
+        Some(start..found.map_or(line.len(), |at| start + at))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -251,5 +341,24 @@ mod tests {
         let two = Layout::of(b"JobID|JobName|State|Comment");
         assert!(two.check(4).is_ok() && two.check(5).is_err());
         assert!(Layout::of(b"JobID|State").check(3).is_err());
+    }
+
+    #[test]
+    fn the_delimiter_is_behind_the_first_name() {
+        for (header, expected) in [
+            ("JobID|State", "|"),
+            ("JobID,State", ","),
+            ("JobID\tState", "\t"),
+            ("JobID@@State", "@@"),
+            ("JobID;State;", ";"),
+            ("JobID State", ""),
+            ("       JobID    State ", ""),
+            ("JobID", ""),
+        ] {
+            assert_eq!(delimiter(header.as_bytes()), expected.as_bytes(), "{header}");
+        }
+        let found: Vec<_> = cells(b"a@@@@b", b"@@").collect();
+        assert_eq!(found, [0..1, 3..3, 5..6]);
+        assert!(is_aligned(b"       JobID    JobName ") && !is_aligned(b"JobID"));
     }
 }

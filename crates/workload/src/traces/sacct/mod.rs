@@ -1,5 +1,5 @@
 //! The output of Slurm's `sacct --parsable2`: a header, then a line per job, with cells between
-//! bars.
+//! bars, or any other delimiter (`sacct --delimiter`).
 //!
 //! ```text
 //!   JobID|User|Submit|Start|Elapsed|Timelimit|NNodes|State
@@ -8,37 +8,43 @@
 //!
 //! The header names the columns, in any order; other columns are ignored. The required ones are
 //! `JobID` or `JobIDRaw`, `Submit`, `State`, a number of nodes (`AllocNodes`, `NNodes`, `ReqNodes`;
-//! the first above 0 counts) and a run time (`ElapsedRaw`, `Elapsed`, or `Start` with `End`).
+//! the first above 0 counts) and a run time (`ElapsedRaw`, `Elapsed`, or `Start` with `End`). Where
+//! no column has nodes, `AllocCPUS`, `NCPUS` or `ReqCPUS` are divided by an option. Lines in front
+//! of the header are passed over. A line break in a text ends a line too early: the lines after it
+//! are joined to it until all columns are there and, if `JobID` is first, the next line begins with
+//! a job.
 //! `Timelimit` is the estimate. The run time of a job that has not ended, or never ran, is unknown.
 //!
 //! Steps (`71.batch`) are skipped. Tasks of arrays (`71_4`) and components of heterogeneous jobs
 //! (`71+0`) are separate jobs. If an id is on several lines (`sacct -D`), the latest submission
-//! counts, as without `-D`. The log's clock begins at its first submission. Names of users, groups,
-//! qualities of service and partitions become numbers from 1, in the order in which they appear.
+//! counts, as without `-D`. The log's clock begins at its first submission. Dates without a zone
+//! are in the machine's local time, and go back by an hour where summer time ends. Names of users,
+//! groups, qualities of service and partitions become numbers from 1, in the order in which they
+//! appear.
 //!
 //! `--dependency=after*` in `SubmitLine` names the jobs that a job follows.
 //!
 //! Source: the manual page of `sacct` (Slurm 25.05), and `convert_num_unit` of its sources for
 //! counts such as `1K`. Cost: one pass over the bytes, and an entry per job.
 
-mod cells;
-mod dependency;
+pub(super) mod cells;
+pub(super) mod dependency;
 mod header;
 
-use std::collections::HashMap;
 use std::io::BufRead;
 use std::ops::Range;
 
 use self::cells::{Id, Name, State};
 use self::header::{Column, Layout};
 use super::error::quoted;
+use super::latest::Latest;
 use super::record::{Collector, Draft, LONGEST};
 use super::text::Lines;
-use super::{Header, LineError, ReadError, ReadOptions, Skip, Tags, Trace};
+use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
-/// Returns true if a line is the header of such a log.
+/// Returns true if a line is the header of such a log, or of an aligned table, which is refused.
 pub(super) fn is_header(line: &[u8]) -> bool {
-    line.contains(&b'|') && header::names_jobs(line)
+    header::names_jobs(line) || header::is_aligned(line)
 }
 
 /// Reads a log.
@@ -63,105 +69,102 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     let Some(layout) = Layout::read(&mut lines)? else {
         return Err(ReadError::NoJobs { lines: lines.number });
     };
-    let (mut log, mut names) = (Log::default(), Names::default());
-    let (mut malformed, mut bars) = (0, Vec::new());
+    if layout.in_front > 0 {
+        let text = "lines in front of the header of sacct, such as warnings: passed over";
+        (0..layout.in_front).for_each(|_| jobs.note(text, 1));
+    }
+    if !layout.has_nodes() && options.processors_per_node.is_none() {
+        let reason = "there are numbers of processors, but no column NNodes: ask for it, or give \
+                      --processors-per-node";
+        return Err(ReadError::Option(reason.into()));
+    }
+    let (mut log, mut known) = (Latest::new(), Known::default());
+    let (mut malformed, mut places) = (0, Vec::new());
+    let mut rows = Rows { layout: &layout, lines, row: Vec::new(), next: None };
     let wants_more = |read: u64| options.first.is_none_or(|first| read < first);
-    while wants_more(log.drafts.len() as u64 + malformed) && lines.advance()? {
-        let line = lines.line();
+    while wants_more(log.len() + malformed) {
+        let Some(number) = rows.advance()? else { break };
+        let line = rows.row.as_slice();
         // Logs that were concatenated have headers in the middle.
         if line.trim_ascii().is_empty() || line == layout.line {
             continue;
         }
-        match Row::new(&layout, line, lines.number, &mut bars).and_then(|row| row.job(&mut names)) {
+        match Row::new(&layout, line, number, &mut places).and_then(|row| row.job(&mut known)) {
             Ok(None) => {}
             Ok(Some((id, draft))) => log.push(id, draft),
             Err(fault) => {
-                jobs.malformed(lines.number, || fault)?;
+                jobs.malformed(number, || fault)?;
                 malformed += 1;
             }
         }
     }
-    let header = log.offer(&mut jobs, names.local);
-    jobs.finish(header, lines.number)
+    jobs.set_names(known.names)?;
+    let header = log.offer(&mut jobs, known.zone);
+    jobs.finish(header, rows.lines.number)
 }
 
-/// The job lines of a log.
+/// The names of a log, and its time zone.
 #[derive(Default)]
-struct Log {
-    drafts: Vec<Draft>,
-    /// True for each of them that a later run of the same job replaces.
-    replaced: Vec<bool>,
-    latest: HashMap<Id, usize>,
+struct Known {
+    names: Names,
+    /// The offset of the first date, in seconds.
+    zone: Option<i64>,
 }
 
-impl Log {
-    fn push(&mut self, id: Id, draft: Draft) {
-        let index = self.drafts.len();
-        let mut replaced = false;
-        if let Some(known) = self.latest.insert(id, index) {
-            if self.drafts[known].submit <= draft.submit {
-                self.replaced[known] = true;
-            } else {
-                self.latest.insert(id, known);
-                replaced = true;
+/// The maximum length of a row, in bytes.
+const LONGEST_ROW: usize = 1 << 20;
+
+/// The rows of a log: lines, each with those that a line break in a text cut off.
+struct Rows<'l, R> {
+    layout: &'l Layout,
+    lines: Lines<R>,
+    /// The current row.
+    row: Vec<u8>,
+    /// The line after it with its number, if it was read.
+    next: Option<(u64, Vec<u8>)>,
+}
+
+impl<R: BufRead> Rows<'_, R> {
+    /// Reads the next row, and returns the number of its first line, or `None` at the end.
+    fn advance(&mut self) -> Result<Option<u64>, ReadError> {
+        self.row.clear();
+        let number = match self.next.take() {
+            Some((number, line)) => {
+                self.row = line;
+                number
             }
-        }
-        self.drafts.push(draft);
-        self.replaced.push(replaced);
-    }
-
-    /// Passes the jobs to the collector, with times from the first submission. Returns a header.
-    fn offer(self, jobs: &mut Collector<'_>, local: bool) -> Header {
-        let submits = self.drafts.iter().map(|draft| draft.submit).filter(|&at| at >= 0.0);
-        let begin = submits.fold(f64::INFINITY, f64::min);
-        for (draft, replaced) in self.drafts.into_iter().zip(self.replaced) {
-            let known = draft.submit >= 0.0;
-            let submit = if known { draft.submit - begin } else { draft.submit };
-            if replaced {
-                jobs.skip(Skip::Requeued, draft.line);
-            } else {
-                jobs.offer(&Draft { submit, ..draft });
+            None if self.lines.advance()? => {
+                self.row.extend_from_slice(self.lines.line());
+                self.lines.number
             }
+            None => return Ok(None),
+        };
+        let ends = self.row.trim_ascii().is_empty() || self.row == self.layout.line;
+        if ends || !self.layout.has_texts() {
+            return Ok(Some(number));
         }
-        let mut header = Header::default();
-        if begin.is_finite() {
-            header.push("UnixStartTime", &format!("{begin:.0}"));
+        while self.lines.advance()? {
+            let line = self.lines.line();
+            let cells = header::cells(&self.row, &self.layout.delimiter).count();
+            let is_short = self.row.len() + line.len() < LONGEST_ROW;
+            if !is_short || !self.layout.continues(cells, line) {
+                self.next = Some((self.lines.number, line.to_vec()));
+                break;
+            }
+            self.row.push(b'\n');
+            self.row.extend_from_slice(line);
         }
-        if local {
-            // Dates have no zone: they are in the machine's local time.
-            header.push("TimeZone", "0");
-        }
-        header
+        Ok(Some(number))
     }
 }
 
-/// The numbers of names, and the form of dates.
-#[derive(Default)]
-struct Names {
-    numbers: HashMap<Column, HashMap<Vec<u8>, i64>>,
-    /// True if dates are written out.
-    local: bool,
-}
-
-impl Names {
-    fn number(&mut self, column: Column, name: &[u8]) -> i64 {
-        let known = self.numbers.entry(column).or_default();
-        if let Some(&number) = known.get(name) {
-            return number;
-        }
-        let number = known.len() as i64 + 1;
-        known.insert(name.to_vec(), number);
-        number
-    }
-}
-
-/// A line, cut at its bars.
+/// A row, cut at its delimiters.
 struct Row<'l> {
     layout: &'l Layout,
     line: &'l [u8],
     number: u64,
-    /// The beginnings and ends of cells: one more than there are cells.
-    bars: &'l [usize],
+    /// The bytes of each cell.
+    places: &'l [Range<usize>],
 }
 
 /// The value of a cell and its bytes, or `None` if the log lacks the column.
@@ -172,19 +175,17 @@ impl<'l> Row<'l> {
         layout: &'l Layout,
         line: &'l [u8],
         number: u64,
-        bars: &'l mut Vec<usize>,
+        places: &'l mut Vec<Range<usize>>,
     ) -> Result<Row<'l>, LineError> {
-        bars.clear();
-        bars.push(0);
-        bars.extend((0..line.len()).filter(|&at| line[at] == b'|').map(|at| at + 1));
-        bars.push(line.len() + 1);
-        let row = Row { layout, line, number, bars };
+        places.clear();
+        places.extend(header::cells(line, &layout.delimiter));
+        let row = Row { layout, line, number, places };
         layout.check(row.cells()).map_err(|reason| row.fault(&(line.len()..line.len()), reason))?;
         Ok(row)
     }
 
     fn cells(&self) -> usize {
-        self.bars.len() - 1
+        self.places.len()
     }
 
     fn fault(&self, at: &Range<usize>, reason: impl AsRef<str>) -> LineError {
@@ -194,7 +195,7 @@ impl<'l> Row<'l> {
     /// Returns the bytes of the cell of a column, if the log has the column.
     fn place(&self, column: Column) -> Option<Range<usize>> {
         let index = self.layout.index(column, self.cells())?;
-        Some(self.bars[index]..self.bars[index + 1] - 1)
+        Some(self.places[index].clone())
     }
 
     /// Parses a cell with a grammar.
@@ -223,7 +224,7 @@ impl<'l> Row<'l> {
     }
 
     /// Reads the job of the line, or returns `None` for a step of one.
-    fn job(&self, names: &mut Names) -> Result<Option<(Id, Draft)>, LineError> {
+    fn job(&self, known: &mut Known) -> Result<Option<(Id, Draft)>, LineError> {
         let raw = self.read(Column::JobIdRaw, cells::id)?.map(|(name, _)| name);
         let Some(name) = self.read(Column::JobId, cells::id)?.map(|(name, _)| name).or(raw) else {
             return Ok(None);
@@ -233,13 +234,15 @@ impl<'l> Row<'l> {
             Some(Name::Job(raw)) => raw.number,
             _ => id.number,
         };
-        let (submit, is_local) = self.value(Column::Submit, cells::instant, (-1.0, false))?;
-        names.local |= is_local;
+        let (submit, zone) = self.value(Column::Submit, cells::instant, (-1.0, None))?;
+        known.zone = known.zone.or(zone);
         if submit > LONGEST {
             let at = self.place(Column::Submit).unwrap_or_default();
             return Err(self.fault(&at, format!("a submission above {LONGEST:e} s")));
         }
         let state = self.value(Column::State, cells::state, State::OVER)?;
+        let names = &mut known.names;
+        let state_name = self.place(Column::State).map(|at| cells::state_word(&self.line[at]));
         let limit = self.value(Column::TimelimitRaw, cells::minutes, -1.0)?;
         let limit = self.value(Column::Timelimit, cells::limit, limit)?;
         Ok(Some((
@@ -251,6 +254,8 @@ impl<'l> Row<'l> {
                 run: self.run(state)?.min(LONGEST),
                 estimate: limit.min(LONGEST),
                 nodes: self.nodes()?,
+                in_processors: !self.layout.has_nodes(),
+                state: state_name.map_or(-1, |word| names.number(Field::Status, word)),
                 shape: None,
                 freedom: None,
                 tags: self.tags(state, names)?,
@@ -268,8 +273,8 @@ impl<'l> Row<'l> {
 
     /// Returns the command that submitted the job; empty if it is unknown.
     fn submit_line(&self) -> &[u8] {
-        let cells = self.layout.submit_line(self.cells());
-        cells.map_or(&[], |cells| &self.line[self.bars[cells.start]..self.bars[cells.end] - 1])
+        let Some(cells) = self.layout.submit_line(self.cells()) else { return &[] };
+        &self.line[self.places[cells.start].start..self.places[cells.end - 1].end]
     }
 
     /// Returns the run time in seconds, or -1 if the job never ran or has not ended.
@@ -289,9 +294,10 @@ impl<'l> Row<'l> {
         Ok(run)
     }
 
-    /// Returns the first number of nodes that is above 0, or 0 if there is none.
+    /// Returns the first number of nodes that is above 0, or 0 if there is none. A log without such
+    /// columns has numbers of processors.
     fn nodes(&self) -> Result<f64, LineError> {
-        for column in [Column::AllocNodes, Column::NNodes, Column::ReqNodes] {
+        for column in if self.layout.has_nodes() { header::NODES } else { header::CPUS } {
             let Some((nodes, at)) = self.read(column, cells::count)? else { continue };
             if nodes.fract() != 0.0 {
                 let cell = quoted(&self.line[at.clone()]);
@@ -305,27 +311,30 @@ impl<'l> Row<'l> {
     }
 
     fn tags(&self, state: State, names: &mut Names) -> Result<Tags, LineError> {
-        let mut class = |columns: [Option<Column>; 3]| -> Result<i64, LineError> {
-            for column in columns.into_iter().flatten() {
-                let Some(at) = self.place(column) else { continue };
-                let cell = self.line[at.clone()].trim_ascii();
-                match column {
-                    _ if cell.is_empty() => {}
-                    Column::Uid | Column::Gid => {
-                        return Ok(self.value(column, cells::number, -1.0)? as i64);
+        let cell = |column: &Column| {
+            let cell = self.line[self.place(*column)?].trim_ascii();
+            (!cell.is_empty()).then_some(cell)
+        };
+        let mut class = |field, number: Option<Column>, named: &[Column]| {
+            let name = named.iter().find_map(cell);
+            match number.filter(|column| cell(column).is_some()) {
+                Some(column) => {
+                    let number = self.value(column, cells::number, -1.0)? as i64;
+                    if let Some(name) = name {
+                        names.add(field, name, number);
                     }
-                    _ => return Ok(names.number(column, cell)),
+                    Ok::<i64, LineError>(number)
                 }
+                None => Ok(name.map_or(-1, |name| names.number(field, name))),
             }
-            Ok(-1)
         };
         Ok(Tags {
             status: state.status,
-            user: class([Some(Column::Uid), Some(Column::User), None])?,
-            group: class([Some(Column::Gid), Some(Column::Group), Some(Column::Account)])?,
+            user: class(Field::User, Some(Column::Uid), &[Column::User])?,
+            group: class(Field::Group, Some(Column::Gid), &[Column::Group, Column::Account])?,
             application: -1,
-            queue: class([Some(Column::Qos), None, None])?,
-            partition: class([Some(Column::Partition), None, None])?,
+            queue: class(Field::Queue, None, &[Column::Qos])?,
+            partition: class(Field::Partition, None, &[Column::Partition])?,
         })
     }
 }

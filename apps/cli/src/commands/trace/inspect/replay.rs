@@ -5,6 +5,7 @@ use std::path::Path;
 
 use pavior::Grid;
 use pavior::workload::inspect::LogSummary;
+use pavior::workload::traces::Format;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -21,8 +22,13 @@ pub(super) struct Example {
 /// The maximum number of characters of an example.
 const LONGEST: usize = 120;
 
-/// Reads the first line of each reason for skipping from a log with a job per line.
-pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>, Failure> {
+/// Reads the first line of each reason for skipping from a log with a job per line. Standard input
+/// cannot be read again, so that there are none of it.
+pub(super) fn examples(
+    path: &Path,
+    summary: &LogSummary,
+    format: Option<Format>,
+) -> Result<Vec<Example>, Failure> {
     let first = |(reason, found): (&'static str, &[u64])| Some((*found.first()?, reason));
     let skipped = summary.skipped.iter().map(|one| (one.reason, one.found.lines.as_slice()));
     let back = ("submits_back", summary.submits_back.lines.as_slice());
@@ -30,7 +36,7 @@ pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>
     wanted.sort_unstable();
     let mut examples = Vec::new();
     let Some(&(last, _)) = wanted.last() else { return Ok(examples) };
-    if summary.format.is_some_and(|format| format.starts_with("Batsim")) {
+    if path == Path::new("-") || format.is_some_and(Format::is_document) {
         return Ok(examples);
     }
     let mut reader = files::open(path)?;

@@ -1,0 +1,285 @@
+//! The Jobs and Pods of a Kubernetes cluster: `kubectl get jobs,pods -A -o json`.
+//!
+//! ```json
+//! {"items": [{"kind": "Job", "metadata": {"name": "a", "namespace": "n", "uid": "u1",
+//!               "creationTimestamp": "2026-01-05T08:00:00Z",
+//!               "annotations": {"pavior.dev/shape": "2x2x1"}},
+//!             "status": {"startTime": "2026-01-05T08:10:00Z",
+//!                        "completionTime": "2026-01-05T09:10:00Z"}}]}
+//! ```
+//!
+//! A Job is a job; all child Jobs of one JobSet together are one. Submit is the creation, start is
+//! `status.startTime`, or else that of the first Pod, and the end is the completion, the time of
+//! the condition `Failed`, or else the last end of a container. Kubernetes sets `startTime` again
+//! when a suspended Job goes on, so that suspended time is waiting. The size is the annotation
+//! `pavior.dev/shape`, or else the number of distinct nodes of the Pods. A shape of a JobSet whose
+//! Jobs do not share a box (`pavior.dev/box: set`) is counted, but is not a shape of the whole. The
+//! estimate is `activeDeadlineSeconds`. The queue is that of Kueue, the group is the namespace, and
+//! status is 1 for complete, 0 for failed.
+//!
+//! Pods without a Job, and other kinds, are passed over and counted. Source: the API of Kubernetes
+//! 1.36 (`batch/v1`), JobSet 0.11, Kueue 0.17. Cost: one pass, with one object in memory as text,
+//! and an entry per Job and per Pod.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::BufRead;
+
+use pavior_kernel::Date;
+use pavior_mesh::{Sides, volume};
+use rustc_hash::FxHashSet;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::json_list::{self, Entry};
+use super::latest::Latest;
+use super::record::{Collector, Draft};
+use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
+
+/// The members of an object that are read.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Object {
+    kind: Value,
+    metadata: Value,
+    spec: Value,
+    status: Value,
+}
+
+/// A job: a Job, or all Jobs of a set.
+struct Unit {
+    number: u64,
+    line: u64,
+    submit: f64,
+    start: Option<f64>,
+    /// The last end, while no Job of it is open.
+    end: Option<f64>,
+    is_open: bool,
+    estimate: f64,
+    /// The nodes that the shapes of its Jobs have.
+    nodes: u64,
+    /// The shape, if it is the shape of the whole.
+    shape: Option<Sides>,
+    tags: Tags,
+    uids: Vec<String>,
+}
+
+/// The Pods of a Job.
+#[derive(Default)]
+struct Pods {
+    nodes: FxHashSet<u64>,
+    start: Option<f64>,
+    end: Option<f64>,
+}
+
+/// The objects of a log.
+#[derive(Default)]
+struct World {
+    /// Units by namespace and name, with the kind of name.
+    units: BTreeMap<(String, bool, String), Unit>,
+    /// Pods by the uid of their Job.
+    pods: HashMap<String, Pods>,
+    /// The numbers of nodes by their names.
+    nodes: HashMap<String, u64>,
+    names: Names,
+    jobs: u64,
+}
+
+/// Reads a log.
+///
+/// # Errors
+/// Returns an error if the reader fails, if the text is not JSON with a list of items, if an object
+/// is invalid (unless lenient), or if there are no Jobs.
+pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
+    let mut jobs = Collector::new(options);
+    let (mut world, mut malformed) = (World::default(), 0);
+    let lines = json_list::each(reader, "items", &mut |entry| {
+        if options.first.is_some_and(|first| world.jobs + malformed >= first) {
+            return Ok(false);
+        }
+        match world.take(entry) {
+            Ok(true) => {}
+            Ok(false) => {
+                jobs.note("objects that are no Jobs, nor Pods of one: passed over", entry.line);
+            }
+            Err(fault) => {
+                jobs.malformed(entry.line, || fault)?;
+                malformed += 1;
+            }
+        }
+        Ok(true)
+    })?;
+    let World { units, pods, names, .. } = world;
+    jobs.set_names(names)?;
+    let mut units: Vec<Unit> = units.into_values().collect();
+    units.sort_by_key(|unit| unit.number);
+    let mut log = Latest::new();
+    for unit in units {
+        log.push(unit.number, unit.draft(&pods));
+    }
+    let header = log.offer(&mut jobs, None);
+    jobs.finish(header, lines)
+}
+
+impl World {
+    /// Adds an object. Returns false if it does not matter.
+    fn take(&mut self, entry: &Entry<'_>) -> Result<bool, LineError> {
+        let object: Object = entry.read()?;
+        match object.kind.as_str() {
+            Some("Job") => self.job(entry, &object).map(|()| true),
+            Some("Pod") => self.pod(entry, &object),
+            Some(_) => Ok(false),
+            None => Err(entry.fault(".kind", "an object of Kubernetes has a kind")),
+        }
+    }
+
+    fn job(&mut self, entry: &Entry<'_>, object: &Object) -> Result<(), LineError> {
+        let Object { metadata, spec, status, .. } = object;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+        let (label, note) = (&metadata["labels"], &metadata["annotations"]);
+        let set = label["jobset.sigs.k8s.io/jobset-name"].as_str();
+        let submit = date(entry, ".metadata.creationTimestamp", &metadata["creationTimestamp"])?;
+        let start = date(entry, ".status.startTime", &status["startTime"])?;
+        let (end, is_complete) = end(entry, status)?;
+        let shape = shape(entry, &note["pavior.dev/shape"])?;
+        let is_whole = set.is_none() || note["pavior.dev/box"] == "set";
+        let nodes = shape.map_or(0, volume);
+        let namespace = text(&metadata["namespace"]);
+        let queue = label["kueue.x-k8s.io/queue-name"].as_str();
+        let tags = Tags {
+            status: if is_complete { 1 } else { end.map_or(-1, |_| 0) },
+            group: self.names.number(Field::Group, namespace.as_bytes()),
+            queue: queue.map_or(-1, |it| self.names.number(Field::Queue, it.as_bytes())),
+            ..Tags::UNKNOWN
+        };
+        let name = set.map_or_else(|| text(&metadata["name"]), str::to_string);
+        let number = self.units.len() as u64;
+        let unit = self.units.entry((namespace, set.is_some(), name)).or_insert(Unit {
+            number,
+            line: entry.line,
+            submit: -1.0,
+            start: None,
+            end: None,
+            is_open: false,
+            estimate: -1.0,
+            nodes: 0,
+            shape: None,
+            tags,
+            uids: Vec::new(),
+        });
+        self.jobs = number + 1;
+        if unit.submit < 0.0 || submit.is_some_and(|submit| submit < unit.submit) {
+            unit.submit = submit.unwrap_or(-1.0);
+        }
+        unit.start = least(unit.start, start);
+        unit.end = greatest(unit.end, end);
+        unit.is_open |= end.is_none();
+        unit.tags.status = unit.tags.status.min(tags.status);
+        unit.estimate = unit.estimate.max(spec["activeDeadlineSeconds"].as_f64().unwrap_or(-1.0));
+        unit.nodes = if is_whole { unit.nodes.max(nodes) } else { unit.nodes + nodes };
+        unit.shape = unit.shape.or(shape.filter(|_| is_whole));
+        unit.uids.push(text(&metadata["uid"]));
+        Ok(())
+    }
+
+    /// Adds a Pod. Returns false if it is not one of a Job.
+    fn pod(&mut self, entry: &Entry<'_>, object: &Object) -> Result<bool, LineError> {
+        let owners = object.metadata["ownerReferences"].as_array();
+        let mut owners = owners.into_iter().flatten();
+        let owner = owners.find(|owner| owner["kind"] == "Job").and_then(|it| it["uid"].as_str());
+        let Some(owner) = owner else { return Ok(false) };
+        let status = &object.status;
+        let start = date(entry, ".status.startTime", &status["startTime"])?;
+        let mut end = None;
+        for container in status["containerStatuses"].as_array().into_iter().flatten() {
+            let finished = &container["state"]["terminated"]["finishedAt"];
+            end = greatest(end, date(entry, ".status.containerStatuses", finished)?);
+        }
+        let pods = self.pods.entry(owner.to_string()).or_default();
+        if let Some(node) = object.spec["nodeName"].as_str().filter(|name| !name.is_empty()) {
+            let next = self.nodes.len() as u64;
+            pods.nodes.insert(*self.nodes.entry(node.to_string()).or_insert(next));
+        }
+        pods.start = least(pods.start, start);
+        pods.end = greatest(pods.end, end);
+        Ok(true)
+    }
+}
+
+impl Unit {
+    fn draft(&self, pods: &HashMap<String, Pods>) -> Draft {
+        let own = || self.uids.iter().filter_map(|uid| pods.get(uid));
+        let nodes: FxHashSet<u64> = own().flat_map(|pods| pods.nodes.iter().copied()).collect();
+        let start = self.start.or(own().fold(None, |start, pods| least(start, pods.start)));
+        let last = || own().fold(None, |end, pods| greatest(end, pods.end));
+        let end = self.end.filter(|&end| end > 0.0).or_else(last).filter(|_| !self.is_open);
+        let run = start.zip(end).map_or(-1.0, |(start, end)| end - start);
+        let wait = start.filter(|&start| self.submit >= 0.0 && start >= self.submit);
+        Draft {
+            number: self.number as f64,
+            line: self.line,
+            submit: self.submit,
+            run,
+            estimate: self.estimate,
+            nodes: if self.nodes > 0 { self.nodes as f64 } else { nodes.len() as f64 },
+            in_processors: false,
+            state: -1,
+            shape: self.shape,
+            freedom: None,
+            tags: self.tags,
+            wait: wait.map_or(-1.0, |start| start - self.submit),
+            after: Vec::new(),
+        }
+    }
+}
+
+/// Returns the end of a Job, 0 if it has ended at an unknown time, and whether it is complete.
+fn end(entry: &Entry<'_>, status: &Value) -> Result<(Option<f64>, bool), LineError> {
+    if let Some(end) = date(entry, ".status.completionTime", &status["completionTime"])? {
+        return Ok((Some(end), true));
+    }
+    for condition in status["conditions"].as_array().into_iter().flatten() {
+        let is_complete = condition["type"] == "Complete";
+        if condition["status"] == "True" && (is_complete || condition["type"] == "Failed") {
+            let end = date(entry, ".status.conditions", &condition["lastTransitionTime"])?;
+            return Ok((Some(end.unwrap_or(0.0)), is_complete));
+        }
+    }
+    Ok((None, false))
+}
+
+/// Parses a date, or returns `None` if there is none.
+fn date(entry: &Entry<'_>, path: &str, value: &Value) -> Result<Option<f64>, LineError> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    let date: Option<Date> = value.as_str().and_then(|text| text.parse().ok());
+    let fault = || entry.fault(path, "not a date such as 2026-01-05T08:00:00Z");
+    date.map(|date| Some(date.0.as_secs_f64())).ok_or_else(fault)
+}
+
+/// Parses a shape, or returns `None` if there is none.
+fn shape(entry: &Entry<'_>, value: &Value) -> Result<Option<Sides>, LineError> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    let side = |text: &str| text.parse().ok().filter(|&side: &u16| side > 0);
+    let sides = value.as_str().and_then(|text| {
+        let sides: Option<Vec<u16>> = text.split('x').map(side).collect();
+        sides.filter(|sides| sides.len() <= 3)
+    });
+    let sides = sides.map(|given| {
+        let mut sides = [1; 3];
+        sides[..given.len()].copy_from_slice(&given);
+        sides
+    });
+    let fault = || entry.fault(".metadata.annotations", "pavior.dev/shape is not a shape: 4x4x2");
+    sides.map(Some).ok_or_else(fault)
+}
+
+fn least(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    one.into_iter().chain(other).reduce(f64::min)
+}
+
+fn greatest(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    one.into_iter().chain(other).reduce(f64::max)
+}

@@ -1,0 +1,66 @@
+//! Jobs of accounting logs: several lines may be about one job, and the clock begins with the log.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use super::record::{Collector, Draft};
+use super::{Header, Skip};
+
+/// The job lines of a log, with the key of the job of each. Of several lines of a job the one with
+/// the latest submission counts; of equal submissions, the last.
+pub(crate) struct Latest<K> {
+    drafts: Vec<Draft>,
+    /// True for each of them that a later run of the same job replaces.
+    replaced: Vec<bool>,
+    by_key: HashMap<K, usize>,
+}
+
+impl<K: Eq + Hash> Latest<K> {
+    pub(crate) fn new() -> Latest<K> {
+        Latest { drafts: Vec::new(), replaced: Vec::new(), by_key: HashMap::new() }
+    }
+
+    /// Returns the number of job lines so far.
+    pub(crate) fn len(&self) -> u64 {
+        self.drafts.len() as u64
+    }
+
+    pub(crate) fn push(&mut self, key: K, draft: Draft) {
+        let index = self.drafts.len();
+        let mut replaced = false;
+        match self.by_key.get_mut(&key) {
+            Some(known) if self.drafts[*known].submit <= draft.submit => {
+                self.replaced[*known] = true;
+                *known = index;
+            }
+            Some(_) => replaced = true,
+            None => drop(self.by_key.insert(key, index)),
+        }
+        self.drafts.push(draft);
+        self.replaced.push(replaced);
+    }
+
+    /// Passes the jobs to the collector, with times from the first submission. Returns a header
+    /// with the beginning, and with the time zone in seconds if it is known.
+    pub(crate) fn offer(self, jobs: &mut Collector<'_>, zone: Option<i64>) -> Header {
+        let submits = self.drafts.iter().map(|draft| draft.submit).filter(|&at| at >= 0.0);
+        let begin = submits.fold(f64::INFINITY, f64::min);
+        for (draft, replaced) in self.drafts.into_iter().zip(self.replaced) {
+            let known = draft.submit >= 0.0;
+            let submit = if known { draft.submit - begin } else { draft.submit };
+            if replaced {
+                jobs.skip(Skip::Requeued, draft.line);
+            } else {
+                jobs.offer(&Draft { submit, ..draft });
+            }
+        }
+        let mut header = Header::default();
+        if begin.is_finite() {
+            header.push("UnixStartTime", &format!("{begin:.0}"));
+        }
+        if let Some(zone) = zone {
+            header.push("TimeZone", &zone.to_string());
+        }
+        header
+    }
+}

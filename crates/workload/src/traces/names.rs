@@ -1,0 +1,92 @@
+//! Names of partitions, queues, users and so on, and the numbers that stand for them in [`Tags`].
+//!
+//! [`Tags`]: super::Tags
+
+use std::collections::HashMap;
+
+/// A field by which a log classifies its jobs. The order is that of filters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// The partition.
+    Partition,
+    /// The queue, or the quality of service.
+    Queue,
+    /// The state at the end.
+    Status,
+    /// The user.
+    User,
+    /// The group, account or namespace.
+    Group,
+    /// The application.
+    Application,
+}
+
+impl Field {
+    /// Every field.
+    pub const ALL: [Field; 6] = [
+        Field::Partition,
+        Field::Queue,
+        Field::Status,
+        Field::User,
+        Field::Group,
+        Field::Application,
+    ];
+
+    /// Returns the key in filters and results.
+    pub fn key(self) -> &'static str {
+        match self {
+            Field::Partition => "partition",
+            Field::Queue => "queue",
+            Field::Status => "status",
+            Field::User => "user",
+            Field::Group => "group",
+            Field::Application => "app",
+        }
+    }
+}
+
+/// The names in the fields of a log, each with its number. Names are numbered from 1 in the order
+/// in which they appear. Formats of numbers have no names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    fields: [HashMap<Vec<u8>, i64>; Field::ALL.len()],
+}
+
+impl Names {
+    /// Returns the number of a name, which is added if it is new.
+    pub fn number(&mut self, field: Field, name: &[u8]) -> i64 {
+        let known = &mut self.fields[field as usize];
+        if let Some(&number) = known.get(name) {
+            return number;
+        }
+        let number = known.len() as i64 + 1;
+        known.insert(name.to_vec(), number);
+        number
+    }
+
+    /// Adds the name of a number that the log itself gives.
+    pub(crate) fn add(&mut self, field: Field, name: &[u8], number: i64) {
+        let known = &mut self.fields[field as usize];
+        if !known.contains_key(name) {
+            known.insert(name.to_vec(), number);
+        }
+    }
+
+    /// Returns the number of a name, if the log has it.
+    pub fn get(&self, field: Field, name: &str) -> Option<i64> {
+        self.fields[field as usize].get(name.as_bytes()).copied()
+    }
+
+    /// Returns true if the log has names in a field.
+    pub fn has(&self, field: Field) -> bool {
+        !self.fields[field as usize].is_empty()
+    }
+
+    /// Returns the names of a field with their numbers, in the order of numbers. Bytes that are not
+    /// text are replaced.
+    pub fn of(&self, field: Field) -> Vec<(String, i64)> {
+        let mut all: Vec<_> = self.fields[field as usize].iter().collect();
+        all.sort_by_key(|&(name, number)| (*number, name));
+        all.into_iter().map(|(name, &it)| (String::from_utf8_lossy(name).into(), it)).collect()
+    }
+}

@@ -1,0 +1,210 @@
+//! The output of Slurm's `sacct --json`, of every version of its `data_parser`.
+//!
+//! ```json
+//! {"jobs": [{"job_id": 71, "allocation_nodes": 4, "partition": "gpu", "user": "ann",
+//!            "state": {"current": ["COMPLETED"]},
+//!            "time": {"submission": 1767600000, "start": 1767600100, "end": 1767603700,
+//!                     "elapsed": 3600, "limit": {"set": true, "infinite": false, "number": 9}}}]}
+//! ```
+//!
+//! The state is a word or a list of words, of which the first counts. A number is plain, or
+//! `{set, infinite, number}`, where a number that is not set, or infinite, is unknown. Times are in
+//! seconds since 1970, `limit` is in minutes. The size is `allocation_nodes`, or else the `node` of
+//! the trackable resources (`tres`) that were allocated or requested; without these, their `cpu`
+//! or `required.CPUs`, which an option divides. Tasks of arrays and components of heterogeneous
+//! jobs are jobs with a `job_id` of their own. Jobs with one `job_id`, and runs without an end,
+//! follow the rules of `sacct`, as does `--dependency=after*` in `submit_line`. Steps and all other
+//! members are passed over.
+//!
+//! Source: the data parsers of Slurm 21.08 to 25.05. Cost: one pass, with one job in memory as
+//! text, and an entry per job.
+
+use std::io::BufRead;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::json_list::{self, Entry};
+use super::latest::Latest;
+use super::record::{Collector, Draft, LONGEST};
+use super::sacct::cells::{self, State};
+use super::sacct::dependency;
+use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
+
+/// The members that are read.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Job {
+    #[serde(rename = "job_id")]
+    id: Value,
+    allocation_nodes: Value,
+    tres: Value,
+    required: Value,
+    state: Value,
+    time: Value,
+    partition: Value,
+    qos: Value,
+    user: Value,
+    account: Value,
+    group: Value,
+    submit_line: Value,
+}
+
+/// Reads a log.
+///
+/// # Errors
+/// Returns an error if the reader fails, if the text is not JSON with a list of jobs, if a job is
+/// invalid (unless lenient), or if there are no jobs.
+///
+/// ```
+/// use pavior_workload::traces::{ReadOptions, sacct_json};
+/// let log = r#"{"jobs": [{"job_id": 71, "allocation_nodes": 4, "state": {"current": "FAILED"},
+///     "time": {"submission": 1000, "start": 1010, "end": 1070, "elapsed": 60, "limit": 2}}]}"#;
+/// let trace = sacct_json::read(log.as_bytes(), &ReadOptions::default())?;
+/// assert_eq!((trace.records[0].number, trace.records[0].nodes), (71, 4));
+/// assert_eq!(trace.records[0].run.0, 60_000_000);
+/// # Ok::<(), pavior_workload::traces::ReadError>(())
+/// ```
+pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
+    let mut jobs = Collector::new(options);
+    let (mut log, mut names) = (Latest::new(), Names::default());
+    let mut malformed = 0;
+    let lines = json_list::each(reader, "jobs", &mut |entry| {
+        if options.first.is_some_and(|first| log.len() + malformed >= first) {
+            return Ok(false);
+        }
+        match job(entry, options.processors_per_node.is_some(), &mut names) {
+            Ok((id, draft)) => log.push(id, draft),
+            Err(fault) => {
+                jobs.malformed(entry.line, || fault)?;
+                malformed += 1;
+            }
+        }
+        Ok(true)
+    })?;
+    jobs.set_names(names)?;
+    let header = log.offer(&mut jobs, None);
+    jobs.finish(header, lines)
+}
+
+fn job(entry: &Entry<'_>, divides: bool, names: &mut Names) -> Result<(u64, Draft), LineError> {
+    let job: Job = entry.read()?;
+    let at = |path: &str, value: &Value| {
+        number(value).map_err(|()| entry.fault(path, "not a number, nor {set, infinite, number}"))
+    };
+    let id = at(".job_id", &job.id)?.filter(|&id| id >= 0.0 && id.fract() == 0.0);
+    let id = id.ok_or_else(|| entry.fault(".job_id", "a job has a whole number"))?;
+    let word = match &job.state {
+        Value::Object(state) => state.get("current").unwrap_or(&Value::Null),
+        other => other,
+    };
+    let word = word.as_array().map_or(Some(word), |words| words.first()).and_then(Value::as_str);
+    let state = word.and_then(|word| cells::state(word.as_bytes()));
+    let state = state.ok_or_else(|| entry.fault(".state.current", "a word such as COMPLETED"))?;
+    let time = |name: &str| at(&format!(".time.{name}"), &job.time[name]);
+    let submit = time("submission")?.filter(|&at| at > 0.0).unwrap_or(-1.0);
+    if submit > LONGEST {
+        return Err(entry.fault(".time.submission", format!("above {LONGEST:e} s")));
+    }
+    let limit = time("limit")?.map_or(-1.0, |minutes| (minutes * 60.0).min(LONGEST));
+    let size = size(entry, &job)?;
+    if matches!(size, Size::Processors(_)) && !divides {
+        let reason = "there is no number of nodes, only of processors: give --processors-per-node";
+        return Err(entry.fault("", reason));
+    }
+    let (Size::Nodes(count) | Size::Processors(count)) = size;
+    let start = time("start")?;
+    let wait = start.filter(|&start| submit >= 0.0 && start >= submit);
+    let run = run(state, [start, time("end")?, time("elapsed")?], count);
+    let mut class = |field, value: &Value| match value.as_str() {
+        Some(name) if !name.is_empty() => names.number(field, name.as_bytes()),
+        _ => -1,
+    };
+    let group = if job.group.is_string() { &job.group } else { &job.account };
+    let draft = Draft {
+        number: id,
+        line: entry.line,
+        submit,
+        run: run.min(LONGEST),
+        estimate: limit,
+        nodes: count,
+        in_processors: matches!(size, Size::Processors(_)),
+        state: word.map_or(-1, |word| {
+            class(Field::Status, &Value::from(word.split(' ').next().unwrap_or_default()))
+        }),
+        shape: None,
+        freedom: None,
+        tags: Tags {
+            status: state.status,
+            user: class(Field::User, &job.user),
+            group: class(Field::Group, group),
+            application: -1,
+            queue: class(Field::Queue, &job.qos),
+            partition: class(Field::Partition, &job.partition),
+        },
+        wait: wait.map_or(-1.0, |start| (start - submit).min(LONGEST)),
+        after: dependency::predecessors(job.submit_line.as_str().unwrap_or_default().as_bytes()),
+    };
+    Ok((id as u64, draft))
+}
+
+/// The size of a job.
+#[derive(Clone, Copy)]
+enum Size {
+    Nodes(f64),
+    Processors(f64),
+}
+
+/// Returns the first size above 0, or 0 nodes if there is none.
+fn size(entry: &Entry<'_>, job: &Job) -> Result<Size, LineError> {
+    let whole = |path: &str, value: &Value| match number(value) {
+        Ok(Some(count)) if count.fract() != 0.0 => Err(entry.fault(path, "not a whole number")),
+        Ok(count) => Ok(count.filter(|&count| count > 0.0)),
+        Err(()) => Err(entry.fault(path, "not a number")),
+    };
+    if let Some(nodes) = whole(".allocation_nodes", &job.allocation_nodes)? {
+        return Ok(Size::Nodes(nodes));
+    }
+    let of = |kind: &str| -> Result<Option<f64>, LineError> {
+        for list in [&job.tres["allocated"], &job.tres["requested"]] {
+            let mut all = list.as_array().into_iter().flatten();
+            let found =
+                all.find(|one| one["type"] == kind).map_or(&Value::Null, |one| &one["count"]);
+            if let Some(count) = whole(".tres", found)? {
+                return Ok(Some(count));
+            }
+        }
+        Ok(None)
+    };
+    if let Some(nodes) = of("node")? {
+        return Ok(Size::Nodes(nodes));
+    }
+    let required = || whole(".required.CPUs", &job.required["CPUs"]);
+    let processors = of("cpu")?.map_or_else(required, |count| Ok(Some(count)))?;
+    Ok(processors.map_or(Size::Nodes(0.0), Size::Processors))
+}
+
+/// Returns the run time in seconds, or -1 if the job never ran or has not ended.
+fn run(state: State, [start, end, elapsed]: [Option<f64>; 3], granted: f64) -> f64 {
+    let known = |time: Option<f64>| time.filter(|&time| time > 0.0);
+    let between = known(start).zip(known(end)).map(|(start, end)| end - start);
+    let run = elapsed.or(between).unwrap_or(-1.0);
+    let never = known(start).is_none() || run == 0.0 && (state.cancelled || granted == 0.0);
+    if !state.over || never { -1.0 } else { run }
+}
+
+/// Returns a number, plain or with flags, or `None` if it is unknown.
+fn number(value: &Value) -> Result<Option<f64>, ()> {
+    match value {
+        Value::Null => Ok(None),
+        Value::Number(number) => Ok(number.as_f64()),
+        Value::Object(flags) => {
+            let is = |name: &str| flags.get(name).and_then(Value::as_bool).unwrap_or_default();
+            if flags.contains_key("set") && !is("set") || is("infinite") {
+                return Ok(None);
+            }
+            flags.get("number").and_then(Value::as_f64).map(Some).ok_or(())
+        }
+        _ => Err(()),
+    }
+}
