@@ -109,6 +109,17 @@ pub enum Endless {
         /// The number of times.
         times: u64,
     },
+    /// The run is over, and jobs wait that the idle machine could hold.
+    #[error(
+        "{} never started, although the idle machine has room: the scheduler is at fault, or times \
+         are too large for it", named(jobs, *count)
+    )]
+    NeverStarted {
+        /// The numbers of the first of these jobs.
+        jobs: [u64; 4],
+        /// The number of these jobs.
+        count: u64,
+    },
     /// The machine is idle, and no waiting job can start.
     #[error(
         "nothing completes any more: {waiting} jobs wait, the first is job {job}, and no job runs. \
@@ -121,6 +132,14 @@ pub enum Endless {
         /// The number of the first waiting job.
         job: u64,
     },
+}
+
+/// Returns words that name the first of `count` jobs by their numbers.
+fn named(jobs: &[u64; 4], count: u64) -> String {
+    let all: Vec<String> = jobs.iter().take(count as usize).map(u64::to_string).collect();
+    let rest = count.saturating_sub(jobs.len() as u64);
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    format!("job{} {}{more}", if count == 1 { "" } else { "s" }, all.join(", "))
 }
 
 /// Counts events that could repeat without end.

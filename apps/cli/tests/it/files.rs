@@ -171,3 +171,19 @@ fn jobs_that_never_start_are_said_and_a_log_is_run_once() {
     assert_eq!(results["results"][0]["metrics"]["completed"]["mean"], 0.0);
     assert_eq!(results["results"][0]["metrics"]["turnaround"], serde_json::Value::Null);
 }
+
+#[test]
+fn jobs_with_estimates_beyond_the_end_of_time_all_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.swf");
+    let line = |id| format!("{id} 0 -1 5 16 -1 -1 16 1000000000000 -1 1 1 1 1 1 -1 -1 -1\n");
+    std::fs::write(&log, (1..=60).map(line).collect::<String>()).unwrap();
+    let log = log.to_str().unwrap();
+    for scheduler in ["conservative", "conservative:count", "easy"] {
+        let run = ["simulate", "--trace", log, "--machine", "mesh:4x4", "--strategy", "tff"];
+        let output = good(&[&run[..], &["--scheduler", scheduler]].concat());
+        let results: serde_json::Value = serde_json::from_str(&output).unwrap();
+        let completed = &results["results"][0]["metrics"]["completed"]["mean"];
+        assert_eq!(*completed, 60.0, "{scheduler}");
+    }
+}

@@ -9,11 +9,11 @@ mod view;
 use pavior_allocation::Machine;
 use pavior_kernel::{Agenda, Stream, Time};
 use pavior_mesh::JobId;
-use pavior_scheduling::{Dispatcher, Start};
+use pavior_scheduling::{Dispatcher, Kept, Start};
 use pavior_workload::{Arrivals, Job};
 use rustc_hash::FxHashMap;
 
-use crate::bounds::Watch;
+use crate::bounds::{Endless, Watch};
 use crate::faults::Faults;
 use crate::migration::Mover;
 use crate::observers::Observers;
@@ -185,7 +185,33 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         while self.advance(stop)? {
             self.schedule()?;
         }
+        self.check_all_started()?;
         Ok(self.finish())
+    }
+
+    /// Checks that no job was forgotten: at the end of a run that drains the queue, the idle
+    /// machine refuses each job that still waits, or the scheduler keeps it behind one that is
+    /// refused.
+    fn check_all_started(&mut self) -> Result<(), RunError> {
+        if self.ending != Ending::Drained || !self.dispatcher.running().is_empty() {
+            return Ok(());
+        }
+        let (now, kept) = (self.now, self.dispatcher.standing(self.now));
+        let waiting: Vec<Job> = self.dispatcher.queue().iter().cloned().collect();
+        let is_behind = |place: usize| match &kept {
+            None => place > 0,
+            Some(standing) => matches!(standing.kept.get(place), Some(Kept::ByOrder(_))),
+        };
+        let (mut jobs, mut count) = ([0; 4], 0);
+        for (_, job) in waiting.iter().enumerate().filter(|(place, _)| !is_behind(*place)) {
+            if self.dispatcher.probe(job, now).is_ok() {
+                if let Some(first) = jobs.get_mut(count as usize) {
+                    *first = job.number;
+                }
+                count += 1;
+            }
+        }
+        if count > 0 { Err(Endless::NeverStarted { jobs, count }.into()) } else { Ok(()) }
     }
 
     /// Advances to the next instant at which the queue or the machine changes, and makes its

@@ -2,6 +2,7 @@
 
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
+use pavior_scheduling::{MachineView, Queue, Registry, Running, Scheduler, Start, entry};
 use pavior_simulation::{
     Bounds, Ending, Endless, Failing, Inputs, Outcome, Restart, RunError, Simulation, Stop,
 };
@@ -196,4 +197,38 @@ fn a_last_repair_after_many_changes_lets_a_run_go_on() {
 
 fn event(at: u64, node: u32, change: Change) -> FailureEvent {
     FailureEvent { at: Time(at), component: Component::Node(NodeId(node)), change }
+}
+
+/// Starts every job but the second.
+struct Forgetful;
+
+impl Scheduler for Forgetful {
+    fn next(
+        &mut self,
+        _: Time,
+        queue: &Queue,
+        _: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        let others = queue.iter().enumerate().filter(|(_, job)| job.number != 1);
+        let mut fitting = others.filter(|(_, job)| view.can_start(job).is_ok());
+        fitting.next().map(|(place, _)| Start::at(place))
+    }
+}
+
+#[test]
+fn a_job_that_never_starts_on_a_machine_with_room_is_an_error_that_names_it() {
+    let mut registry = Registry::new();
+    registry.add(entry("forgetful", || Forgetful)).unwrap();
+    let mut setup = setup("mesh:4x4", "tff", "fcfs", Ending::Drained);
+    setup.scheduler = registry.select("forgetful").unwrap();
+    let jobs = || (0..3).map(|id| job(id, id, [4, 4, 1], 5));
+    let error = pavior_simulation::run(&setup, Inputs::from(jobs()), &mut []).unwrap_err();
+    let RunError::Endless(endless) = &error else { panic!("{error}") };
+    assert_eq!(*endless, Endless::NeverStarted { jobs: [1, 0, 0, 0], count: 1 });
+    assert!(error.to_string().starts_with("job 1 never started"), "{error}");
+    // Behind a job that cannot be placed, none is forgotten.
+    let events: Events = Box::new([event(0, 5, Change::Fail)].into_iter());
+    let outcome = go(USUAL(), "fcfs", Ending::Drained, jobs(), Some(events)).unwrap();
+    assert_eq!(outcome.waiting, 3);
 }
