@@ -172,7 +172,8 @@ impl Config {
         let scheduler = match written.order {
             Order::Strict => "fcfs",
             Order::Fit => "scan-all",
-            Order::Easy => "easy",
+            // Users may say too little.
+            Order::Easy => "easy:promise=holds",
         };
         let scheduler = scheduler.parse().map_err(|error: pavior::BadName| error.reason)?;
         let within = |key: &str, given: Option<u64>, usual: u64, least: u64| {

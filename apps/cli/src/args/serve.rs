@@ -16,6 +16,11 @@ pub(crate) struct ServeArgs {
     /// Orders the requests that wait (those with wait=true); see `pavior schedulers`
     #[arg(long)]
     pub(crate) scheduler: Option<String>,
+    /// The most waiting requests of a machine, from the oldest, that conservative backfilling plans
+    /// for: it bounds the time of a decision, and the requests behind wait until they are among
+    /// them; a depth in the name of the scheduler wins
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) depth: u64,
     /// How a number of nodes becomes a box
     #[arg(long, default_value = "compact")]
     pub(crate) shape_rule: String,

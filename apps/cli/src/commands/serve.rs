@@ -24,7 +24,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let options = ServiceOptions {
         machines: machines(args)?,
         strategy: args.strategy.clone(),
-        scheduler: args.scheduler.clone(),
+        scheduler: scheduler(args)?,
         data: args.data.clone(),
         store: Some(args.store.clone()),
         store_password: args.store_password_file.clone(),
@@ -71,9 +71,7 @@ fn machines(args: &ServeArgs) -> Result<Vec<MachineSpec>, Failure> {
     };
     let strategy: Selection = input::name("--strategy", args.strategy.as_deref().unwrap_or("tff"))?;
     input::name::<pavior::workload::Selection<ShapeRule>>("--shape-rule", &args.shape_rule)?;
-    if let Some(scheduler) = &args.scheduler {
-        input::name::<pavior::scheduling::Selection>("--scheduler", scheduler)?;
-    }
+    let scheduler = scheduler(args)?;
     let mut machines: Vec<MachineSpec> = Vec::new();
     for text in typed {
         let (name, grid) = name_and_grid(text)?;
@@ -86,11 +84,19 @@ fn machines(args: &ServeArgs) -> Result<Vec<MachineSpec>, Failure> {
             name: name.to_string(),
             machine: grid.to_string(),
             strategy: strategy.to_string(),
-            scheduler: args.scheduler.clone(),
+            scheduler: scheduler.clone(),
             shape_rule: args.shape_rule.clone(),
         });
     }
     Ok(machines)
+}
+
+/// Returns the scheduler as the service runs it.
+fn scheduler(args: &ServeArgs) -> Result<Option<String>, Failure> {
+    let Some(typed) = &args.scheduler else { return Ok(None) };
+    input::name::<pavior::scheduling::Selection>("--scheduler", typed)?;
+    let served = pavior::scheduling::served(typed, Some(args.depth));
+    served.map(Some).map_err(|error| Failure::option("--scheduler", typed, 0, &error))
 }
 
 /// The most shapes whose slots are counted for one scrape.

@@ -124,6 +124,15 @@ fn several_machines_each_have_their_name() {
 }
 
 #[test]
+fn the_queue_is_planned_so_far_and_promises_hold() {
+    let options = ["--scheduler", "conservative", "--depth", "7"];
+    let mut service = Service::start(&options);
+    let (_, machine) = service.send("GET", "/v1/machine", "");
+    assert_eq!(machine["scheduler"], json!("conservative:depth=7:promise=holds"));
+    assert!(service.end("TERM") < Duration::from_secs(40));
+}
+
+#[test]
 fn wrong_options_are_named() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("data").display().to_string();

@@ -2,7 +2,7 @@
 
 use pavior::answers::Shape;
 use pavior::boxes::{read_sides, volume};
-use pavior::scheduling::Selection as Scheduler;
+use pavior::scheduling::{Selection as Scheduler, served};
 use pavior::strategies::Selection as Strategy;
 use pavior::text::shown;
 use pavior::workload::Ask;
@@ -84,8 +84,8 @@ impl MachineConfig {
             return Err("strategy: it does not allocate boxes; tff does".to_string());
         }
         let scheduler = spec.scheduler.as_deref().unwrap_or("easy");
-        let scheduler: Scheduler = scheduler
-            .parse()
+        let scheduler: Scheduler = served(scheduler, None)
+            .and_then(|served| served.parse())
             .map_err(|error: pavior::BadName| bad("scheduler", scheduler, error.reason))?;
         scheduler.build(()).map_err(|error| format!("scheduler: {error}"))?;
         if let Some(fault) = spec.nodes.fault(grid.axes()) {

@@ -198,3 +198,42 @@ fn nodes(parts: &[[[u16; 3]; 2]]) -> Vec<[u16; 2]> {
     };
     parts.iter().flat_map(each).collect()
 }
+
+/// The queue is planned once for many leases only where none of the waiting requests could start
+/// between them.
+#[test]
+fn a_batch_of_leases_is_answered_as_one_lease_after_the_other() {
+    let schedulers = ["fcfs", "scan-all", "easy", "conservative", "conservative:count", "window:4"];
+    let mut granted = 0;
+    for seed in 0..120 {
+        let scheduler = Some(schedulers[seed as usize % schedulers.len()]);
+        let mut sides = [begin(scheduler).0, begin(scheduler).0];
+        let (mut random, mut now, mut earlier) = (Random(seed), 0, Vec::new());
+        for _ in 0..60 {
+            now += random.below(60);
+            let (caller, key, command) = command(&mut random, &sides[0]);
+            for state in &mut sides {
+                state.decide(now, &caller, key.as_ref(), command.clone(), &mut earlier);
+            }
+        }
+        let lease = |_| {
+            let sides = [1 + random.below(3) as u16, 1 + random.below(3) as u16, 1];
+            let asked = LeaseRequest::of(Ask::Shape(sides));
+            Command::Lease(LeaseRequest { ttl_ms: Some(1 + random.below(300)), ..asked })
+        };
+        let all: Vec<Command> = (0..12).map(lease).collect();
+        let [one, many] = &mut sides;
+        let (mut alone, mut together) = (Vec::new(), Vec::new());
+        let replies: Vec<String> = all
+            .iter()
+            .map(|command| one.decide(now, &Caller::OPERATOR, None, command.clone(), &mut alone))
+            .map(|decision| format!("{:?}", decision.reply))
+            .collect();
+        let batch = Command::Batch(all);
+        let batch = many.decide(now, &Caller::OPERATOR, None, batch, &mut together).reply;
+        assert_eq!(format!("{batch:?}"), format!("Batch([{}])", replies.join(", ")), "seed {seed}");
+        assert_eq!(alone, together, "seed {seed}");
+        granted += alone.len();
+    }
+    assert!(granted > 100, "{granted}");
+}

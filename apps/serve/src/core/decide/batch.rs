@@ -8,14 +8,25 @@ impl Deciding<'_> {
     /// does not stop the others.
     pub(super) fn batch(&mut self, all: Vec<Command>) -> Reply {
         let is_end = |command: &Command| matches!(command, Command::End { .. });
+        let is_grant = |command: &Command| match command {
+            Command::Lease(request) => !request.wait,
+            _ => false,
+        };
         let mut replies = Vec::with_capacity(all.len());
         let mut all = all.into_iter().peekable();
         while let Some(command) = all.next() {
-            self.more = is_end(&command) && all.peek().is_some_and(is_end);
+            // The scheduler plans once for many grants, where none of them can let a request start.
+            self.more = is_end(&command) && all.peek().is_some_and(is_end)
+                || is_grant(&command) && all.peek().is_some_and(is_grant) && self.refuses_all();
             replies.push(Decision::from(self.carry_out(command)).reply);
-            // The last of the ends may have been refused: the queues move all the same.
+            // The last of them may have been refused: the queues move all the same.
             self.move_queues();
         }
         Reply::Batch(replies)
+    }
+
+    /// Returns true if no request that waits for any machine can start before a lease ends.
+    fn refuses_all(&mut self) -> bool {
+        self.state.boards.iter_mut().all(|board| board.dispatcher.refuses_all_waiting())
     }
 }

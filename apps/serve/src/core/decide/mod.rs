@@ -77,7 +77,7 @@ struct Deciding<'a> {
     now_ms: u64,
     caller: &'a Caller,
     records: &'a mut Vec<ServiceRecord>,
-    /// Whether another end follows at the same instant: queues move after the last one.
+    /// True if another end or grant follows at the same instant: queues move after the last one.
     more: bool,
 }
 
@@ -370,8 +370,8 @@ impl Deciding<'_> {
         Stop::Refused(Refused { board, request, refusal, demand, by_count })
     }
 
-    /// Books what the machine has granted under the next number. What the scheduler had in mind for
-    /// those that wait is void, and it is asked again.
+    /// Books what the machine has granted under the next number. The scheduler plans again for the
+    /// requests whose reservations are in the way.
     fn grant(
         &mut self,
         board: usize,
