@@ -124,7 +124,6 @@ fn commands(advice: &Advice) -> Section {
 }
 
 fn method(advice: &Advice) -> Section {
-    let tried = advice.alternatives.len();
     let mut text: Vec<String> = Topic::ALL
         .iter()
         .map(|&topic| {
@@ -136,11 +135,6 @@ fn method(advice: &Advice) -> Section {
     text.push(format!(
         "Both runs are cut into {BATCHES} pieces at the same jobs (batch means, Schmeiser 1982). \
          The interval is Student's t of the paired differences between pieces."
-    ));
-    text.push(format!(
-        "The intervals of one column hold together for all {tried} alternatives 95 times of 100 \
-         (Bonferroni): each is of the level {:.2} %.",
-        100.0 * advice.level
     ));
     text.push(
         "Lost: nodes times the time that they were held without work that counts, such as runs \

@@ -19,9 +19,10 @@ pub fn recommendations(advice: &Advice) -> Vec<String> {
         let own = || advice.alternatives.iter().filter(move |one| one.topic == topic);
         for one in own() {
             all.extend(sentence(one, "With"));
+            all.extend(of_sizes(advice, one));
             all.extend(of_lost(advice, one).filter(|_| topic == Topic::Failures));
         }
-        all.extend(undecided(own()));
+        all.extend(undecided(advice, own()));
     }
     all
 }
@@ -59,8 +60,30 @@ fn of_settings(advice: &Advice) -> Vec<String> {
     }
     let worse = own().filter(|one| shown(one) == Shown::More);
     all.extend(worse.filter_map(|one| sentence(one, "With")));
-    all.extend(undecided(own()));
+    all.extend(own().filter_map(|one| of_sizes(advice, one)));
+    all.extend(undecided(advice, own()));
     all
+}
+
+/// Returns a sentence on the jobs of some sizes, where no difference is shown over all jobs.
+fn of_sizes(advice: &Advice, one: &Alternative) -> Option<String> {
+    if shown(one) != Shown::Nothing {
+        return None;
+    }
+    let mut parts = Vec::new();
+    for (measure, change) in advice.measures.iter().zip(&one.changes) {
+        let Some(change) = change.filter(|_| measure.nodes.is_some()) else { continue };
+        let Some([low, high]) = change.ends() else { continue };
+        match change.shown() {
+            Shown::Nothing => {}
+            Shown::Less => parts.push((&measure.title, times(-high, -low), "less")),
+            Shown::More => parts.push((&measure.title, times(low, high), "longer")),
+        }
+    }
+    let part = |(title, range, word)| format!("jobs of {title} would have waited {range} {word}");
+    let parts: Vec<String> = parts.into_iter().map(part).collect();
+    let list = Some(parts.join(", ")).filter(|list| !list.is_empty())?;
+    Some(format!("With {}, {list}; no difference is shown over all jobs.", one.words))
 }
 
 /// Returns the difference in the waits of all jobs.
@@ -101,13 +124,15 @@ fn of_lost(advice: &Advice, one: &Alternative) -> Option<String> {
     Some(format!("With {words}, {low:.0} to {high:.0} node-hours {word} would have been lost."))
 }
 
-/// Lists the alternatives without a significant difference.
-fn undecided<'a>(all: impl Iterator<Item = &'a Alternative>) -> Option<String> {
+/// Lists the alternatives without a significant difference for jobs of any size.
+fn undecided<'a>(advice: &Advice, all: impl Iterator<Item = &'a Alternative>) -> Option<String> {
     let name = |one: &'a Alternative| match one.topic {
         Topic::Settings => one.name.as_str(),
         Topic::Machine | Topic::Failures => one.words.as_str(),
     };
-    let names: Vec<&str> = all.filter(|one| shown(one) == Shown::Nothing).map(name).collect();
+    let without =
+        |one: &&Alternative| shown(one) == Shown::Nothing && of_sizes(advice, one).is_none();
+    let names: Vec<&str> = all.filter(without).map(name).collect();
     let list = match names.split_last()? {
         (last, []) => (*last).to_string(),
         (last, rest) => format!("{} and {last}", rest.join(", ")),
@@ -177,6 +202,16 @@ pub(super) const MESSAGES: &str =
 /// Returns notes that accompany the numbers, one sentence each.
 pub fn notes(advice: &Advice) -> Vec<String> {
     let mut all = Vec::new();
+    let (alternatives, measures) = (advice.alternatives.len(), advice.measures.len());
+    if alternatives > 1 {
+        all.push(format!(
+            "{alternatives} alternatives by {measures} measures are {} comparisons. Each interval \
+             has the level {:.2} %: all intervals of one measure hold together with probability \
+             95 % (Bonferroni), those of several measures with less.",
+            alternatives * measures,
+            100.0 * advice.level,
+        ));
+    }
     let jobs = |count: u64| if count == 1 { "1 job".to_string() } else { format!("{count} jobs") };
     let present = &advice.present;
     if present.rejected > 0 {

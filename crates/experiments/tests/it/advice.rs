@@ -111,11 +111,22 @@ fn each_alternative_changes_one_thing_and_sentences_follow_from_intervals() {
         match shown {
             Shown::Nothing => {
                 assert_eq!(sentence, None, "{}", one.name);
-                let open = said.lines().filter(|line| line.starts_with("No difference"));
-                assert!(
-                    open.clone().any(|line| line.contains(&one.name) || line.contains(&one.words)),
-                    "{said}"
-                );
+                let open = |line: &str| {
+                    let named = line.contains(&one.name) || line.contains(&one.words);
+                    line.starts_with("No difference") && named
+                };
+                // Or it is shown for jobs of some sizes.
+                let of_sizes = format!("With {}, jobs of ", one.words);
+                let of_sizes = |line: &str| {
+                    line.starts_with(&of_sizes) && line.ends_with("is shown over all jobs.")
+                };
+                let sizes = advice.measures.iter().zip(&one.changes);
+                let is_shown =
+                    sizes.filter(|(measure, _)| measure.nodes.is_some()).any(|(_, change)| {
+                        change.is_some_and(|change| change.shown() != Shown::Nothing)
+                    });
+                assert_eq!(said.lines().any(open), !is_shown, "{said}");
+                assert_eq!(said.lines().any(of_sizes), is_shown, "{said}");
             }
             Shown::Less => assert!(sentence.unwrap().ends_with("less."), "{said}"),
             Shown::More => assert!(sentence.unwrap().ends_with("longer."), "{said}"),
