@@ -15,7 +15,7 @@ use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, RecordBatchIterator}
 use arrow_schema::{DataType, Schema, TimeUnit};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyList};
+use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList};
 
 use crate::errors::value;
 use crate::shown::Excerpt;
@@ -70,6 +70,22 @@ impl Table {
             PyKeyError::new_err(format!("there is no column {name:?}; there are {known}"))
         })?;
         PyList::new(py, objects(py, column)?)
+    }
+
+    /// The rows in order, each as a dictionary by the names of the columns.
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        let columns = self.batch.columns().iter().map(|column| objects(py, column));
+        let (names, columns) = (self.columns(), columns.collect::<PyResult<Vec<_>>>()?);
+        let row = |row: usize| -> PyResult<Bound<'py, PyDict>> {
+            let values = names.iter().zip(&columns).map(|(name, column)| (name, &column[row]));
+            let dict = PyDict::new(py);
+            for (name, value) in values {
+                dict.set_item(name, value)?;
+            }
+            Ok(dict)
+        };
+        let rows = (0..self.batch.num_rows()).map(row).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, rows)?.try_iter()
     }
 
     /// The table as an Arrow C stream; `requested_schema` is a wish that is not granted.

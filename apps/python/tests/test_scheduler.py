@@ -98,7 +98,10 @@ class Looks(Scheduler):
         assert len(head.shape) == len(view.shape) == 2 and head.job == head.id
         started = list(running)
         assert len(started) == len(running) == len(running.table())
-        assert running.table().columns[-2:] == ["start", "estimated_end"]
+        table = running.table()
+        assert table.columns[-2:] == ["start", "estimated_end"]
+        assert [row["start"] for row in table] == table["start"]
+        assert all(list(row) == table.columns for row in table)
         ends = [job.estimated_end for job in started if job.estimated_end is not None]
         assert ends == sorted(ends) == running.table()["estimated_end"]
         held = [view.boxes(job.id) for job in started]

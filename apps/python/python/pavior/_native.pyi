@@ -420,6 +420,8 @@ class Table:
     def __len__(self) -> int: ...
     def __getitem__(self, name: str, /) -> list[Any]:
         """The values of a column as Python objects."""
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The rows in order, each as a dictionary by the names of the columns."""
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table as an Arrow C stream; `requested_schema` is a wish that is not granted."""
     def to_polars(self) -> Any:
