@@ -56,7 +56,7 @@ pub(crate) fn add(root: &Path, name: &str) -> Vec<String> {
                  \x20 cargo xtask conformance {name}    its claim, in seconds\n\
                  \x20 cargo xtask exhaustive {name}     on every occupancy of up to 12 nodes\n\
                  \x20 cargo test -p pavior-allocation   that it is well formed\n\
-                 \x20 pavior simulate --strategy {name} and it runs"
+                 \x20 cargo run -p pavior-cli -- simulate --strategy {name}   it runs"
             );
             Vec::new()
         }

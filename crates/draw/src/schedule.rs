@@ -98,7 +98,8 @@ impl Schedule<'_> {
         let facts = self.facts(mean, unit, unit_name);
         canvas.write(canvas::text((LEFT, 45.0), Anchor::Start, SMALL, Ink::Faint), &facts);
         panel(&mut canvas, (TOPS[0], USED), "used");
-        panel(&mut canvas, (TOPS[1], below), "jobs");
+        // Heights of jobs are their nodes.
+        panel(&mut canvas, (TOPS[1], below), if boxes.is_some() { "nodes" } else { "jobs" });
         self.time_axis(&mut canvas, bottom, unit, unit_name);
         let most = f64::from(self.grid.nodes());
         let shares = Scale::plain((0.0, most), (TOPS[0] + USED, TOPS[0]));

@@ -71,11 +71,7 @@ impl Specification {
         let table = self.overview_of(samples, &results);
         page.sections.push(Section {
             title: "Results".into(),
-            text: vec![
-                "Means with the half-widths of their 95 % confidence intervals. Precision says \
-                 whether the target of the replications was met."
-                    .into(),
-            ],
+            text: vec![about_means(&results)],
             folded: table.rows.len() > 24,
             table: Some(table),
             ..Section::default()
@@ -288,6 +284,16 @@ impl Specification {
         let title = format!("Compared with {baseline}");
         Some(Section { title, text, table, folded: true, ..Section::default() })
     }
+}
+
+/// Returns a sentence about the means of the results.
+fn about_means(results: &Table) -> String {
+    if results.rows.iter().all(|row| row.replications == 1 && row.summary.ci95.is_none()) {
+        return "Results of one replication: there are no confidence intervals.".into();
+    }
+    "Means with the half-widths of their 95 % confidence intervals. Precision says whether the \
+     target of the replications was met."
+        .into()
 }
 
 /// Returns the values of some columns.

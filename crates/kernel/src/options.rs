@@ -256,16 +256,42 @@ pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
         .map(|(_, other)| format!("`{other}`"))
         .collect();
     let reason = if close.is_empty() {
-        format!("unknown {kind} `{name}`; there are {}", known.join(", "))
+        format!("unknown {kind} `{name}`; there are {}", listed(known))
     } else {
         format!("unknown {kind} `{name}`; did you mean {}?", close.join(" or "))
     };
     BadName { reason, span: 0..name.len() }
 }
 
+/// Lists names. A message is cut behind 600 characters: of a longer list the first names are told,
+/// and how many follow.
+fn listed(names: &[&str]) -> String {
+    const LONGEST: usize = 400;
+    let mut length = 0;
+    let fits = |name: &&&str| {
+        length += name.len() + 2;
+        length <= LONGEST
+    };
+    let told = names.iter().take_while(fits).count();
+    let list = names[..told].join(", ");
+    match names.len() - told {
+        0 => list,
+        more => format!("{list} and {more} more"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_list_ends_with_how_many_follow() {
+        let names: Vec<String> = (0..100).map(|number| format!("metric-{number}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let reason = unknown_name("metric", "foo", &names).reason;
+        assert!(reason.len() < 600 && reason.ends_with("metric-36 and 63 more"), "{reason}");
+        assert!(unknown_name("metric", "foo", &names[..2]).reason.ends_with("metric-1"));
+    }
 
     const SPECS: &[OptionSpec] = &[
         OptionSpec {

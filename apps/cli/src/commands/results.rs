@@ -122,12 +122,15 @@ impl Results<'_> {
             Some(named) => added_first(&available, named),
             None => SHOWN.into_iter().filter(|name| available.contains(name)).collect(),
         };
-        let header = [&["strategy"][..], &told, &columns].concat();
+        let counts = self.turns_away() && !columns.contains(&"rejected");
+        let turned_away: &[&str] = if counts { &["turned away"] } else { &[] };
+        let header = [&["strategy"][..], &told, turned_away, &columns].concat();
         let mut table = Table::new(&header, words);
         for row in &self.rows {
             let names = ["strategy"].iter().chain(&told);
             let mut cells: Vec<String> =
                 names.map(|name| value(row.point, name).to_string()).collect();
+            cells.extend(turned_away.iter().map(|_| turned_away_of(row)));
             for column in &columns {
                 let found = self.metrics(row).find(|(name, ..)| name == column);
                 let time = row.allocation_ns.filter(|_| *column == ALLOCATION_NS);
@@ -192,18 +195,17 @@ impl Results<'_> {
         if !missed.is_empty() {
             notes.push(format!("The target of precision was not met by: {missed}."));
         }
-        let rejects = |row: &PointResult<'_>| row.samples.iter().any(|run| run.rejected > 0);
-        // A request in a snapshot is refused for now.
-        let turned_away = self.names(|row| !row.point.is_snapshot() && rejects(row));
+        let turned_away = self.names(turns_away);
         if !turned_away.is_empty() {
             notes.push(format!(
-                "Jobs that could never be placed were turned away, and are in no mean (their \
-                 number: --metrics rejected): {turned_away}."
+                "Jobs that could never be placed were turned away, and are in no mean: \
+                 {turned_away}."
             ));
         }
         if self.rejected_sets_differ() {
             notes.push(
-                "The strategies rejected different jobs, so their means are over different jobs."
+                "Different jobs were turned away, so the means are of different jobs, and a lower \
+                 one may be of easier jobs."
                     .into(),
             );
         }
@@ -233,6 +235,11 @@ impl Results<'_> {
         names.join(", ")
     }
 
+    /// Returns true if any row has jobs that were turned away.
+    fn turns_away(&self) -> bool {
+        self.rows.iter().any(turns_away)
+    }
+
     /// Whether two rows of one load rejected different jobs.
     fn rejected_sets_differ(&self) -> bool {
         let rejected = |row: &PointResult<'_>| -> Vec<u64> {
@@ -243,6 +250,18 @@ impl Results<'_> {
             rows[1..].iter().any(|row| rejected(row) != first)
         })
     }
+}
+
+/// Returns true if jobs were turned away. A request in a snapshot is refused for now.
+fn turns_away(row: &PointResult<'_>) -> bool {
+    !row.point.is_snapshot() && row.samples.iter().any(|run| run.rejected > 0)
+}
+
+/// The mean number of jobs that a run turned away.
+fn turned_away_of(row: &PointResult<'_>) -> String {
+    let sum: u64 = row.samples.iter().map(|run| run.rejected).sum();
+    let mean = sum as f64 / row.samples.len().max(1) as f64;
+    if mean.fract() == 0.0 { mean.to_string() } else { format!("{mean:.1}") }
 }
 
 /// Metrics in their order, but first those that were added to the usual ones (`+NAME`), so that a

@@ -29,6 +29,10 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         input::say_left_out(&sentence);
     }
     run_logs_once(&mut specification);
+    if args.parameters.typed("trace").is_some() && args.parameters.typed("machine").is_none() {
+        let machine = specification.points.first().and_then(|point| point.get("machine"));
+        eprintln!("note: without --machine the log runs on {}", machine.unwrap_or_default());
+    }
     let files = records::Files::plan(&args.results, &specification)?;
     let (folder, bar) = (logs::folder(""), Bar::new("simulate"));
     let recording = Recording::default();

@@ -143,17 +143,21 @@ fn overwrites_nothing(
 fn check_name(option: &str, path: &Path, specification: &Specification) -> Result<(), Failure> {
     let name = path.to_string_lossy();
     let mut plain = name.to_string();
+    let mut missing = Vec::new();
     for parameter in MARKS {
         let mark = format!("{{{parameter}}}");
         let values: BTreeSet<Option<&str>> =
             specification.points.iter().map(|point| point.get(parameter)).collect();
         if values.len() > 1 && !name.contains(&mark) {
-            return Err(Failure::usage(format!(
-                "{option} {name}: with {} of them, the name must contain {mark}",
-                values.len()
-            )));
+            missing.push(format!("{mark} ({} of them)", values.len()));
         }
         plain = plain.replace(&mark, "");
+    }
+    if !missing.is_empty() {
+        return Err(Failure::usage(format!(
+            "{option} {name}: the name must contain {}",
+            missing.join(" and ")
+        )));
     }
     if plain.contains(['{', '}']) {
         return Err(Failure::usage(format!(
