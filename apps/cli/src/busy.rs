@@ -31,6 +31,8 @@ pub(crate) struct Busy {
     /// By job: its [`TIMES`], if its line has them.
     times: Vec<[Option<Value>; 3]>,
     known: HashMap<Value, (JobId, usize)>,
+    /// The time at which the jobs run; all are taken without one.
+    instant: Option<f64>,
 }
 
 /// The name of a job, from a file that anyone may have written. It displays as a bounded number of
@@ -96,7 +98,13 @@ pub(crate) type Wrong = (String, Range<usize>);
 
 /// Reads a file, or standard input if the path is `-`.
 pub(crate) fn read(path: &Path, grid: Grid) -> Result<Busy, Failure> {
-    let mut busy = Busy::none(grid);
+    read_at(path, grid, None)
+}
+
+/// Reads a file, or standard input if the path is `-`; of its jobs, only those that run at a time,
+/// if one is given.
+pub(crate) fn read_at(path: &Path, grid: Grid, instant: Option<f64>) -> Result<Busy, Failure> {
+    let mut busy = Busy { instant, ..Busy::none(grid) };
     each_line(path, |line, number| busy.line(line, number))?;
     Ok(busy)
 }
@@ -155,7 +163,7 @@ impl Busy {
     /// No job holds a node.
     pub(crate) fn none(grid: Grid) -> Busy {
         let (names, times) = (Vec::new(), Vec::new());
-        Busy { state: State::new(grid), names, times, known: HashMap::new() }
+        Busy { state: State::new(grid), names, times, known: HashMap::new(), instant: None }
     }
 
     /// The machine in this state, for questions that no strategy is asked: any one that takes every
@@ -243,10 +251,18 @@ impl Busy {
             }
             (_, Some(parts)) => {
                 only(&members, &["job", "parts"], BESIDE)?;
-                let job = find("job").ok_or_else(|| ("no \"job\"".to_string(), whole))?;
+                let job = find("job").ok_or_else(|| ("no \"job\"".to_string(), whole.clone()))?;
+                let times = TIMES.map(|key| find(key).map(|member| at(line, member)));
+                if let Some(instant) = self.instant {
+                    let number = |time: &Option<Value>| time.as_ref().and_then(Value::as_f64);
+                    let needed = || ("--at needs the \"start\" of each job".to_string(), whole);
+                    let start = number(&times[0]).ok_or_else(needed)?;
+                    if start > instant || number(&times[1]).is_some_and(|end| end <= instant) {
+                        return Ok(());
+                    }
+                }
                 self.job(line, number, job, parts)?;
-                let time = |key: &str| find(key).map(|member| at(line, member));
-                self.times.push(TIMES.map(time));
+                self.times.push(times);
                 Ok(())
             }
             (None, None) => Err((

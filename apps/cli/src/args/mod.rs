@@ -202,6 +202,10 @@ pub(crate) struct ExplainArgs {
     /// of the grants, and `{"node":[1,1]}` for failed nodes; - is standard input
     #[arg(long)]
     pub(crate) busy: PathBuf,
+    /// The time that is looked at: of the jobs of --busy, such as those of `simulate --placements`,
+    /// only those count that run then
+    #[arg(long)]
+    pub(crate) at: Option<f64>,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
     /// How free the job is to be placed: box, turned, any-box, connected or any [default: as each

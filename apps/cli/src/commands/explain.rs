@@ -34,7 +34,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
         FileUses::new().reads("--busy", &args.busy).writes("--svg", path).check()?;
         files::check_writable(path)?;
     }
-    let busy = busy::read(&args.busy, grid)?;
+    let busy = busy::read_at(&args.busy, grid, args.at)?;
     let mut answers = Vec::new();
     for selection in &selections {
         let answer = explain::answer(&busy.state, selection, &request, args.ask.seed);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{good, pavior, stderr, stdout};
+use crate::{good, pavior, refused, stderr, stdout};
 
 const EXAMPLE_1: &str = r#"{"job":"b1","parts":[{"base":[1,2],"sides":[4,3]}]}
 {"job":"b2","parts":[{"base":[5,5],"sides":[2,2]}]}
@@ -85,6 +85,25 @@ fn why_a_request_is_refused() {
     assert_eq!(told["request"], json!({"nodes":17,"shape":null}));
     let reasons = [0, 1].map(|index| told["strategies"][index]["reason"].clone());
     assert_eq!(reasons, [json!("larger-than-machine"), json!("larger-than-machine")]);
+}
+
+#[test]
+fn of_placements_those_count_that_run_at_a_time() {
+    let line = |job: u32, start: u32, end: &str| {
+        let parts = r#""parts":[{"base":[0,0],"sides":[4,4]}]"#;
+        format!("{{\"job\":{job},\"submit\":0,\"start\":{start},\"end\":{end},{parts}}}\n")
+    };
+    let placed = line(1, 0, "5") + &line(2, 5, "9.5") + &line(3, 20, "null");
+    for (time, jobs) in [("0", 1), ("4.9", 1), ("9.5", 0), ("19", 0), ("1e9", 1)] {
+        let told = explain("mesh:4x4", &placed, &["--nodes", "1", "--at", time]);
+        assert_eq!(told["jobs"], jobs, "{time}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let busy = folder.path().join("busy.jsonl");
+    std::fs::write(&busy, EXAMPLE_1).unwrap();
+    let run = ["explain", "-m", "mesh:8x8", "--nodes", "1", "--busy", busy.to_str().unwrap()];
+    let said = refused(&[&run[..], &["--at", "1"]].concat());
+    assert!(said.contains("--at needs the \"start\" of each job"), "{said}");
 }
 
 #[test]
