@@ -9,7 +9,7 @@ use arrow_array::{
 use pavior::experiments::read_log;
 use pavior::files::Limits;
 use pavior::workload::TimeUnit;
-use pavior::workload::traces::{self, Filter, ReadOptions, Record, Tags};
+use pavior::workload::traces::{self, Field, Filter, Names, ReadOptions, Record, Tags};
 use pavior::{Freedom, Sides, Time};
 use pyo3::exceptions::{PyDeprecationWarning, PyTypeError};
 use pyo3::prelude::*;
@@ -36,7 +36,7 @@ const LONGEST: f64 = 1e12;
 ///
 /// A table is any of Arrow (polars, pandas, pyarrow, `Table`), with the columns `submit`, `run` and
 /// `nodes`, and optionally `job`, `estimate`, `x`, `y`, `z`, `freedom`, `user`, `queue` and
-/// `partition`. Times are numbers of seconds, timestamps or durations.
+/// `partition`, which may be names. Times are numbers of seconds, timestamps or durations.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Trace {
     pub(crate) trace: Arc<traces::Trace>,
@@ -94,9 +94,9 @@ impl Trace {
     }
 
     fn of_table(table: &Bound<'_, PyAny>) -> PyResult<Trace> {
-        let mut records = Vec::new();
+        let (mut records, mut names) = (Vec::new(), Names::default());
         for batch in batches(table)? {
-            let columns = Columns::of(&batch)?;
+            let columns = Columns::of(&batch, &mut names)?;
             for row in 0..batch.num_rows() {
                 records.push(columns.record(row, records.len())?);
             }
@@ -105,7 +105,8 @@ impl Trace {
             return Err(value("a log has at least one job"));
         }
         records.sort_by_key(|record| record.submit);
-        Ok(Trace { trace: Arc::new(traces::Trace::of_records(records)) })
+        let trace = traces::Trace { names, ..traces::Trace::of_records(records) };
+        Ok(Trace { trace: Arc::new(trace) })
     }
 
     /// How many jobs there are, how large, and over how long a time.
@@ -251,12 +252,21 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(batch: &RecordBatch) -> PyResult<Columns> {
+    fn of(batch: &RecordBatch, names: &mut Names) -> PyResult<Columns> {
         let column = |name: &str| numbers(batch, name);
         let need = |name: &str| match column(name)? {
             None => Err(value(format!("there is no column {name:?}"))),
             column => Ok(column),
         };
+        // Names become numbers.
+        let mut class = |field: Field| match texts(batch, field.key()) {
+            Ok(Some(words)) => {
+                let number = |word: &str| names.number(field, word.as_bytes()) as f64;
+                Ok(Some(words.iter().map(|word| word.as_deref().map(number)).collect()))
+            }
+            _ => column(field.key()),
+        };
+        let tags = [class(Field::User)?, class(Field::Queue)?, class(Field::Partition)?];
         Ok(Columns {
             submit: need("submit")?,
             run: need("run")?,
@@ -265,7 +275,7 @@ impl Columns {
             estimate: column("estimate")?,
             sides: [column("x")?, column("y")?, column("z")?],
             freedom: texts(batch, "freedom")?,
-            tags: [column("user")?, column("queue")?, column("partition")?],
+            tags,
         })
     }
 

@@ -175,6 +175,20 @@ def test_old_names_of_logs_warn(tmp_path: Path) -> None:
         Trace(7)  # type: ignore[call-overload]
 
 
+def test_users_may_be_text() -> None:
+    rows = {"submit": [0, 1, 2, 3], "run": [1] * 4, "nodes": [1] * 4, "user": ["bob", "ann", None, "bob"]}
+    trace = Trace(pl.DataFrame(rows | {"partition": ["gpu", "cpu", "gpu", "cpu"]}))
+    jobs = pl.DataFrame(trace.jobs)
+    assert jobs["user"].to_list() == [1, 2, None, 1]
+    assert jobs["partition"].to_list() == [1, 2, 1, 2]
+    run = simulate("mesh:4x4", "ff", trace=trace, freedom="any:user=ann")
+    assert len(run.jobs["job"]) == 4
+    with pytest.raises(ValueError, match="`eve` is no user of the log: bob, ann"):
+        simulate("mesh:4x4", "ff", trace=trace, freedom="any:user=eve")
+    with pytest.raises(TypeError, match="give the path"):
+        pavior.Experiment(machine="mesh:4x4", trace=trace)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     "rows",
     [

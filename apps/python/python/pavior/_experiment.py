@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Self, Unpack
 
 from pavior import _progress, _sweep
-from pavior._native import Directory, Journal, Progress, Specification, Table
+from pavior._native import Directory, Journal, Progress, Specification, Table, Trace
 from pavior._native import Results as NativeResults
 from pavior._parameters import Parameters
 from pavior._scheduler import NAMELESS, name_of
@@ -46,6 +46,10 @@ def _toml(value: object) -> str:
         return json.dumps(name_of(value))
     if hasattr(value, "tolist"):  # numpy
         return _toml(value.tolist())
+    if isinstance(value, Trace):
+        raise TypeError(
+            "an experiment reads its logs from files: give the path; simulate(trace=...) takes a Trace"
+        )
     if isinstance(value, os.PathLike):
         return json.dumps(os.fspath(value), ensure_ascii=False)
     if isinstance(value, timedelta):

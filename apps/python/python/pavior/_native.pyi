@@ -461,8 +461,9 @@ class Trace:
     @overload
     def __new__(cls, source: ArrowTable) -> Self:
         """A log of any Arrow table with the columns `submit`, `run` and `nodes`, and optionally `job`,
-        `estimate`, `x`, `y`, `z`, `freedom` (text), `user`, `queue`, `partition`. Times are numbers of
-        seconds, timestamps or durations. A row that makes no sense raises `ValueError`."""
+        `estimate`, `x`, `y`, `z`, `freedom` (text), `user`, `queue`, `partition` (numbers, or names, which
+        are numbered as they come). Times are numbers of seconds, timestamps or durations. A row that makes
+        no sense raises `ValueError`."""
     @staticmethod
     @deprecated("Trace.read(path) is the old name of Trace(path)")
     def read(
