@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions."""
+"""The exceptions of the package."""
 
 from __future__ import annotations
 
@@ -6,14 +6,22 @@ __all__ = ["BadName", "Broken", "PaviorError", "Refused"]
 
 
 class PaviorError(Exception):
-    """Every exception of this package derives from it."""
+    """The base class of all exceptions of this package."""
 
 
 class BadName(PaviorError, ValueError):
-    """A name, an option or an experiment that cannot be read."""
+    """An unknown name, a wrong option, or an experiment that cannot be read.
+
+    >>> from pavior import BadName, Machine
+    >>> try:
+    ...     Machine("mesh:4x4", "tlb")
+    ... except BadName as error:
+    ...     error.span
+    (0, 3)
+    """
 
     span: tuple[int, int]
-    """The characters at fault, from the first to behind the last, in the text that was given."""
+    """The range of the wrong characters in the given text: the first, and the one after the last."""
 
     def __init__(self, message: str, span: tuple[int, int] = (0, 0)) -> None:
         super().__init__(message)
@@ -24,12 +32,20 @@ class BadName(PaviorError, ValueError):
 
 
 class Refused(PaviorError):
-    """A request that is not granted now."""
+    """The exception for a refused request.
+
+    >>> from pavior import Machine, Refused
+    >>> try:
+    ...     Machine("mesh:4x4").allocate((5, 1))
+    ... except Refused as error:
+    ...     error.reason, error.permanent
+    ('larger-than-machine', True)
+    """
 
     reason: str
     """The word for the reason, such as `no-free-submesh`."""
     permanent: bool
-    """Whether the request is never granted, on a healthy machine and however long one waits."""
+    """True if the request can never be granted, even on an empty and healthy machine."""
 
     def __init__(self, reason: str, meaning: str = "", permanent: bool = False) -> None:
         super().__init__(f"{reason}: {meaning}" if meaning else reason)
@@ -42,4 +58,4 @@ class Refused(PaviorError):
 
 
 class Broken(PaviorError):
-    """A strategy or scheduler written in Python that does not keep to its contract."""
+    """The exception for a strategy or scheduler written in Python that violates its contract."""

@@ -1,4 +1,4 @@
-"""Experiments: every combination of parameters, replicated until its means can be trusted."""
+"""Experiments: every combination of parameters, replicated until the means are precise."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from pavior._types import OwnClass
 __all__ = ["Experiment", "Results"]
 
 LONGEST = 200
-"""The most characters of a list in words."""
+"""The maximum number of characters of a list in words."""
 
 
 def _is_own(value: object) -> bool:
-    """Whether a value stands for a strategy or a scheduler of the caller: a class or a function."""
+    """Returns True for a strategy or a scheduler of the caller: a class or a function."""
     return callable(value)
 
 
 def _toml(value: object) -> str:
-    """A value, or a list of values, as TOML."""
+    """Formats a value, or a list of values, as TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
         return repr(value)
     if isinstance(value, float):
-        # 1e4 is as good a number of jobs as 10000.
+        # 1e4 is also accepted as a number of jobs.
         return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
@@ -62,7 +62,7 @@ def _toml(value: object) -> str:
 
 
 def _machines(value: Any) -> Any:
-    """The names of machines; sides are those of a mesh."""
+    """Returns the names of machines. Sides are those of a mesh."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, int):
         return f"mesh:{value}"
@@ -74,7 +74,7 @@ def _machines(value: Any) -> Any:
 
 
 def _lines(parameters: dict[str, Any]) -> str:
-    """Keyword arguments as an experiment file has them."""
+    """Formats keyword arguments as an experiment file."""
     lines = []
     for key, value in parameters.items():
         if value is None:
@@ -86,7 +86,7 @@ def _lines(parameters: dict[str, Any]) -> str:
 
 
 def _own(parameters: dict[str, Any]) -> list[OwnClass]:
-    """The strategies and schedulers among keyword arguments that are classes or functions."""
+    """Returns the strategies and schedulers among keyword arguments that are classes or functions."""
     own: list[OwnClass] = []
     for key in ("strategy", "strategies", "scheduler", "schedulers"):
         given = parameters.get(key, ())
@@ -96,7 +96,7 @@ def _own(parameters: dict[str, Any]) -> list[OwnClass]:
 
 
 def _is_path(source: str | os.PathLike[str]) -> bool:
-    """Whether it names a file; every experiment in TOML has an equals sign."""
+    """Returns True for the path of a file. Every experiment in TOML has an equals sign."""
     if not isinstance(source, str):
         return True
     return bool(source.strip()) and "=" not in source and "\n" not in source.strip()
@@ -107,13 +107,13 @@ def _shortened(words: str) -> str:
 
 
 def _rows(table: Table) -> list[dict[str, Any]]:
-    """The rows of a table."""
+    """Returns the rows of a table."""
     columns = [table[name] for name in table.columns]
     return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 class Results:
-    """What an experiment came to."""
+    """The results of an experiment."""
 
     def __init__(self, native: NativeResults, specification: Specification) -> None:
         self._native = native
@@ -121,29 +121,32 @@ class Results:
 
     @property
     def means(self) -> Table:
-        """A row a point and metric: the mean and the half-width of its 95 % interval."""
+        """The means, with one row per point and metric, and the half-width of the 95 % interval."""
         return self._native.means
 
     @property
     def replications(self) -> Table:
-        """A row a replication, a column a metric."""
+        """The samples, with one row per replication and one column per metric."""
         return self._native.replications
 
     @property
     def differences(self) -> Table:
-        """Paired differences to the first strategy, over the same jobs."""
+        """The paired differences to the first strategy, over the same jobs."""
         return self._native.differences
 
     def files(self) -> dict[str, bytes]:
-        """The files that the command line writes, by name."""
+        """Returns the files that the command line writes, by name."""
         return dict(self._native.files())
 
     def save(self, out: str | os.PathLike[str]) -> None:
-        """Writes the files into a directory that the command line can go on with."""
+        """Writes the files into a directory that the command line can continue."""
         Directory(os.fspath(out), self._specification).finish(self._native)
 
     def chart(self, y: str = "turnaround", x: str = "load", color: str = "strategy") -> Any:
-        """A metric over a parameter with its intervals, as an Altair chart. Needs altair."""
+        """Draws a metric over a parameter, with intervals, as an Altair chart. Needs altair.
+
+        Raises `KeyError` if the metric `y` was not measured.
+        """
         altair: Any = importlib.import_module("altair")
 
         rows = [row for row in _rows(self.means) if row["metric"] == y and row["mean"] is not None]
@@ -177,13 +180,14 @@ class Results:
 
 
 class Experiment:
-    """Every combination of parameters, replicated: what an experiment file says.
+    """Every combination of parameters, with replications, as an experiment file describes it.
 
-    It is made of keyword arguments, each a value, a list of values, or, for numbers, a range;
-    of the path to a file; or of the text of one. The keywords are those of `pavior.simulate`, and
-    those that are about several runs, such as `replications` and `precision`: `__init__` lists
-    them. A strategy may be a class; a scheduler a class, or a function that gives a job its key.
-    Other processes import them by their names. A machine may be the sides of a mesh.
+    An experiment is created from keyword arguments, from the path to a file, or from the text of
+    a file. Each keyword has a value, a list of values or, for numbers, a range. The keywords are
+    those of `pavior.simulate`, and those for several runs, such as `replications` and `precision`;
+    `__init__` lists them. A strategy may be a class. A scheduler may be a class, or a function that
+    returns the key of a job. Other processes import them by name. A machine may be the sides of a
+    mesh.
 
     >>> experiment = Experiment(
     ...     machine="mesh:8x8", strategy=["ff", "tff"], load=[1.0, 2.0], jobs=100, replications=3)
@@ -204,9 +208,11 @@ class Experiment:
         classes: Sequence[OwnClass] = (),
         **parameters: Unpack[Parameters],
     ) -> None:
-        """`source` is a path, or a text in TOML; without one, `parameters` are. Logs are looked for
-        in `folder`: beside the file, else where the program runs. `classes` are those that a text
-        names."""
+        """Creates an experiment from `source`, which is a path or a text in TOML, or from `parameters`.
+
+        `folder` contains the logs; by default it is that of the file, or the current directory.
+        `classes` are the strategies and schedulers that a text names. Raises `BadName` if the
+        experiment cannot be read."""
         if source is None:
             named = {} if name == "experiment" else {"name": name}
             text = _lines({**named, **parameters})
@@ -245,7 +251,7 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """The word that names it in files."""
+        """The name, which is used in files."""
         return self._specification.name
 
     @property
@@ -255,7 +261,7 @@ class Experiment:
 
     @property
     def skipped(self) -> list[dict[str, str]]:
-        """What `skip_unsupported` left out: `parameter`, `value`, `machine` and `reason` of each."""
+        """The combinations that `skip_unsupported` left out, with their reasons."""
         return self._specification.skipped
 
     @property
@@ -265,7 +271,7 @@ class Experiment:
 
     @property
     def fingerprint(self) -> str:
-        """Equal for experiments whose replications may be mixed."""
+        """A fingerprint. Experiments with equal fingerprints have interchangeable replications."""
         return self._specification.fingerprint
 
     @property
@@ -282,17 +288,20 @@ class Experiment:
         progress: bool | Callable[[Progress], object] | None = None,
         task_seconds: float = 2.0,
     ) -> Results:
-        """Runs until every point is as precise as the experiment asks.
+        """Runs the experiment until every point is as precise as requested.
 
-        `on` is None for threads in this process, any executor of PEP 3148, or a Dask client. `out` is
-        the command line's directory: what either began, the other goes on with. Work goes out in
-        pieces of about `task_seconds`. The bytes of the results do not depend on any of this, on lost
-        workers, or on interruptions. A directory knows classes and functions by their names alone: one
-        that is changed gets another name, or another directory.
+        Parameters
+            on: None for threads in this process, any executor of PEP 3148, or a Dask client
+            out: a directory, which the command line can continue, and vice versa
+            threads: the number of threads; 0 for one per processor
+            progress: True shows the progress on standard error, False does not; None shows it after
+                two seconds on a terminal; a function of a `Progress` is called at least every half
+                second
+            task_seconds: the approximate duration of a piece of work
 
-        `progress` True shows on standard error how far the sweep is, False does not; None does after
-        two seconds on a terminal; a function of a `Progress` is called at least every half second
-        while work is under way.
+        The results do not depend on any of these, on lost workers, or on interruptions. A directory
+        identifies classes and functions only by name: after a change, use another name or another
+        directory.
         """
         report = _progress.reporter(progress, "replications")
         if out is not None and any(name_of(own) == NAMELESS for own in self._specification.classes):
@@ -320,7 +329,7 @@ class Experiment:
         return (_rebuild, (type(self), given.text, given.folder, given.name, given.classes))
 
     def _repr_html_(self) -> str:
-        """What varies, and the text."""
+        """Shows the parameters that vary, and the text."""
         return (
             f"<p>{escape(self._words())}</p><details><summary>{escape(self.name)}.toml</summary>"
             f"<pre>{escape(self.text)}</pre></details>"
@@ -330,7 +339,7 @@ class Experiment:
         return f"<{self._words()}>"
 
     def _words(self) -> str:
-        """How many points there are, and what varies."""
+        """Describes the number of points, and the parameters that vary."""
         values: dict[str, list[str]] = {}
         for point in self.points:
             for key, value in point.items():
@@ -351,7 +360,7 @@ class Experiment:
         ).removesuffix(": ")
 
 
-# Python leaves texts out where it is told to.
+# With -OO, Python removes docstrings.
 Experiment.__init__.__doc__ = "\n\n".join(
     cleandoc(text) for text in (Experiment.__init__.__doc__, Parameters.__doc__) if text
 )

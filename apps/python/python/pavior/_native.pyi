@@ -1,4 +1,4 @@
-"""The native half; use `pavior`."""
+"""The native part of the package. Import `pavior` instead."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -63,46 +63,70 @@ REASONS: tuple[str, ...]
 
 @final
 class Box:
-    """A box of nodes: its base, the corner of least coordinates before wrapping, and its sides."""
+    """A box of nodes: its sides, and its base, which is the corner with the smallest coordinates.
+
+    >>> from pavior import Box
+    >>> box = Box((0, 2), (4, 2))
+    >>> box.nodes()
+    8
+    """
 
     def __new__(cls, base: Node, sides: Shape) -> Self:
-        """A box of a machine with as many axes."""
+        """Creates a box. `base` and `sides` have one number per axis of the machine."""
     @property
     def base(self) -> tuple[int, ...]:
-        """The corner of least coordinates, before wrapping."""
+        """The corner with the smallest coordinates, before wrapping."""
     @property
     def sides(self) -> tuple[int, ...]:
-        """The lengths in nodes."""
+        """The sides, in nodes."""
     def nodes(self) -> int:
-        """The number of nodes."""
+        """Returns the number of nodes."""
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
 class Allocation:
-    """What a job holds. Leaving a `with` block releases it."""
+    """The nodes that a job holds. Leaving a `with` block releases them.
+
+    >>> from pavior import Machine
+    >>> machine = Machine("mesh:4x4")
+    >>> with machine.allocate((2, 2)) as allocation:
+    ...     machine.free
+    12
+    >>> machine.free
+    16
+    """
 
     @property
     def job(self) -> JobName:
-        """The job, as it was named."""
+        """The name of the job."""
     @property
     def nodes(self) -> int:
-        """The nodes granted, which may exceed those asked for."""
+        """The number of granted nodes, which may exceed the requested number."""
     @property
     def boxes(self) -> tuple[Box, ...]:
         """The boxes, disjoint, in the order of grant."""
     def mask(self) -> npt.NDArray[np.bool_]:
-        """True where the job has a node, `[z, y, x]`. Needs numpy."""
+        """Returns an array `[z, y, x]` that is True at the job's nodes. Needs numpy."""
     def release(self) -> None:
-        """Releases what the job holds; `KeyError` if it holds nothing any more."""
+        """Releases the nodes. Raises `KeyError` if the job holds none."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_raised: object) -> None: ...
     def _repr_html_(self) -> str: ...
 
 @final
 class Machine:
-    """A machine, and the strategy that allocates its nodes. Safe to use from several threads."""
+    """A machine, and the strategy that allocates its nodes. Several threads can use it, one call at a time.
+
+    >>> from pavior import Machine
+    >>> machine = Machine("torus:8x8x8", "tff")
+    >>> allocation = machine.allocate((4, 4, 2))
+    >>> allocation.boxes
+    (Box((0, 0, 0), (4, 4, 2)),)
+    >>> machine.free
+    480
+    """
 
     def __new__(
         cls,
@@ -112,9 +136,16 @@ class Machine:
         shape_rule: str = "compact",
         seed: int = 1,
     ) -> Self:
-        """An empty machine, such as `torus:8x8x8` or the sides of a mesh, `(16, 16)`, under a strategy: a
-        name with its options, such as `tff:scan=yx`, or a class. `shape_rule` turns a number of nodes
-        into a box. `seed` is for strategies and rules that draw."""
+        """Creates an empty machine.
+
+        Parameters
+            machine: a name, such as `torus:8x8x8`, or the sides of a mesh, such as `(16, 16)`
+            strategy: a name with options, such as `tff:scan=yx`, or a class
+            shape_rule: the rule that turns a number of nodes into a box
+            seed: the seed of strategies and rules with random choices
+
+        Raises `BadName` for an unknown name, and `PaviorError` if the strategy does not work on the
+        machine."""
     def allocate(
         self,
         shape: Shape | None = None,
@@ -123,11 +154,16 @@ class Machine:
         job: JobName | None = None,
         freedom: Freedom | None = None,
     ) -> Allocation:
-        """Grants nodes to a job, or raises `Refused`.
+        """Grants nodes to a job.
 
-        A shape is one to three sides, `(4, 4, 2)` or `"4x4x2"`; an int is a number of nodes, as `nodes`
-        is, of which the shape rule makes a box. A job without a name gets the next number. `freedom`
-        says how free it is to be placed."""
+        Parameters
+            shape: one to three sides, `(4, 4, 2)` or `"4x4x2"`; an int is a number of nodes
+            nodes: the number of nodes, for which the shape rule chooses a box
+            job: the name of the job; by default the next number
+            freedom: the freedom in placing the job; by default that of the strategy
+
+        Raises `Refused`, with the reason, if the request is refused, and `ValueError` if the job
+        already holds nodes."""
     def try_allocate(
         self,
         shape: Shape | None = None,
@@ -136,11 +172,11 @@ class Machine:
         job: JobName | None = None,
         freedom: Freedom | None = None,
     ) -> Allocation | Reason:
-        """As `allocate`, but the reason of a refusal is returned, not raised."""
+        """Does the same as `allocate`, but returns the reason of a refusal instead of raising it."""
     def allocate_at(self, boxes: Box | Sequence[Box], *, job: JobName | None = None) -> Allocation:
-        """Grants a given box, or several, to a job; `ValueError` if they are not free."""
+        """Grants one or more given boxes to a job. Raises `ValueError` if they are not free."""
     def release(self, what: Allocation | JobName) -> None:
-        """Takes back what a job holds; `KeyError` if it holds nothing."""
+        """Releases the nodes of a job. Raises `KeyError` if it holds none."""
     def probe(
         self,
         shape: Shape | None = None,
@@ -148,7 +184,7 @@ class Machine:
         nodes: int | None = None,
         freedom: Freedom | None = None,
     ) -> tuple[Box, ...] | Reason:
-        """Where a request would go now, or why it is refused. Changes nothing."""
+        """Returns the boxes that a request would get now, or the reason of its refusal. Nothing changes."""
     def explain(
         self,
         shape: Shape | None = None,
@@ -157,25 +193,25 @@ class Machine:
         nodes: int | None = None,
         freedom: Freedom | None = None,
     ) -> Explanation:
-        """Where each strategy would put a request, and what stands in its way."""
+        """Compares the placements of a request by several strategies, and finds the jobs in its way."""
     def slots(self, shape: Shape, *, moves: int = 0, budget: int = 120_000_000) -> Slots:
-        """How many boxes of a shape can be placed side by side, turned or not, once at most `moves`
-        jobs have moved. Nothing changes."""
+        """Counts the boxes of a shape that fit side by side, turned or not, after at most `moves` jobs
+        have moved. Nothing changes. `budget` limits the search, in words of bit sets."""
     def fail(self, node: Node) -> JobName | None:
-        """Marks a node as failed; answers the job that holds it, which keeps it."""
+        """Marks a node as failed, and returns the job that holds it, which keeps it until it is released."""
     def repair(self, node: Node) -> None:
         """Marks a node as healthy again."""
     def fork(self) -> Machine:
-        """An independent copy, to try out what a change would do."""
+        """Returns an independent copy, to try out changes."""
     @property
     def free(self) -> int:
-        """The nodes that are free and healthy."""
+        """The number of free, healthy nodes."""
     @property
     def busy(self) -> int:
-        """The nodes that jobs hold."""
+        """The number of nodes that jobs hold."""
     @property
     def failed(self) -> int:
-        """The failed nodes that no job holds."""
+        """The number of failed nodes that no job holds."""
     @property
     def shape(self) -> tuple[int, ...]:
         """The sides of the machine."""
@@ -190,158 +226,158 @@ class Machine:
         """The rule that turns a number of nodes into a box, with its options."""
     @property
     def largest_free(self) -> tuple[int, ...]:
-        """The sides of the largest free box; zeros where no node is free."""
+        """The sides of the largest free box; zeros if no node is free."""
     @property
     def generation(self) -> int:
         """A number that grows with every change."""
     def occupancy(self, out: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.bool_]:
-        """True where a node is free, `[z, y, x]`: a copy, or `out` filled. Needs numpy."""
+        """Returns an array `[z, y, x]` that is True at free nodes: a copy, or `out`, filled. Needs numpy."""
     def holders(self) -> npt.NDArray[np.int64]:
-        """The index into `jobs` of who holds a node; -1 free, -2 failed. Needs numpy."""
+        """Returns an array of the index into `jobs` for each node; -1 if free, -2 if failed. Needs numpy."""
     @property
     def jobs(self) -> Mapping[JobName, Allocation]:
         """The jobs that hold nodes, in the order of their grants: a snapshot."""
     def to_json(self) -> str:
-        """The state as JSON, for `from_json`."""
+        """Returns the state as JSON, for `from_json`."""
     @classmethod
     def from_json(cls, text: str) -> Machine:
-        """A machine from what `to_json` gave. A strategy that draws begins its stream anew."""
+        """Creates a machine from the result of `to_json`. Random choices restart."""
     def _repr_svg_(self) -> str: ...
 
 @final
 class Explanation:
-    """Where each strategy would put a request, and what stands in its way."""
+    """The placements of a request by several strategies, and the jobs in its way."""
 
     @property
     def answers(self) -> Mapping[str, tuple[Box, ...] | Reason]:
-        """By strategy: where it would put the request, or why it refuses."""
+        """For each strategy, the boxes that it would grant, or the reason why it refuses."""
     @property
     def fits(self) -> Box | None:
-        """Where the box is free, turned or not."""
+        """A place where the box is free, turned or not."""
     @property
     def nearest(self) -> Box | None:
-        """The free box that comes nearest to the one asked for."""
+        """The free box that is most similar to the requested one."""
     @property
     def largest_free(self) -> Box | None:
         """The largest free box."""
     @property
     def why(self) -> tuple[str, ...]:
-        """The reason in a sentence, who is in the way, and which moves would make room."""
+        """The answer in sentences: the reason, the jobs in the way, and moves that would make room."""
     @property
     def blocked(self) -> Box | None:
-        """The place that it costs least to empty: that of the moves in `why`, if there are any."""
+        """The place that is cheapest to empty: that of the moves in `why`, if there are any."""
     @property
     def blocked_by(self) -> Mapping[JobName, int]:
-        """The jobs that hold nodes of `blocked`, and how many they hold in all; the largest first."""
+        """The jobs that hold nodes of `blocked`, with their numbers of nodes, the largest first."""
     def _repr_svg_(self) -> str: ...
 
 @final
 class Slots:
-    """Boxes of a shape that can be placed side by side, and how many there are at most."""
+    """Boxes of a shape that fit side by side, and a bound on their number."""
 
     @property
     def count(self) -> int:
-        """How many were found."""
+        """The number of boxes that were found."""
     @property
     def bound(self) -> int:
-        """No more are possible."""
+        """An upper bound on the number of boxes."""
     @property
     def proven(self) -> bool:
-        """Whether there are certainly no more."""
+        """True if there are certainly no more."""
     @property
     def boxes(self) -> tuple[Box, ...]:
         """The boxes."""
     @property
     def moves(self) -> tuple[tuple[JobName, tuple[Box, ...], tuple[Box, ...]], ...]:
-        """The moves that make room for them: the job, what it holds before, and after."""
+        """The moves that make room, as tuples of the job, its boxes before, and its boxes after."""
 
 @final
 class Free:
-    """The free nodes, as they were when a strategy was asked."""
+    """The free nodes at the time when a strategy was asked."""
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The sides of the machine."""
     @property
     def wraps(self) -> tuple[bool, ...]:
-        """Which axes wrap: all those of a torus, none of a mesh."""
+        """True for each axis that wraps: all axes of a torus, none of a mesh."""
     @property
     def count(self) -> int:
         """The number of free nodes."""
     def is_free(self, base: Node, sides: Shape) -> bool:
-        """Whether every node of a box is free; false where it does not lie on the machine."""
+        """Returns True if every node of a box is free. False if the box is not on the machine."""
     def bases(self, sides: Shape) -> npt.NDArray[np.bool_]:
-        """True at the bases at which a box of these sides is free, `[z, y, x]`. Needs numpy."""
+        """Returns an array `[z, y, x]`, True at the bases of free boxes with these sides. Needs numpy."""
     def largest(self) -> Box | None:
-        """The largest free box; None where no node is free."""
+        """Returns the largest free box, or None if no node is free."""
     def occupancy(self) -> npt.NDArray[np.bool_]:
-        """True where a node is free, `[z, y, x]`. Needs numpy."""
+        """Returns an array `[z, y, x]` that is True at free nodes. Needs numpy."""
 
 @final
 class Job:
-    """A job, as schedulers and priority functions see it. Times are in units."""
+    """A job as schedulers and priority functions see it. Times are in units."""
 
     @property
     def id(self) -> int:
-        """Its number in the order of arrival, from 0."""
+        """The number in the order of arrival, from 0."""
     @property
     def job(self) -> int:
-        """The number that its log gives it; `id` where there is no log."""
+        """The number in the log; `id` without a log."""
     @property
     def submit(self) -> float:
-        """When it arrived."""
+        """The time of arrival."""
     @property
     def nodes(self) -> int:
-        """The nodes that it asks for."""
+        """The requested number of nodes."""
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """The sides that it asks for; None if it asks for a number of nodes."""
+        """The requested sides; None if it requests a number of nodes."""
     @property
     def estimate(self) -> float:
-        """How long it is said to run; messages or iterations where it sends messages."""
+        """The estimated run time; messages or iterations if it sends messages."""
     @property
     def start(self) -> float | None:
-        """When it started; None if it waits."""
+        """The time of the start; None if it waits."""
     @property
     def estimated_end(self) -> float | None:
-        """When it is said to end; None if it waits."""
+        """The estimated time of the end; None if it waits."""
 
 @final
 class Queue:
-    """The waiting jobs, the oldest first. To be used within `Scheduler.next` alone."""
+    """The waiting jobs, the oldest first. Only valid within `Scheduler.next`."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, index: int, /) -> Job: ...
     def __iter__(self) -> QueueIterator: ...
     def table(self) -> Table:
-        """The jobs as columns: `id`, `job`, `submit`, `nodes`, `estimate`, `x`, `y`, `z`."""
+        """Returns a table of the jobs: `id`, `job`, `submit`, `nodes`, `estimate`, `x`, `y`, `z`."""
 
 @final
 class QueueIterator:
-    """The waiting jobs, one by one; each is made when it is asked for."""
+    """An iterator over the waiting jobs, which are created one by one."""
 
     def __iter__(self) -> QueueIterator: ...
     def __next__(self) -> Job: ...
 
 @final
 class Running:
-    """The running jobs, by estimated end. To be used within `Scheduler.next` alone."""
+    """The running jobs, by estimated end. Only valid within `Scheduler.next`."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, index: int, /) -> Job: ...
     def __iter__(self) -> Iterator[Job]: ...
     def table(self) -> Table:
-        """The jobs as columns: those of the queue's, `start` and `estimated_end`."""
+        """Returns a table of the jobs, with the columns of the queue's table, `start` and `estimated_end`."""
 
 @final
 class MachineView:
-    """Where a scheduler asks what could start. Every question is an attempt in the metrics; looking and
-    forking are none. To be used within `Scheduler.next` alone."""
+    """The machine as a scheduler sees it. Every question counts as an attempt in the metrics; reading and
+    forking do not count. Only valid within `Scheduler.next`."""
 
     def can_start(self, index: int) -> bool:
-        """Whether the job at a place of the queue could start now."""
+        """Returns True if the job at an index of the queue could start now."""
     def refusal(self, index: int) -> Reason | None:
-        """Why the job at a place of the queue cannot start now; None if it can."""
+        """Returns the reason why the job at an index of the queue cannot start now, or None if it can."""
     @property
     def machine(self) -> str:
         """The name of the machine, such as `torus:8x8x8`."""
@@ -352,33 +388,33 @@ class MachineView:
     def free(self) -> int:
         """The number of nodes that are free and healthy."""
     def boxes(self, id: int) -> tuple[Box, ...] | None:
-        """The boxes that a running job holds, by its `id`; None if it holds none."""
+        """Returns the boxes of a running job, given its `id`. None if it holds none."""
     def occupancy(self) -> npt.NDArray[np.bool_]:
-        """True where a node is free, `[z, y, x]`: a copy. Needs numpy."""
+        """Returns an array `[z, y, x]` that is True at free nodes: a copy. Needs numpy."""
     def fork(self) -> Machine:
-        """The machine as it is, to try out what a plan would do: its jobs are named by their `id`."""
+        """Returns a copy of the machine, to try out a plan. Its jobs are named by their `id`."""
 
 @final
 class Judgement:
-    """What a judgement came to; true if the strategy keeps its claim.
+    """The result of a test. True if all answers of the strategy are as claimed.
 
-    Shown by itself it says so in words; a wrong answer is drawn.
+    A notebook shows it in words, and draws a wrong answer.
     """
 
     @property
     def answers(self) -> int:
-        """How many answers were right before the first wrong one."""
+        """The number of correct answers before the first wrong one."""
     @property
     def passed(self) -> bool:
-        """Whether every answer was as claimed."""
+        """True if every answer was as claimed."""
     @property
     def counterexample(self) -> str | None:
-        """What was asked for, what was answered and what is wrong with it, and the state drawn; None if
+        """The first wrong answer: the request, the answer, the error, and a drawing of the state. None if
         every answer was as claimed."""
     @property
     def asked(self) -> tuple[Free, tuple[int, ...] | None, int] | None:
-        """The arguments of `find` that were answered wrongly; None if there are none:
-        `Mine("mesh:3x3", 1).find(*judgement.asked)` answers them again."""
+        """The arguments of `find` for the first wrong answer, or None. To repeat the question:
+        `Mine("mesh:3x3", 1).find(*judgement.asked)`."""
     def __bool__(self) -> bool: ...
     def _repr_html_(self) -> str: ...
 
@@ -390,51 +426,55 @@ def judge(
     seed: int = 1,
     progress: bool | Callable[[Progress], object] | None = None,
 ) -> Judgement:
-    """Holds a strategy, a class or a name, against an oracle that tries every base, by what it claims.
+    """Tests a strategy, given as a class or a name, against an oracle that tries every base.
 
-    A strategy that is right on a mesh may be wrong on a torus: it is judged on each kind of machine that it
-    is for.
+    A strategy can be correct on a mesh and wrong on a torus, so test it on each kind of machine that it
+    supports.
 
-    `how` says in which states: `every` occupancy of a machine of at most 12 nodes, reached node by node;
-    `random`, boxes at random places; or `history`, 2,000 random allocations, releases, failures and
-    repairs on a machine of any size. The states depend on `seed` alone.
+    >>> from pavior import judge
+    >>> bool(judge("tff", "mesh:3x3"))
+    True
 
-    What is judged always: what is granted lies on the machine, is free, and is the box asked for (any of
-    its orientations if `turns`), or as many nodes as asked for if not `contiguous`. Then the claim:
-    `first`, `complete`, `partial` or `count`; see `Strategy`.
+    `how` chooses the states: `every` occupancy of a machine with at most 12 nodes, reached node by node;
+    `random` boxes; or a `history` of 2,000 random allocations, releases, failures and repairs on a
+    machine of any size. The states depend only on `seed`.
 
-    The judgement is true if all answers are right. Else it tells and draws the first wrong one. What the
-    strategy raises, this raises. `progress` is that of `simulate`.
+    The test always checks that granted nodes are on the machine and free. They must be the requested box
+    (in any orientation if `turns`), or the requested number of nodes if not `contiguous`. It also checks
+    the claim: `first`, `complete`, `partial` or `count`; see `Strategy`.
+
+    The result is true if all answers are correct. Otherwise it describes and draws the first wrong one.
+    Exceptions of the strategy are raised. `progress` is as in `simulate`.
     """
 
 @final
 class Table:
-    """Columns in Arrow memory. polars, pyarrow, pandas and DuckDB take it as it is."""
+    """A table with columns in Arrow memory. polars, pyarrow, pandas and DuckDB read it without a copy."""
 
     @property
     def unit(self) -> str:
-        """What the times are in: `s`, `time_unit` or `cycle`."""
+        """The unit of times: `s`, `time_unit` or `cycle`."""
     @property
     def columns(self) -> list[str]:
         """The names of the columns."""
     def __len__(self) -> int: ...
     def __getitem__(self, name: str, /) -> list[Any]:
-        """The values of a column as Python objects."""
+        """Returns the values of a column as Python objects. Raises `KeyError` for an unknown column."""
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """The rows in order, each as a dictionary by the names of the columns."""
+        """Returns the rows in order, each as a dictionary by the names of the columns."""
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The table as an Arrow C stream; `requested_schema` is a wish that is not granted."""
+        """Returns the table as an Arrow C stream. `requested_schema` is ignored."""
     def to_polars(self) -> Any:
-        """The table as a polars data frame."""
+        """Returns the table as a polars data frame."""
     def to_pyarrow(self) -> Any:
-        """The table as a pyarrow table."""
+        """Returns the table as a pyarrow table."""
     def to_pandas(self) -> Any:
-        """The table as a pandas data frame."""
+        """Returns the table as a pandas data frame."""
     def _repr_html_(self) -> str: ...
 
 @final
 class Trace:
-    """A log of jobs: of a file, or of a table."""
+    """A log of jobs, from a file or a table."""
 
     @overload
     def __new__(
@@ -481,58 +521,66 @@ class Trace:
         """The old name of `Trace(table)`, for one version more."""
     @property
     def jobs(self) -> Table:
-        """The jobs in the order of submission: `job`, `submit`, `run`, `estimate` (seconds), `nodes`,
-        `x`, `y`, `z`, `freedom`, `user`, `queue`, `partition`; null where nothing is known."""
+        """The jobs in the order of submission: `job`, `submit`, `run`, `estimate` (in seconds), `nodes`,
+        `x`, `y`, `z`, `freedom`, `user`, `queue`, `partition`; null if unknown."""
     def __len__(self) -> int: ...
     def _repr_html_(self) -> str: ...
 
 @final
 class Result:
-    """What one run came to."""
+    """The results of one run.
+
+    >>> from pavior import simulate
+    >>> result = simulate("mesh:8x8", "tff", "easy", jobs=100)
+    >>> len(result.jobs)
+    100
+    """
 
     @property
     def metrics(self) -> Table:
-        """A row a metric: `metric`, `value` (null where it does not apply), `unit`."""
+        """A table with one row per metric: `metric`, `value` (null if it does not apply), `unit`."""
     @property
     def jobs(self) -> Table:
-        """A row a job, in the order of arrival: `job` (its number in the log), `submit`, `start`, `end`
-        (null where it did not), `nodes`, `granted_nodes`, `fate`, `reason` (of a rejection), `boxes`
-        (base and sides, six numbers a box)."""
+        """A table with one row per job, in the order of arrival: `job` (its number in the log), `submit`,
+        `start`, `end` (null if there is none), `nodes`, `granted_nodes`, `fate`, `reason` (of a
+        rejection), `boxes` (base and sides, six numbers per box)."""
     @property
     def placements(self) -> Table:
-        """A row a box that a job held: `job`, `start`, `end`, `base_x` to `side_z`."""
+        """A table with one row per box that a job held: `job`, `start`, `end`, `base_x` to `side_z`."""
     @property
     def end(self) -> float:
-        """The last departure, in units; 0 if no job departed."""
+        """The time of the last departure, in units; 0 if no job departed."""
     @property
     def unit(self) -> str:
-        """What times are in: `s`, `time_unit` or `cycle`."""
+        """The unit of times: `s`, `time_unit` or `cycle`."""
     def steps(self, metric: Literal["busy", "queue", "largest_free"]) -> Table:
-        """How many nodes were `busy`, how many jobs waited (`queue`), or the nodes of the largest free
-        box: a row a change, `time` and `value`. Not of runs with failures of nodes."""
+        """Returns a time series with one row per change: `time` and `value`. `metric` is `busy` (nodes that
+        jobs hold), `queue` (waiting jobs) or `largest_free` (nodes of the largest free box). Not
+        available for runs with failures of nodes."""
     def __getitem__(self, metric: str, /) -> float | None:
-        """The value of a metric, None where it does not apply; `KeyError` if it was not observed."""
+        """Returns the value of a metric, or None if it does not apply; `KeyError` if it was not measured."""
     def _repr_html_(self) -> str: ...
 
 @final
 class Forecasts:
-    """What each job of a log was told at its submission, and what came."""
+    """The forecast for each job of a log at its submission, and its actual start."""
 
     @property
     def jobs(self) -> Table:
-        """A row a job that has started, in the order of arrival: `job` (its number in the log), `user`,
-        `nodes`, `submit`, `low`, `median` and `high` (the 5, 50 and 95 % quantiles of the start), `plan`
-        and `corrected` (by the users' estimates, as they are and corrected by earlier run times), the
-        `start` that came, and whether the interval `held`. Times are in seconds."""
+        """A table with one row per job that has started, in the order of arrival: `job` (its number in the
+        log), `user`, `nodes`, `submit`, `low`, `median` and `high` (the 5, 50 and 95 % quantiles of the
+        start), `plan` and `corrected` (with the users' estimates, unchanged and corrected by earlier run
+        times), the actual `start`, and `held`, which is True if the interval was right. Times are in
+        seconds."""
     @property
     def waited(self) -> int:
-        """How many jobs had to wait."""
+        """The number of jobs that had to wait."""
     @property
     def rejected(self) -> int:
-        """How many can never fit; they are left out."""
+        """The number of jobs that can never fit, which are left out."""
     @property
     def held(self) -> float:
-        """The share of those that had to wait whose start lay in the interval."""
+        """The fraction of jobs that started in the interval, among those that had to wait."""
     @property
     def losses(self) -> dict[str, float]:
         """The mean pinball loss of the 5, 50 and 95 % quantiles, in seconds: of the `intervals`, the
@@ -561,15 +609,14 @@ def forecast(
     pieces: bool | None = None,
     log_format: str | None = None,
 ) -> Forecasts:
-    """Tells each job of a log at its submission when it will start: as an interval, from the past alone.
+    """Forecasts the start of each job of a log at its submission, as an interval, from the past alone.
 
     >>> import pavior
     >>> told = pavior.forecast("docs/advise.in/jobs.sacct", "torus:8x8")  # doctest: +SKIP
     >>> told.jobs["low"][:3]  # doctest: +SKIP
 
-    `futures` are run for each forecast, on so many `threads`; what is told depends on the number of
-    futures alone. `progress` is that of `simulate`, as are the other keywords. It raises what `simulate`
-    raises."""
+    Each forecast runs `futures` simulations on `threads` threads; the results depend only on the number
+    of futures. `progress` and the other keywords are as in `simulate`, and so are the exceptions."""
 
 # The declaration of `simulate` is made from the list of parameters.
 def simulate(
@@ -807,7 +854,7 @@ def simulate(
 
 @final
 class Episodes:
-    """Makes episodes of one combination of parameters, for `pavior.gym`."""
+    """Creates episodes of one combination of parameters, for `pavior.gym`."""
 
     def __new__(
         cls,
@@ -822,9 +869,9 @@ class Episodes:
     def shape(self) -> tuple[int, ...]:
         """The sides of the machine."""
     def scheduling(self, replication: int, window: int) -> Episode:
-        """An episode in which the caller schedules: it sees the first `window` jobs of the queue."""
+        """Creates an episode in which the caller schedules, and sees the first `window` jobs of the queue."""
     def allocating(self, replication: int) -> Episode:
-        """An episode in which the caller allocates."""
+        """Creates an episode in which the caller places jobs."""
 
 @final
 class Episode:
@@ -833,18 +880,18 @@ class Episode:
     def step(
         self, action: int
     ) -> tuple[list[bytearray], float, bool, float, tuple[int, int, int], bool]:
-        """Carries out an action, and goes on to the next decision."""
+        """Carries out an action, and runs to the next decision."""
     def see(self) -> tuple[list[bytearray], float, bool, float, tuple[int, int, int], bool]:
-        """What is to be decided, without a step."""
+        """Returns the current observation without a step."""
     def drawn(self) -> str:
-        """The machine drawn as text: `.` free, `#` busy or failed."""
+        """Draws the machine as text: `.` free, `#` busy or failed."""
 
 @final
 class Span:
-    """Some replications of one point: the unit of work."""
+    """Consecutive replications of one point: the unit of work."""
 
     def __new__(cls, point: int, first: int, end: int) -> Self:
-        """The replications of a point from `first` to before `end`."""
+        """Creates the span of the replications from `first` to before `end`."""
     @property
     def point(self) -> int:
         """The index of the point."""
@@ -853,13 +900,13 @@ class Span:
         """The first replication."""
     @property
     def end(self) -> int:
-        """Behind the last replication: `range(span.first, span.end)` has them all."""
+        """The index after the last replication: `range(span.first, span.end)` contains all."""
     @property
     @deprecated("Span.last is behind the last replication; use Span.end, which has the same value")
     def last(self) -> int:
-        """The old name of `end`, with the same value, for one version more.
+        """The old name of `end`, with the same value, for one more version.
 
-        In the JSON of `pavior sweep`, `last` is the last replication itself.
+        In the JSON of `pavior sweep`, `last` is the index of the last replication itself.
         """
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
@@ -867,48 +914,48 @@ class Span:
 
 @final
 class Cancel:
-    """Asks `replicate` in another thread to end."""
+    """A request to another thread to end `replicate`."""
 
     def __new__(cls) -> Self: ...
     def cancel(self) -> None:
-        """Asks for the end."""
+        """Requests the end."""
     @property
     def cancelled(self) -> bool:
-        """Whether it was asked for."""
+        """True if the end was requested."""
 
 @final
 class Journal:
-    """The replications that are known."""
+    """The known replications."""
 
     def __new__(cls) -> Self: ...
     def add(self, lines: bytes) -> int:
-        """Adds lines that `replicate` gave; returns how many. A line that is not whole is an error, and
-        nothing is added."""
+        """Adds lines from `replicate`, and returns their number. If a line is incomplete, raises an error
+        and adds nothing."""
     def __len__(self) -> int: ...
 
 @final
 class Progress:
-    """How far a long call is."""
+    """The progress of a long call."""
 
     @property
     def done(self) -> int:
-        """What is known or done: replications of a sweep, jobs of a run, answers of a judgement."""
+        """The number of items done: replications of a sweep, jobs of a run, or answers of a test."""
     @property
     def planned(self) -> int:
-        """How many are known or wanted; 0 where nobody knows."""
+        """The number of items in total; 0 if unknown."""
     @property
     def points_done(self) -> int:
-        """Points that want nothing more."""
+        """The number of points that are complete."""
     @property
     def points(self) -> int:
-        """All points."""
+        """The number of points."""
     @property
     def seconds(self) -> float:
-        """Seconds since the beginning."""
+        """The time since the start, in seconds."""
 
 @final
 class Specification:
-    """An experiment: its points, and the rule that says how often each is replicated."""
+    """An experiment: its points, and the rule for the number of replications of each."""
 
     def __new__(
         cls,
@@ -918,69 +965,69 @@ class Specification:
         name: str = "experiment",
         classes: Sequence[OwnClass] = (),
     ) -> Self:
-        """Reads an experiment: TOML, its logs looked for in `folder`, strategies and schedulers of its own in
-        `classes`. `BadName` where it cannot be read."""
+        """Reads an experiment from TOML. `folder` contains its logs, and `classes` its own strategies and
+        schedulers. Raises `BadName` if it cannot be read."""
     @property
     def text(self) -> str:
-        """The text that describes it."""
+        """The text of the experiment file."""
     @property
     def name(self) -> str:
-        """The word that names it in files."""
+        """The name, which is used in files."""
     @property
     def folder(self) -> str:
         """The folder of its logs."""
     @property
     def classes(self) -> tuple[OwnClass, ...]:
-        """The strategies and schedulers of its own."""
+        """The strategies and schedulers of the caller."""
     @property
     def fingerprint(self) -> str:
-        """Equal for experiments whose replications may be mixed."""
+        """A fingerprint. Experiments with equal fingerprints have interchangeable replications."""
     @property
     def skipped(self) -> list[dict[str, str]]:
-        """What `skip_unsupported` left out: `parameter`, `value`, `machine` and `reason` of each."""
+        """The combinations that `skip_unsupported` left out: `parameter`, `value`, `machine` and `reason`."""
     @property
     def points(self) -> list[dict[str, str]]:
         """The values of the parameters that are set at each point."""
     def wanted(self, journal: Journal, *, without: Sequence[Span] = ()) -> list[Span]:
-        """What is still to be run, without the spans that are under way; empty when all is. A pure
-        function of the replications known."""
+        """Returns the spans that remain to be run, without those in progress. Empty when all are done.
+        Depends only on the known replications."""
     def replicate(self, span: Span, *, cancelled: Cancel | None = None) -> bytes:
-        """Runs the replications of a span; returns the journal's lines. The same on every worker,
-        however often it is run, but for measured times."""
+        """Runs the replications of a span, and returns the lines for the journal. The lines are the same on
+        every worker and in every call, except for measured times."""
     def progress(self, journal: Journal, seconds: float) -> Progress:
-        """How far a sweep is."""
+        """Returns the progress of a sweep."""
     def results(self, journal: Journal) -> Results:
-        """The results; `ValueError` if replications are still wanted."""
+        """Returns the results. Raises `ValueError` if replications are missing."""
 
 @final
 class Results:
-    """What an experiment came to; use `pavior.Results`."""
+    """The results of an experiment. Use `pavior.Results`."""
 
     @property
     def means(self) -> Table:
-        """`results.csv`: a row a point and metric."""
+        """The means, as in `results.csv`: one row per point and metric."""
     @property
     def brief(self) -> Table:
-        """What `means` says that is not the same everywhere: the parameters that vary, and the metrics
-        that apply, one after another."""
+        """A short form of `means`, without constant columns: the parameters that vary, and the metrics that
+        apply, one after another."""
     @property
     def replications(self) -> Table:
-        """A row a replication: its point, its values of the parameters, and every metric."""
+        """The samples, one row per replication: its point, the values of its parameters, and every metric."""
     @property
     def differences(self) -> Table:
-        """`differences.csv`: paired differences to the baseline, a row a point and metric."""
+        """The paired differences to the baseline, as in `differences.csv`: one row per point and metric."""
     def files(self) -> list[tuple[str, bytes]]:
-        """The files that the command line writes, by name: the same bytes."""
+        """Returns the files that the command line writes, by name, with the same bytes."""
 
 @final
 class Directory:
-    """The directory of an experiment, which the command line and the package share."""
+    """The directory of an experiment, which the command line can also use."""
 
     def __new__(cls, path: str | os.PathLike[str], specification: Specification) -> Self: ...
     @property
     def journal(self) -> Journal:
-        """The replications that the directory held when it was opened."""
+        """The replications that the directory contained when it was opened."""
     def keep(self, lines: bytes) -> None:
-        """Keeps lines that `replicate` gave: they outlive the process when this returns."""
+        """Stores lines from `replicate`. They are durable when this returns."""
     def finish(self, results: Results) -> None:
-        """Writes the files of the results, each whole or not at all."""
+        """Writes the result files atomically."""

@@ -1,4 +1,4 @@
-"""How far a long call is, on one line of standard error."""
+"""The progress of a long call, on one line of standard error."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 __all__ = ["Line", "reporter"]
 
 PATIENCE_SECONDS = 2.0
-"""A call that takes less says nothing by itself."""
+"""The minimum duration of a call whose progress is shown by default."""
 WIDTH = 20
-"""The characters of the bar."""
+"""The width of the bar, in characters."""
 
 
 class Line:
-    """Writes how far a call is over what it wrote before."""
+    """A line with the progress of a call, which overwrites itself."""
 
     def __init__(self, counted: str, patience: float = 0.0) -> None:
         self._counted = counted
@@ -51,7 +51,7 @@ class Line:
 
 
 def told(progress: Progress, counted: str, known: int) -> str:
-    """A bar where the end is known, what is done, and how long it takes; `known` was done before."""
+    """Formats a bar if the total is known, the items done, and the time. `known` items were done before."""
     done, planned = progress.done, progress.planned
     words = f"{done} of {planned} {counted}" if planned else f"{done} {counted}"
     if progress.points > 1:
@@ -68,7 +68,7 @@ def told(progress: Progress, counted: str, known: int) -> str:
 
 
 def length(seconds: float) -> str:
-    """A length of time: `42 s`, `3 min 20 s`, `2 h 5 min`."""
+    """Formats a duration: `42 s`, `3 min 20 s`, `2 h 5 min`."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -80,13 +80,13 @@ def length(seconds: float) -> str:
 def reporter(
     progress: bool | Callable[[Progress], object] | None, counted: str
 ) -> Callable[[Progress], object] | None:
-    """What an argument `progress` asks for; None for nothing."""
+    """Returns the function for an argument `progress`, or None."""
     if progress is True:
         return Line(counted)
     if progress is None:
         import sys
 
-        # Nobody may watch a file, and a notebook keeps what is written.
+        # Nothing is shown in a file, or in a notebook, which would keep it.
         watched = sys.stderr is not None and sys.stderr.isatty()
         return Line(counted, PATIENCE_SECONDS) if watched else None
     if progress is False:

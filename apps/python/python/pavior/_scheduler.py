@@ -1,4 +1,4 @@
-"""Schedulers of one's own."""
+"""The base classes of schedulers written in Python."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["NAMELESS", "Priority", "Scheduler", "name_of"]
 
 
 class Scheduler:
-    """A scheduler in Python: write `next`.
+    """A scheduler in Python. Write `next`.
 
-    It is asked at every instant at which something happened while jobs wait, and again after every
-    start, until it answers None. An object is made for each run, without arguments. What a strategy
-    does (turning, one box or several) is not its business: it asks `view.can_start`.
+    `next` is called at every instant with an event while jobs wait, and again after every start, until
+    it returns None. An object is created for each run, without arguments. A scheduler need not know
+    the strategy (turns, one box or several): it asks `view.can_start`.
 
     >>> class Fcfs(Scheduler):
     ...     name = "my-fcfs"
@@ -35,35 +35,43 @@ class Scheduler:
     def next(
         self, now: float, queue: Queue, running: Running, view: MachineView
     ) -> int | tuple[int, Box | Sequence[Box]] | None:
-        """The place in the queue of the job to start now, alone or with the boxes that it gets; None if
-        none is to start. The three objects can be used until `next` returns."""
+        """Returns the index in the queue of the job to start now, alone or with its boxes. None starts no
+        job. The three objects are valid until `next` returns."""
         raise NotImplementedError
 
 
 class Priority(Scheduler):
-    """A scheduler by keys: the waiting job with the least key starts first, ties by arrival.
+    """A scheduler by keys: the waiting job with the least key starts first, with ties by arrival.
 
-    `key` is asked once for each job, when it first waits, and again if it waits anew after a failure of
-    a node. A key that changes with time needs a `Scheduler`.
+    `key` is called once for each job, when it starts to wait, and again if it is requeued after a failure
+    of a node. For a key that changes with time, write a `Scheduler`.
+
+    >>> class Smallest(Priority):
+    ...     name = "smallest"
+    ...     def key(self, job):
+    ...         return job.nodes
+    >>> from pavior import simulate
+    >>> len(simulate("mesh:8x8", "tff", Smallest, jobs=50).jobs)
+    50
     """
 
     name: ClassVar[str] = "my-priority"
     backfill: ClassVar[bool] = False
-    """Whether others are tried, in the order of their keys, if the least job does not fit; else it blocks
-    them."""
+    """True if others are tried, in the order of their keys, when the least job does not fit. Otherwise it
+    blocks them."""
 
     def key(self, job: Job) -> float:
-        """The key of a job."""
+        """Returns the key of a job."""
         raise NotImplementedError
 
 
 NAMELESS = "priority"
-"""What a function without a name is called."""
+"""The name of a function without a name."""
 
 
 def name_of(own: object) -> str:
-    """The name under which a class or a function stands in experiments: its `name`, or that of the
-    function in lower case with hyphens, `priority` if it has none."""
+    """Returns the name of a class or a function in experiments: its `name`, or the name of the function in
+    lower case with hyphens; `priority` if it has none."""
     name = getattr(own, "name", None)
     if isinstance(name, str):
         return name

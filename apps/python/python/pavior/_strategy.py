@@ -1,4 +1,4 @@
-"""Strategies of one's own."""
+"""The base class of strategies written in Python."""
 
 from __future__ import annotations
 
@@ -14,31 +14,30 @@ __all__ = ["Strategy"]
 
 
 class Strategy:
-    """A strategy in Python: set the class attributes, write `find`.
+    """A strategy in Python. Set the class attributes, and write `find`.
 
-    `find` proposes free boxes; the machine grants them. A strategy that remembers is told of every
-    change by `granted` and `released`, also of boxes that it did not propose. It must be copyable
-    by `copy.deepcopy`, for questions about what would happen.
+    `find` proposes free boxes, and the machine grants them. A strategy that keeps state is notified of
+    every change by `granted` and `released`, including boxes that it did not propose. `copy.deepcopy`
+    must be able to copy it, for hypothetical questions.
 
-    What a strategy promises stands in three attributes. `pavior.judge` holds it to them in every
-    state that it tries:
+    Three attributes state the promises of a strategy, and `pavior.judge` tests them:
 
-    - `contiguous`, the kind of answer. True: one box of the shape that was asked for. False: boxes
-      that share no node, with as many nodes together as were asked for; the shape is a hint.
-    - `turns`, which boxes may be granted. False: the shape alone. True: any of its orientations, as
-      1x3 for 3x1. It says nothing where `contiguous` is False.
-    - `claim`, when it may refuse, and which box it must choose:
+    - `contiguous` is the kind of answer. True: one box of the requested shape. False: disjoint boxes
+      with the requested total number of nodes; the shape is a hint.
+    - `turns` allows other orientations. False: only the shape itself. True: any of its orientations,
+      such as 1x3 for 3x1. It has no effect if `contiguous` is False.
+    - `claim` states when it may refuse, and the box that it must choose:
 
       | claim | it refuses | it grants |
       |---|---|---|
-      | `"first"` | only where no base is free | the first free base, x fastest, then y, then z; with `turns`, the first orientation that is free anywhere |
-      | `"complete"` | only where no base is free | any free base |
-      | `"partial"` | whenever it likes | any free base |
-      | `"count"` | only where too few nodes are free | any free nodes; for `contiguous = False` |
+      | `"first"` | only if no base is free | the first free base, x fastest, then y, then z; with `turns`, the first orientation that is free anywhere |
+      | `"complete"` | only if no base is free | any free base |
+      | `"partial"` | at any time | any free base |
+      | `"count"` | only if too few nodes are free | any free nodes; for `contiguous = False` |
 
-    A *base* is the node of a box with the least coordinates; a base is free if every node of the box
-    that begins there is. On an axis that wraps, as in a torus, every node can be a base. `"partial"`
-    promises least: what is granted is still free and of the right shape.
+    The *base* of a box is its node with the smallest coordinates. A base is free if every node of the
+    box that begins there is free. On an axis that wraps, as in a torus, every node can be a base.
+    `"partial"` is the weakest claim: granted nodes must still be free and of the right shape.
 
     >>> from pavior import Box, Strategy, judge
     >>> class FirstFit(Strategy):
@@ -53,32 +52,32 @@ class Strategy:
     """
 
     name: ClassVar[str] = "mine"
-    """The name in results: lower-case letters, digits and hyphens; none of the built-in ones."""
+    """The name in results: lower-case letters, digits and hyphens, and not a built-in name."""
     contiguous: ClassVar[bool] = True
-    """Whether it grants one box of the shape asked for; else as many nodes as asked for, in boxes."""
+    """True if it grants one box of the requested shape; False if it grants a number of nodes in boxes."""
     turns: ClassVar[bool] = False
-    """Whether it may turn the shape: 3x1 may be granted as 1x3."""
+    """True if it may turn the shape: 3x1 may be granted as 1x3."""
     claim: ClassVar[Claim] = "partial"
-    """What `pavior.judge` holds it to: `first`, `complete`, `partial` or `count`."""
+    """The claim that `pavior.judge` tests: `first`, `complete`, `partial` or `count`."""
 
     def __init__(self, machine: str, seed: int) -> None:
-        """Called once a run with the machine's name, such as `mesh:16x16`; all nodes are free."""
+        """Called once per run with the machine's name, such as `mesh:16x16`. All nodes are free then."""
         self.machine = machine
         self.seed = seed
 
     def find(
         self, free: Free, shape: tuple[int, ...] | None, nodes: int
     ) -> Box | Sequence[Box] | None:
-        """Where a request goes now: a free box, several, or None to refuse.
+        """Returns a free box, several boxes, or None to refuse.
 
-        `free` shows the free nodes (`is_free`, `bases`, `largest`, `occupancy`); `shape` has one
-        side an axis, x first, or is None where a number of `nodes` is asked for and no shape. A
-        request that can never fit the machine is refused before this is called, except by `judge`.
+        `free` shows the free nodes (`is_free`, `bases`, `largest`, `occupancy`). `shape` has one
+        side per axis, x first, or is None if only a number of `nodes` is requested. A request that
+        can never fit the machine is refused before this is called, except by `judge`.
         """
         raise NotImplementedError
 
     def granted(self, boxes: tuple[Box, ...]) -> None:
-        """These nodes, free so far, are now taken."""
+        """Called when nodes, all of them free so far, are granted."""
 
     def released(self, boxes: tuple[Box, ...]) -> None:
-        """These nodes are free again."""
+        """Called when nodes are free again."""

@@ -1,9 +1,9 @@
-"""Runs the replications that an experiment wants, on whatever can run them.
+"""Runs the replications of an experiment on threads, an executor or a Dask client.
 
-Work goes out in spans of about two seconds, because a replication often takes milliseconds and an
-engine needs milliseconds to hand one out. What is wanted is a pure function of the replications that
-are known, so that neither the engine nor lost workers, nor the order of completion, can change a
-result; a span that ran twice gives the same lines twice.
+Work is distributed in spans of about two seconds, because a replication often takes milliseconds, and
+an engine needs milliseconds to distribute one. The remaining spans depend only on the known
+replications. So the engine, lost workers and the order of completion cannot change a result. A span
+that runs twice gives the same lines twice.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from pavior._types import OwnClass
 __all__ = ["run"]
 
 POLL_SECONDS = 0.1
-"""How long Ctrl-C may wait to be seen."""
+"""The interval between checks for Ctrl-C."""
 REPORT_SECONDS = 0.5
-"""How often it is told how far a sweep is while its pieces are under way."""
+"""The interval between progress reports."""
 
 Sent = tuple[str, str, str, str, tuple[OwnClass, ...]]
-"""What a worker makes the experiment of: text, folder, name, fingerprint, classes."""
+"""The data from which a worker creates the experiment: text, folder, name, fingerprint, classes."""
 
 
 _read: dict[Sent, Specification] = {}
-"""The experiments that this worker has read, the last few."""
+"""The most recent experiments that this worker has read."""
 
 
 def _specification(sent: Sent) -> Specification:
-    """The experiment on a worker, read once a process; its logs must be those of the sender."""
+    """Returns the experiment on a worker, which is read once per process. Its logs must be the sender's."""
     if sent in _read:
         return _read[sent]
     text, folder, name, fingerprint, classes = sent
@@ -52,7 +52,7 @@ def _specification(sent: Sent) -> Specification:
 
 
 def _replicate(sent: Sent, span: Span) -> tuple[bytes, float]:
-    """Runs a span on a worker: the journal's lines, and the seconds that it took."""
+    """Runs a span on a worker. Returns the lines for the journal, and the time in seconds."""
     specification = _specification(sent)
     begin = time.perf_counter()
     lines = specification.replicate(span)
@@ -61,7 +61,7 @@ def _replicate(sent: Sent, span: Span) -> tuple[bytes, float]:
 
 @contextlib.contextmanager
 def _executor(on: Any, threads: int) -> Iterator[tuple[Executor, int]]:
-    """Something that runs calls, and how many at a time."""
+    """Creates an executor, and returns it with the number of its workers."""
     if on is None:
         workers = threads or len(os.sched_getaffinity(0))
         pool = ThreadPoolExecutor(workers, thread_name_prefix="pavior")
@@ -69,7 +69,7 @@ def _executor(on: Any, threads: int) -> Iterator[tuple[Executor, int]]:
             yield pool, workers
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-    elif hasattr(on, "get_executor"):  # a Dask client; the pool is left open, the client is the caller's
+    elif hasattr(on, "get_executor"):  # a Dask client of the caller, which stays open
         yield on.get_executor(pure=False), max(1, sum(on.nthreads().values()))
     elif hasattr(on, "submit"):
         yield on, getattr(on, "_max_workers", None) or 8
@@ -78,7 +78,7 @@ def _executor(on: Any, threads: int) -> Iterator[tuple[Executor, int]]:
 
 
 class _Pace:
-    """How long a replication of each point takes, as far as is known."""
+    """The known duration of a replication of each point."""
 
     def __init__(self, task_seconds: float) -> None:
         self.task_seconds = task_seconds
@@ -90,9 +90,9 @@ class _Pace:
         self.seconds[span.point] = each if known is None else 0.5 * (known + each)
 
     def cut(self, span: Span, workers: int) -> Iterator[Span]:
-        """Spans of about the wanted length; at first short ones, to learn from."""
+        """Cuts a span into spans of about the target duration. The first ones are short, to measure them."""
         count = span.end - span.first
-        # A point of which nothing is known may take as long as the slowest that is known.
+        # An unmeasured point is assumed to be as slow as the slowest one measured.
         each = self.seconds.get(span.point) or max(self.seconds.values(), default=0.0)
         length = max(1, int(self.task_seconds / each) if each else count // (4 * workers))
         for first in range(span.first, span.end, length):
@@ -109,7 +109,7 @@ def run(
     report: Callable[[Progress], object] | None,
     directory: Directory | None,
 ) -> None:
-    """Runs what is wanted until nothing is."""
+    """Runs all remaining spans."""
     begin, pace, cancel = time.monotonic(), _Pace(task_seconds), Cancel()
     names = (specification.text, specification.folder, specification.name)
     sent: Sent = (*names, specification.fingerprint, specification.classes)
@@ -130,7 +130,7 @@ def run(
     with _executor(on, threads) as (pool, workers):
 
         def fill() -> None:
-            """Sends out so much that no worker waits."""
+            """Submits enough work to keep all workers busy."""
             for span in specification.wanted(journal, without=list(flying.values())):
                 for part in pace.cut(span, workers):
                     if len(flying) >= 2 * workers:

@@ -1,4 +1,4 @@
-"""How requests reach a service and answers come back: connections, repetition, problems."""
+"""Requests to a service: connections, repetition, and problems."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ Document = dict[str, Any]
 _PERMANENT = {"empty-request", "larger-than-machine", "unsupported-shape"}
 _REFUSALS = _PERMANENT | {"too-few-free-nodes", "no-free-submesh"}
 PAUSE_S = 0.1
-"""Between two attempts."""
+"""The pause between two attempts."""
 UNKNOWN = "outcome-unknown"
-"""The reason of an answer that says that the request may have been carried out."""
+"""The reason in an answer to a request that may have been carried out."""
 
 
 class Problem(_errors.PaviorError):
-    """The service did not carry a request out."""
+    """The exception for a request that the service did not carry out."""
 
     status: int
     """The HTTP status."""
     reason: str
-    """A word for programs, such as `stale-epoch`; empty if the answer is no problem document."""
+    """A word for programs, such as `stale-epoch`; empty if the answer is not a problem document."""
     document: Document
-    """The problem document as it came."""
+    """The problem document, unchanged."""
 
     def __init__(self, status: int, document: Document) -> None:
         detail = document.get("detail") or document.get("title") or f"status {status}"
@@ -48,11 +48,11 @@ class Problem(_errors.PaviorError):
 
 
 class Refused(Problem, _errors.Refused):
-    """The strategy refuses a request."""
+    """The exception for a request that the strategy refuses."""
 
     diagnosis: Document | None
-    """What stands in the way: the nearest free box, the largest one, and the place that fewest leases
-    block; None in the answers of a batch."""
+    """The nearest free box, the largest one, and the place that the fewest leases block; None in the answers
+    of a batch."""
 
     def __init__(self, status: int, document: Document) -> None:
         super().__init__(status, document)
@@ -75,7 +75,7 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 class Transport:
-    """Requests to one service, each over a connection of its own."""
+    """Requests to one service, each on its own connection."""
 
     def __init__(
         self,
@@ -110,9 +110,9 @@ class Transport:
         return http.client.HTTPConnection(host, parts.port, timeout=self._timeout)
 
     def change(self, path: str, body: Document) -> Document:
-        """Sends a request that changes something until it is answered: the key makes it one.
+        """Repeats a request that changes something until it is answered. Its key makes it one request.
 
-        Once an answer has said that the outcome is not known, it is asked for until it is known.
+        After an answer that the outcome is unknown, it is repeated until the outcome is known.
         """
         key = str(uuid.uuid4())
         until: float | None = time.monotonic() + self.patience
@@ -154,7 +154,7 @@ class Transport:
         return document
 
     def records(self, after: int, until: float | None) -> Generator[Document, None, None]:
-        """The records of one connection, until it is lost or a time has come."""
+        """Yields the records of one connection, until it is lost or until a time."""
         connection = self._connect()
         try:
             connection.request("GET", path_of("/v1/watch", after=after), headers=self._headers())
@@ -187,7 +187,7 @@ def path_of(path: str, **query: object) -> str:
 
 
 def problem_of(status: int, data: bytes | Document) -> Problem:
-    """The exception for an answer that is a problem, or says nothing that is understood."""
+    """Returns the exception for an answer that is a problem, or that cannot be parsed."""
     document: object = data
     if isinstance(data, bytes):
         try:

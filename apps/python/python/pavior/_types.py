@@ -1,4 +1,4 @@
-"""The types of arguments and answers."""
+"""The types of arguments and results."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ __all__ = [
 MachineName: TypeAlias = Union[str, int, Sequence[int]]
 """A machine: `mesh:16x16`, `torus:8x8x8`, `grid:8wx4x4w`, or the sides of a mesh, such as `(16, 16)`."""
 Shape: TypeAlias = Union[Iterable[SupportsIndex], SupportsIndex, str]
-"""One to three sides in nodes, x first: `(4, 4, 2)` or `"4x4x2"`. Integers and arrays of numpy will do."""
+"""One to three sides in nodes, x first: `(4, 4, 2)` or `"4x4x2"`. numpy integers and arrays are accepted."""
 Node: TypeAlias = Union[Iterable[SupportsIndex], SupportsIndex]
 """The coordinates of a node, x first; on a machine of one axis also an int."""
 Time: TypeAlias = Union[float, timedelta]
 """A time in units of the run; a `timedelta` is a number of seconds, for runs of logs."""
 JobName: TypeAlias = Union[int, str]
-"""How a caller calls a job; 7 and "7" differ."""
+"""The name of a job; 7 and "7" differ."""
 Reason: TypeAlias = Union[
     Literal["empty-request"],
     Literal["larger-than-machine"],
@@ -54,11 +54,11 @@ Reason: TypeAlias = Union[
     Literal["too-few-free-nodes"],
     Literal["no-free-submesh"],
 ]
-"""Why a request is refused. A test holds the words against the engine's (`REASONS`)."""
+"""The reason why a request is refused. A test compares the words with those of the engine (`REASONS`)."""
 Claim: TypeAlias = Union[
     Literal["first"], Literal["complete"], Literal["partial"], Literal["count"]
 ]
-"""What a strategy claims, and is judged by; `Strategy` says what each means."""
+"""The claim of a strategy, which `judge` tests; `Strategy` defines each."""
 Freedom: TypeAlias = Union[
     Literal["box"],
     Literal["turned"],
@@ -66,7 +66,7 @@ Freedom: TypeAlias = Union[
     Literal["connected"],
     Literal["any"],
 ]
-"""How free a job is to be placed; each word allows all that the one before allows."""
+"""The freedom in placing a job; each word allows everything that the one before allows."""
 _Value = TypeVar("_Value")
 Several: TypeAlias = Union[_Value, Iterable[_Value]]
 """A value of an experiment's parameter, or several: a list, an array of numpy."""
@@ -74,8 +74,8 @@ Range = TypedDict(
     "Range",
     {"from": float, "to": float, "steps": int, "scale": NotRequired[Literal["linear", "log"]]},
 )
-"""So many numbers, both ends included: `{"from": 0.5, "to": 2, "steps": 4}`; `"scale": "log"` for even
-ratios."""
+"""A range of numbers, including both ends: `{"from": 0.5, "to": 2, "steps": 4}`; `"scale": "log"` for
+equal ratios."""
 Numbers: TypeAlias = Union[_Value, Iterable[_Value], Range]
 """A number for an experiment's parameter, several, or a range."""
 Value: TypeAlias = Union[str, float, bool, timedelta, None]
@@ -83,12 +83,12 @@ Value: TypeAlias = Union[str, float, bool, timedelta, None]
 
 
 class ArrowTable(Protocol):
-    """Any table of Arrow: a polars or pandas data frame, a pyarrow table, a `Table`."""
+    """Any Arrow table: a polars or pandas data frame, a pyarrow table, a `Table`."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
 KeyFunction: TypeAlias = Callable[[Job], float]
-"""A function that gives a job its key, as `Priority.key` does."""
+"""A function that returns the key of a job, as `Priority.key` does."""
 OwnClass: TypeAlias = Union[type[Strategy], type[Scheduler], KeyFunction]
-"""What stands for a strategy or a scheduler of one's own."""
+"""A strategy or a scheduler of the caller."""

@@ -2,16 +2,15 @@
 
     from pavior.client import Service
 
-    service = Service()  # at the Unix socket of a service that was started here
+    service = Service()  # the Unix socket of a service that was started in this folder
     with service.lease((2, 3), ttl_s=600) as lease:
         print(lease.nodes, lease.boxes)
     for event in service.watch(after=0, timeout=1):
         print(event["kind"])
 
-What a request asks for and what its answer holds is described by the service itself, at
-`GET /openapi.json`. Whatever the service does not carry out is a `Problem`, with the whole problem
-document (RFC 9457); a refused request is a `Refused`, which is also a `pavior.Refused`. Where the
-service cannot be reached, `OSError` is raised.
+The service describes its requests and answers at `GET /openapi.json`. If it does not carry out a request,
+a `Problem` with the whole problem document (RFC 9457) is raised. For a refused request this is a
+`Refused`, which is also a `pavior.Refused`. If the service cannot be reached, `OSError` is raised.
 """
 
 from __future__ import annotations
@@ -31,13 +30,12 @@ from pavior._types import Freedom, JobName, Node, Shape
 __all__ = ["DEFAULT", "Document", "Lease", "Problem", "Refused", "Service", "Waiting"]
 
 DEFAULT = "unix:pavior-data/pavior.sock"
-"""`unix:pavior-data/pavior.sock`: where `pavior serve` listens without options, seen from the folder that
-it was started in."""
+"""The default address of `pavior serve`, relative to the folder in which it was started."""
 
 
 
 class Lease:
-    """Nodes that are held. Leaving a `with` block ends the lease."""
+    """A lease of nodes. Leaving a `with` block ends it."""
 
     document: Document
     """The lease as the service describes it."""
@@ -48,18 +46,18 @@ class Lease:
 
     @property
     def id(self) -> int:
-        """Its number, which no other lease ever bears."""
+        """Its number, which is never used for another lease."""
         return int(self.document["id"])
 
     @property
     def epoch(self) -> int:
-        """The fencing token: below 2^53, and it grows from holder to holder of a node, also over the
-        restoring of a backup."""
+        """The fencing token, below 2^53. It grows with each new holder of a node, even after a backup
+        has been restored."""
         return int(self.document["epoch"])
 
     @property
     def nodes(self) -> int:
-        """The nodes held, which may exceed those asked for."""
+        """The number of nodes, which may exceed the requested number."""
         return int(self.document["nodes"])
 
     @property
@@ -74,24 +72,24 @@ class Lease:
 
     @property
     def job(self) -> JobName | None:
-        """What the client calls the job."""
+        """The client's name of the job."""
         job: JobName | None = self.document["job"]
         return job
 
     @property
     def expires(self) -> str | None:
-        """When it ends by itself (RFC 3339), or None."""
+        """The time at which it expires (RFC 3339), or None."""
         expires: str | None = self.document["expires"]
         return expires
 
     def renew(self, ttl_s: float | None = None) -> Self:
-        """Prolongs it from now, by the seconds it was granted with unless given."""
+        """Extends it from now by `ttl_s` seconds, by default its original duration."""
         body = {"epoch": self.epoch, "ttl_s": ttl_s}
         self.document = self._service._transport.change(f"/v1/leases/{self.id}/renew", body)
         return self
 
     def end(self) -> None:
-        """Gives the nodes back; a `Problem` (`lease-ended`, `stale-epoch`) if it is held no more."""
+        """Releases the nodes. Raises `Problem` (`lease-ended`, `stale-epoch`) if the lease has ended."""
         self._service._transport.change(f"/v1/leases/{self.id}/end", {"epoch": self.epoch})
 
     def __enter__(self) -> Self:
@@ -109,7 +107,7 @@ class Lease:
 
 
 class Waiting:
-    """A request that waits in the queue."""
+    """A request in the queue."""
 
     document: Document
     """The request as the service describes it."""
@@ -120,14 +118,14 @@ class Waiting:
 
     @property
     def id(self) -> int:
-        """The number that its lease will bear."""
+        """The number that its lease will have."""
         return int(self.document["id"])
 
     def lease(self, timeout: float | None = None) -> Lease:
-        """The lease, once it begins; `TimeoutError` after so many seconds.
+        """Waits for the lease to begin, and returns it. Raises `TimeoutError` after `timeout` seconds.
 
-        A `Problem` (`unknown-lease`) if the request was taken out of the queue, or if its lease has
-        begun and ended meanwhile.
+        Raises `Problem` (`unknown-lease`) if the request was removed from the queue, or if its lease
+        has begun and ended meanwhile.
         """
         until = None if timeout is None else time.monotonic() + timeout
         while True:
@@ -145,7 +143,7 @@ class Waiting:
                         break
 
     def cancel(self) -> None:
-        """Takes it out of the queue; a `Problem` if it does not wait any more."""
+        """Removes it from the queue. Raises `Problem` if it is not waiting any more."""
         body = {"epoch": self.document.get("epoch")}
         self._service._transport.change(f"/v1/leases/{self.id}/end", body)
 
@@ -156,11 +154,12 @@ class Waiting:
 class Service:
     """A service at `unix:PATH`, `http://HOST:PORT` or `https://HOST:PORT`.
 
-    Requests that change something carry an Idempotency-Key and are sent again for `patience` seconds
-    while the service cannot be reached or answers 503: they are carried out once. Where it answers
-    `outcome-unknown`, the request may have been carried out: it is sent again with its key until that
-    is known, for `insistence` seconds if given, and then the problem is raised. `timeout` is for one
-    answer. Each request has a connection of its own, so that threads may share a service.
+    Requests that change something have an Idempotency-Key, so they are carried out once. They are
+    repeated for `patience` seconds while the service cannot be reached or answers 503. After an answer
+    of `outcome-unknown`, the request may have been carried out: it is repeated with its key until this
+    is known. If `insistence` is given, the problem is raised after so many seconds. `timeout` is the
+    limit for one answer, in seconds. Each request has its own connection, so threads can share a
+    service.
     """
 
     def __init__(
@@ -188,11 +187,16 @@ class Service:
         machine: str | None = None,
         tenant: str | None = None,
     ) -> Lease:
-        """Takes nodes that are free now, or raises `Refused`.
+        """Leases nodes that are free now. Raises `Refused` if the request is refused.
 
-        `shape` or `nodes` says how many, `freedom` how free they are to be placed. The lease ends by
-        itself after `ttl_s` seconds; `estimate_s` is what schedulers plan with. Only the operator may
-        name another `tenant` than itself.
+        Parameters
+            shape, nodes: the sides of a box, or a number of nodes
+            freedom: the freedom in placing them
+            ttl_s: the duration after which the lease expires, in seconds
+            estimate_s: the estimated run time for schedulers, in seconds
+            job: the client's name of the job
+            machine: the machine, if the service has several
+            tenant: another tenant; only the operator may name one
         """
         asked = (shape, nodes, freedom, ttl_s, estimate_s, job, machine, tenant)
         return Lease(self, self._transport.change("/v1/leases", _asked(*asked)))
@@ -209,7 +213,7 @@ class Service:
         machine: str | None = None,
         tenant: str | None = None,
     ) -> Lease | Waiting:
-        """As `lease`, but a request that cannot start now waits in the queue of the scheduler."""
+        """Does the same as `lease`, but a request that cannot start now waits in the queue."""
         asked = (shape, nodes, freedom, ttl_s, estimate_s, job, machine, tenant)
         return self._found(self._transport.change("/v1/leases", _asked(*asked) | {"wait": True}))
 
@@ -222,17 +226,17 @@ class Service:
         machine: str | None = None,
         tenant: str | None = None,
     ) -> Lease:
-        """Takes over nodes that are in use already (operator)."""
+        """Creates a lease for nodes that are already in use (operator)."""
         parts = [{"base": list(box.base), "sides": list(box.sides)} for box in boxes]
         body = _asked(ttl_s=ttl_s, job=job, machine=machine, tenant=tenant) | {"parts": parts}
         return Lease(self, self._transport.change("/v1/hold", body))
 
     def get(self, id: int) -> Lease | Waiting:
-        """A lease or a request that waits, by its number."""
+        """Returns a lease or a waiting request, given its number."""
         return self._found(self._transport.ask("GET", f"/v1/leases/{id}"))
 
     def leases(self, machine: str | None = None) -> list[Lease]:
-        """All leases that the caller may see, by number."""
+        """Returns all leases that the caller may see, by number."""
         found: list[Lease] = []
         after: int | None = 0
         while after is not None:
@@ -242,11 +246,11 @@ class Service:
         return found
 
     def end(self, id: int, epoch: int | None = None) -> None:
-        """Ends a lease by number and epoch; a request that waits can do without."""
+        """Ends a lease, given its number and epoch. A waiting request needs no epoch."""
         self._transport.change(f"/v1/leases/{id}/end", {"epoch": epoch})
 
     def renew(self, id: int, epoch: int, ttl_s: float | None = None) -> Lease:
-        """Prolongs a lease by number and epoch."""
+        """Extends a lease, given its number and epoch."""
         return Lease(self, self._transport.change(f"/v1/leases/{id}/renew", {"epoch": epoch, "ttl_s": ttl_s}))
 
     def fail(self, node: Node, machine: str | None = None) -> Document:
@@ -258,13 +262,13 @@ class Service:
         return self._transport.change("/v1/nodes/repair", {"node": _numbers(node), "machine": machine})
 
     def drain(self, node: Node, machine: str | None = None) -> Document:
-        """As `fail`, under the name of maintenance (operator)."""
+        """Does the same as `fail`, and marks the node as being in maintenance (operator)."""
         return self._transport.change("/v1/nodes/drain", {"node": _numbers(node), "machine": machine})
 
     def batch(self, operations: Sequence[Mapping[str, object]]) -> list[Document | Problem]:
-        """Carries out many commands by one durable write, such as `{"end": {"id": 1, "epoch": 2}}`.
+        """Carries out many commands with one durable write, such as `{"end": {"id": 1, "epoch": 2}}`.
 
-        A body or a `Problem` for each, in order. The batch is carried out once as a whole.
+        Returns a body or a `Problem` for each, in order. The batch is carried out once as a whole.
         """
         answers = self._transport.change("/v1/batch", {"operations": list(operations)})["answers"]
         return [
@@ -273,22 +277,22 @@ class Service:
         ]
 
     def queue(self) -> Document:
-        """The requests that wait (`waiting`), after the record `seq`."""
+        """Returns the waiting requests (`waiting`), as of the record `seq`."""
         return self._transport.ask("GET", "/v1/queue")
 
     def machine(self, name: str | None = None) -> Document:
-        """How many nodes are free, held, failed and drained, and the largest free box."""
+        """Returns the numbers of free, held, failed and drained nodes, and the largest free box."""
         return self._transport.ask("GET", path_of("/v1/machine", machine=name))
 
     def machines(self) -> list[Document]:
-        """All machines, each as `machine` describes it."""
+        """Returns all machines, each as `machine` describes it."""
         machines: list[Document] = self._transport.ask("GET", "/v1/machines")["machines"]
         return machines
 
     def state(
         self, machine: str | None = None, *, at: int | None = None, at_ms: int | None = None
     ) -> Document:
-        """Leases, queue and nodes that are not healthy: now, after record `at`, or at an instant
+        """Returns leases, queue and unavailable nodes: now, after record `at`, or at the time `at_ms`
         (milliseconds since 1970)."""
         return self._transport.ask("GET", path_of("/v1/state", machine=machine, at=at, at_ms=at_ms))
 
@@ -301,15 +305,15 @@ class Service:
         strategies: Sequence[str] | None = None,
         machine: str | None = None,
     ) -> Document:
-        """What strategies would do with a request, and what stands in its way. Changes nothing."""
+        """Explains the placement of a request by strategies, and the leases in its way. Nothing changes."""
         body = _asked(shape, nodes, freedom, machine=machine) | {"strategies": strategies}
         return self._transport.ask("POST", "/v1/explain", body)
 
     def slots(
         self, shape: Shape, *, moves: int | None = None, machine: str | None = None
     ) -> Document:
-        """How many boxes of a shape can be placed side by side, with a bound; and how many once at
-        most `moves` leases have moved, which only the operator may ask. Changes nothing."""
+        """Counts the boxes of a shape that fit side by side, with a bound. With `moves`, also counts them
+        after at most so many leases have moved, which only the operator may ask. Nothing changes."""
         sides = "x".join(str(side) for side in _numbers(shape))
         path = path_of("/v1/slots", shape=sides, moves=moves, machine=machine)
         return self._transport.ask("GET", path)
@@ -326,7 +330,7 @@ class Service:
         repair: Sequence[Node] = (),
         machine: str | None = None,
     ) -> Document:
-        """What would be done if leases had ended and nodes were otherwise. Changes nothing."""
+        """Returns the result of a request if leases had ended, or nodes had failed. Nothing changes."""
         body = _asked(shape, nodes, freedom, machine=machine) | {"strategy": strategy, "end": list(end)}
         nodes_otherwise = {"fail": [_numbers(n) for n in fail], "repair": [_numbers(n) for n in repair]}
         return self._transport.ask("POST", "/v1/what-if", body | nodes_otherwise)
@@ -340,16 +344,16 @@ class Service:
         max_jobs: int | None = None,
         machine: str | None = None,
     ) -> Document:
-        """Which leases to move so that a request fits (operator). Changes nothing."""
+        """Plans moves of leases so that a request fits (operator). Nothing changes."""
         body = _asked(shape, nodes, freedom, machine=machine) | {"max_jobs": max_jobs}
         return self._transport.ask("POST", "/v1/unblock", body)
 
     def confirm_clock(self) -> Document:
-        """Believes the service's clock where it is in doubt: leases end by time again (operator)."""
+        """Confirms the service's clock when it is in doubt, so that leases expire again (operator)."""
         return self._transport.change("/v1/clock/confirm", {})
 
     def ready(self) -> bool:
-        """Whether the service decides: it is not read-only, and stands by for no other."""
+        """Returns True if the service makes decisions: it is neither read-only nor a standby."""
         try:
             self._transport.ask("GET", "/readyz")
         except Problem as problem:
@@ -361,7 +365,7 @@ class Service:
     def watch(
         self, after: int | None = None, *, timeout: float | None = None
     ) -> Generator[Document, None, None]:
-        """The records from `after` (or from now) on, in order and without gaps.
+        """Yields the records from `after` (or from now) on, in order and without gaps.
 
         Each has `kind` (`granted`, `queued`, `renewed`, `ended`, `node`, `configured`), `seq` and
         `at` (RFC 3339). It ends after `timeout` seconds without a record, if given; a connection that is lost
@@ -402,8 +406,8 @@ def _asked(
     machine: str | None = None,
     tenant: str | None = None,
 ) -> Document:
-    """The members that requests share; those that are None are left out when they are sent. An int in the
-    place of a shape is a number of nodes, as for a `Machine`."""
+    """Returns the members that requests share. Those that are None are not sent. An int as the shape is a
+    number of nodes, as for a `Machine`."""
     if nodes is None and shape is not None and not isinstance(shape, Iterable):
         nodes, shape = operator.index(shape), None
     return {
@@ -419,7 +423,7 @@ def _asked(
 
 
 def _numbers(given: Shape | Node) -> list[int]:
-    """The sides or coordinates that a caller gives: a sequence, an int, or a text such as `4x4`."""
+    """Reads sides or coordinates from a sequence, an int, or a text such as `4x4`."""
     if isinstance(given, str):
         return [int(part) for part in given.lower().replace(",", "x").split("x")]
     if not isinstance(given, Iterable):

@@ -1,4 +1,4 @@
-"""Environments for Gymnasium: an agent schedules, or it allocates. Needs gymnasium and numpy.
+"""Environments for Gymnasium, in which an agent schedules or places jobs. Needs gymnasium and numpy.
 
 >>> import gymnasium, pavior.gym
 >>> env = gymnasium.make("pavior/Scheduling-v0", machine="torus:8x8x8", load=1.5, jobs=200)
@@ -6,18 +6,18 @@
 >>> action = env.action_space.sample(info["action_mask"])
 >>> observation, reward, terminated, truncated, info = env.step(action)
 
-An episode is one run of the engine, stepped from decision to decision: instants at which there is nothing
-to decide are passed over, and each `reset` draws other jobs (of a log, the same). The reward is minus the
-time integral of the number of waiting jobs since the last decision, in units of time: over an episode it
-sums to minus the total waiting time. An agent that decides as a scheduler does gets that scheduler's run.
+An episode is one run of the engine, stepped from decision to decision. Instants without a decision are
+skipped. Each `reset` draws new jobs, or replays the same jobs for a log. The reward is minus the time
+integral of the number of waiting jobs since the last decision, in units of time; over an episode, its sum
+is minus the total waiting time. An agent with the decisions of a scheduler gets the run of that scheduler.
 
-Observations are numbers between 0 and 1. A length of time t is shown as t / (t + m), where m is the mean
+Observations are numbers between 0 and 1. A duration t is scaled to t / (t + m), where m is the mean
 estimate of the episode's jobs. Arrays of nodes are indexed `[z, y, x]`:
 
 - `free`: 1 where a node is free;
-- `remaining`: how long the job on a node is said to go on, 0 where there is none;
-- `jobs` (`Scheduling-v0`, a row a waiting job, the oldest first) or `job` (`Allocation-v0`, the one to be
-  placed): its nodes and its three sides as shares of the machine's, its estimate, how long it has waited;
+- `remaining`: the estimated remaining time of the job on a node, or 0 without a job;
+- `jobs` (`Scheduling-v0`, one row per waiting job, the oldest first) or `job` (`Allocation-v0`, the job to
+  be placed): its nodes and its three sides as fractions of the machine's, its estimate, and its wait;
 - `waiting` (`Scheduling-v0`): w / (w + window) for w waiting jobs.
 """
 
@@ -48,7 +48,7 @@ COLUMNS = 6
 
 
 class _Env(gymnasium.Env[Observation, np.int64]):
-    """What the two environments share."""
+    """The common base class of the two environments."""
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 4}  # type: ignore[misc]
     _arrays: list[tuple[str, str, tuple[int, ...]]]
@@ -104,8 +104,8 @@ class _Env(gymnasium.Env[Observation, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, Info]:
-        """Begins an episode. `options={"replication": n}` takes the jobs of that replication, as
-        `pavior.simulate` does; else they are drawn by `seed`."""
+        """Begins an episode. `options={"replication": n}` uses the jobs of that replication, as
+        `pavior.simulate` does. Otherwise they are drawn with `seed`."""
         super().reset(seed=seed)
         drawn = int(self.np_random.integers(2**32))
         self._episode = self._begin(int((options or {}).get("replication", drawn)))
@@ -115,32 +115,32 @@ class _Env(gymnasium.Env[Observation, np.int64]):
     def step(
         self, action: np.int64 | int
     ) -> tuple[Observation, float, bool, bool, Info]:
-        """Carries out an action, and goes on to the next decision or to the end."""
+        """Carries out an action, and runs to the next decision or to the end."""
         if self._episode is None:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
         observation, reward, over, info = self._told(self._episode.step(int(action)))
         return observation, reward, over, False, info
 
     def render(self) -> str | None:
-        """The free nodes as text, if `render_mode` is `ansi`."""
+        """Returns the free nodes as text if `render_mode` is `ansi`, otherwise None."""
         if self.render_mode is None or self._episode is None:
             return None
         return self._episode.drawn()
 
     def close(self) -> None:
-        """Forgets the run."""
+        """Drops the run."""
         self._episode = None
 
 
 class SchedulingEnv(_Env):
-    """`pavior/Scheduling-v0`: the agent says which job starts next; the strategy places it.
+    """`pavior/Scheduling-v0`: the agent chooses the job that starts next, and the strategy places it.
 
-    Action i < `window` starts the job at place i of the queue; action `window` waits for the next arrival
-    or departure. `info["action_mask"]` has a 1 for each job that could start now, and for waiting, except
-    where nothing is to come. An action that the mask excludes waits, or, where nothing is to come, starts
-    the oldest job that fits; `info["valid"]` is then false.
+    Action i < `window` starts the job at index i of the queue. Action `window` waits for the next arrival
+    or departure. `info["action_mask"]` is 1 for each job that could start now, and for waiting unless no
+    events remain. An action that the mask excludes waits or, if no events remain, starts the oldest job
+    that fits; `info["valid"]` is then False.
 
-    `jobs` is the number of jobs of an episode: all of a log, 1,000 drawn ones, unless it is given.
+    `jobs` is the number of jobs of an episode; by default all jobs of a log, or 1,000 synthetic jobs.
     `parameters` are those of `pavior.simulate`.
     """
 
@@ -168,12 +168,12 @@ class SchedulingEnv(_Env):
 
 
 class AllocationEnv(_Env):
-    """`pavior/Allocation-v0`: the scheduler says which job starts next; the agent says where.
+    """`pavior/Allocation-v0`: the scheduler chooses the job that starts next, and the agent its place.
 
     An action is a base: the node in row-major order (x fastest) at which the job's box begins, unturned.
-    `info["action_mask"]` has a 1 for each free base. An action that it excludes takes the first free
-    base; `info["valid"]` is then false. `strategy` says whether a job can start at all, and places those
-    that fit turned only; jobs that a scheduler plans for nodes of its own go there.
+    `info["action_mask"]` is 1 for each free base. An action that it excludes uses the first free base;
+    `info["valid"]` is then False. `strategy` decides if a job can start at all, and places jobs that only
+    fit turned. If the scheduler plans the nodes of a job, the job uses these.
     """
 
     def __init__(
