@@ -123,6 +123,7 @@ const PACK: [&str; 8] = [
     "--workspace",
     "--exclude=xtask",
     "--exclude=pavior-trials",
+    "--exclude=pavior-browser",
     "--allow-dirty",
     "--no-verify",
     "--quiet",

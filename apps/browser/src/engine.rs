@@ -97,7 +97,11 @@ impl Engine {
             Command::Advise { settings } => {
                 let environment =
                     Environment { files: &self.log, progress: &NoProgress, ..Environment::PLAIN };
-                let advice = advice::advise(&listed(&settings)?, None, environment);
+                let specification = specification(&settings)?;
+                let axes = specification.points[0].settings().machine.axes();
+                // Counting larger boxes after every event takes most of the time of advice.
+                let one = vec!["1"; axes].join("x");
+                let advice = advice::advise(&listed(&settings)?, Some(&one), environment);
                 Ok(advised(&advice.map_err(Fault::of)?))
             }
         }
@@ -152,17 +156,20 @@ fn specification(settings: &Settings) -> Result<Specification, Fault> {
     })
 }
 
-/// Returns the sentences of advice, and its table.
+/// Returns the sentences of advice, and its table without the counts of boxes.
 fn advised(advice: &advice::Advice) -> Value {
+    let is_shown = |measure: &advice::Measure| !measure.metric.starts_with("slots");
     let alternatives = advice.alternatives.iter().map(|one| {
-        let changes = advice.measures.iter().zip(&one.changes).map(|(measure, change)| {
+        let changes = advice.measures.iter().zip(&one.changes);
+        let changes = changes.filter(|(measure, _)| is_shown(measure)).map(|(measure, change)| {
             let change = change.map(|change| change.times(1.0 / measure.scale));
             change.map(|change| json!([change.difference, change.half_width]))
         });
         let changes: Vec<Option<Value>> = changes.collect();
         json!({ "name": one.name, "words": one.words, "changes": changes })
     });
-    let measures = advice.measures.iter().map(|one| json!([one.title, one.unit]));
+    let measures =
+        advice.measures.iter().filter(|one| is_shown(one)).map(|one| json!([one.title, one.unit]));
     json!({
         "measures": measures.collect::<Vec<_>>(),
         "alternatives": alternatives.collect::<Vec<_>>(),
@@ -183,7 +190,7 @@ impl Fault {
     }
 
     fn json(&self) -> Value {
-        let mut reply = json!({ "error": pavior::text::message(&self.reason).to_string() });
+        let mut reply = json!({ "error": pavior::text::message(&self.reason) });
         if let Some(setting) = &self.setting {
             reply["setting"] = json!(setting);
         }

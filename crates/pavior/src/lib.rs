@@ -26,9 +26,9 @@
 //! | store boxes, requests and answers as data | `Serialize`, `Deserialize` | `serde` |
 //!
 //! No feature is on by default. `answers` enables `json`, `simulation` enables `answers`, and
-//! `experiments` enables everything except `serde`. Only `files` opens files, only `experiments`
-//! starts threads, and only these two need an operating system. Everything else also compiles for
-//! `wasm32-unknown-unknown`.
+//! `experiments` enables everything except `serde`. Only `files` opens files, and only
+//! `experiments` starts threads. Everything also compiles for `wasm32-unknown-unknown`, where
+//! opening a file is an error and runs use one thread.
 //!
 //! Longer programs are in the folder `examples` of the package. To run one:
 //! `cargo run -p pavior --features experiments --example own_strategy`.

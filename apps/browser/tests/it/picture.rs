@@ -8,7 +8,7 @@ use serde_json::json;
 
 const WIDTH: u32 = 900;
 const HEIGHT: u32 = 720;
-const FRAMES: usize = 36;
+const FRAMES: usize = 28;
 /// The time that a frame is shown, in milliseconds.
 const SHOWN: u32 = 160;
 
@@ -39,7 +39,7 @@ fn the_animation_of_the_readme() {
                  requestAnimationFrame(() => requestAnimationFrame(done)));
              })()",
         );
-        browser.screenshot("frame.webp", &json!({ "format": "webp", "quality": 42 }));
+        browser.screenshot("frame.webp", &json!({ "format": "webp", "quality": 38 }));
         frames.push(std::fs::read(folder.join("frame.webp")).expect("a frame"));
     }
     let animation = animated(&frames);

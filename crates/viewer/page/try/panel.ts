@@ -22,7 +22,7 @@ interface Advice {
 /** The metrics of a table of replications. */
 const SHOWN = ["waiting", "turnaround", "utilization", "external_fragmentation", "rejected"];
 /** The measures of advice that a table shows. */
-const COLUMNS = 4;
+const COLUMNS = 3;
 /** Settings of drawn jobs, which a log replaces. */
 const DRAWN = ["load", "jobs", "sides", "service", "arrivals", "warmup"];
 /** The longest log, in bytes, which is kept in memory twice. */
@@ -102,8 +102,11 @@ export class Panel {
     const [one, other] = this.both(), settings: Record<string, string[]> = {};
     for (const name of Object.keys(one)) settings[name] = [...new Set([one[name], other[name]])];
     const command = { do: "simulate", settings };
+    // All combinations are run; those of the two machines are shown.
+    const isShown = (row: Measured["results"][0]) =>
+      this.both().some((own) => OWN.every((name) => own[name] === row[name]));
     await this.work<Measured>("Ten replications", "measured", { command }, ({ results }) => [
-      table(["", ...SHOWN], results.map(({ strategy, scheduler, metrics }) => [
+      table(["", ...SHOWN], results.filter(isShown).map(({ strategy, scheduler, metrics }) => [
         `${strategy}, ${scheduler}`,
         ...SHOWN.map((name) => ranged(metrics[name]?.mean ?? null, metrics[name]?.ci95)),
       ])),

@@ -7,7 +7,8 @@ const LEFT = 40, RIGHT = 8, ABOVE = 8, BELOW = 18;
 
 /** Returns a round number that is at least as great, for the end of an axis. */
 function round(value: number): number {
-  const unit = 10 ** Math.floor(Math.log10(Math.max(value, 1e-9)));
+  if (value <= 0) return 1;
+  const unit = 10 ** Math.floor(Math.log10(value));
   return unit * ([1, 2, 5, 10].find((one) => one * unit >= value) ?? 10);
 }
 

@@ -138,8 +138,12 @@ export class Form {
       id, name, placeholder: usual, autocomplete: "off", spellcheck: false,
     });
     input.setAttribute("aria-describedby", `${id}-meaning`);
+    const known = name === "pattern" ? this.all.patterns : [];
+    if (known.length) input.setAttribute("list", `${id}-known`);
+    const list = element("datalist", { id: `${id}-known` }, ...known.map((one) =>
+      element("option", { value: one.name }, one.title)));
     return element("div", { className: "field" },
-      element("label", { htmlFor: id }, name), input,
+      element("label", { htmlFor: id }, name), input, ...(known.length ? [list] : []),
       element("p", { id: `${id}-meaning` }, unit ? `${meaning} (${unit})` : meaning));
   }
 
@@ -186,7 +190,7 @@ export class Form {
         const options = (one?.options ?? []).map(({ key, values, meaning }) =>
           `${key}=${values}: ${meaning}`);
         find(`${name}-about-${side}`).replaceChildren(
-          one ? `${one.title}. ${one.source}.` : "",
+          one ? [one.title, one.source].filter(Boolean).map((text) => `${text}. `).join("") : "",
           ...options.map((text) => element("span", {}, text)));
       }
   }
