@@ -118,7 +118,7 @@ pub(crate) fn pack(root: &Path) -> Vec<String> {
     }
 }
 
-const PACK: [&str; 8] = [
+const PACK: [&str; 9] = [
     "package",
     "--workspace",
     "--exclude=xtask",
