@@ -94,8 +94,9 @@ const BANS: &[Ban] = &[
 /// Returns all problems, one per line.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let mut problems = Vec::new();
-    let page = sources(&root.join("crates/viewer/page/src"), "ts");
-    for file in rust_files(root).into_iter().chain(page) {
+    let pages = ["src", "try"].map(|part| root.join("crates/viewer/page").join(part));
+    let pages = pages.iter().flat_map(|folder| sources(folder, "ts"));
+    for file in rust_files(root).into_iter().chain(pages) {
         let Ok(text) = std::fs::read_to_string(&file) else {
             problems.push(format!("{}: cannot be read", file.display()));
             continue;
