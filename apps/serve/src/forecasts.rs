@@ -410,12 +410,11 @@ pub(crate) async fn foresee(app: Arc<crate::http::App>) {
             () = tokio::time::sleep(LONGEST) => None,
             _ = stopping.wait_for(|stopping| *stopping) => None,
         };
-        let followed = match in_time {
-            Some(followed) => followed,
-            None => {
-                stop.store(true, Ordering::Relaxed);
-                work.await
-            }
+        let followed = if let Some(followed) = in_time {
+            followed
+        } else {
+            stop.store(true, Ordering::Relaxed);
+            work.await
         };
         let Ok(followed) = followed else { return };
         let (rest, passes) = followed.unwrap_or_else(|error| {

@@ -34,7 +34,7 @@ use crate::writer::{self, RecoveryError, Tuning, Unavailable, recover};
 /// no decision takes longer than a minute.
 #[cfg(feature = "postgres")]
 const PATIENCE: Patience =
-    Patience { silence: Duration::from_secs(3), hang: Duration::from_secs(60) };
+    Patience { silence: Duration::from_secs(3), hang: Duration::from_mins(1) };
 /// The time for what the writer is doing when the service stops. It may be killed at any moment:
 /// nothing that it has not recorded was acknowledged.
 const FINISH: Duration = Duration::from_millis(300);

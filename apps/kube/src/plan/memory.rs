@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use pavior::Occupancy;
 
 use super::forecast::History;
-use crate::objects::{Object as _, SlotCount, Uid};
+use crate::objects::{Object, SlotCount, Uid};
 use crate::world::World;
 
 /// The time in seconds for which a Job avoids a node where the scheduler refused its pod.
@@ -56,7 +56,7 @@ impl Memory {
                 self.served.insert(namespace.to_string(), created);
             }
         }
-        let with_jobs: HashSet<&str> = world.jobs.values().map(|job| job.namespace()).collect();
+        let with_jobs: HashSet<&str> = world.jobs.values().map(Object::namespace).collect();
         self.served.retain(|namespace, _| with_jobs.contains(namespace.as_str()));
         self.avoided.retain(|job, nodes| {
             nodes.retain(|_, until| *until > now);

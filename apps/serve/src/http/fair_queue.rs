@@ -54,13 +54,11 @@ impl FairQueue {
             let _turn = (own, turn);
             work(&flag)
         });
-        match tokio::time::timeout(self.longest, done).await {
-            Ok(done) => done.map_err(|error| Fault::internal(&error)),
-            Err(_) => {
-                let detail = format!("it takes more than {} s", self.longest.as_secs());
-                Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, "too-much-work", detail))
-            }
+        if let Ok(done) = tokio::time::timeout(self.longest, done).await {
+            return done.map_err(|error| Fault::internal(&error));
         }
+        let detail = format!("it takes more than {} s", self.longest.as_secs());
+        Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, "too-much-work", detail))
     }
 
     fn own(&self, caller: &Caller) -> Arc<Semaphore> {

@@ -130,7 +130,8 @@ fn a_namespace_has_no_more_than_its_limit() {
     }
     let made = settle(&mut model);
     assert_eq!(made.status.busy, 4);
-    assert!(made.waiting.iter().all(|one| one.why.contains("limit of nodes")), "{:?}", made.waiting);
+    let reasons = || made.waiting.iter().map(|one| &one.why);
+    assert!(reasons().all(|why| why.contains("limit of nodes")), "{:?}", made.waiting);
 }
 
 #[test]
