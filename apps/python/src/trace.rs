@@ -261,8 +261,8 @@ impl Columns {
         // Names become numbers.
         let mut class = |field: Field| match texts(batch, field.key()) {
             Ok(Some(words)) => {
-                let number = |word: &str| names.number(field, word.as_bytes()) as f64;
-                Ok(Some(words.iter().map(|word| word.as_deref().map(number)).collect()))
+                let mut number = |word: &str| names.number(field, word.as_bytes()) as f64;
+                Ok(Some(words.iter().map(|word| Some(number(word.as_deref()?))).collect()))
             }
             _ => column(field.key()),
         };

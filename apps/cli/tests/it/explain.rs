@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{good, pavior, refused, stderr, stdout};
+use crate::{good, pavior, stderr, stdout};
 
 const EXAMPLE_1: &str = r#"{"job":"b1","parts":[{"base":[1,2],"sides":[4,3]}]}
 {"job":"b2","parts":[{"base":[5,5],"sides":[2,2]}]}
@@ -102,7 +102,7 @@ fn of_placements_those_count_that_run_at_a_time() {
     let busy = folder.path().join("busy.jsonl");
     std::fs::write(&busy, EXAMPLE_1).unwrap();
     let run = ["explain", "-m", "mesh:8x8", "--nodes", "1", "--busy", busy.to_str().unwrap()];
-    let said = refused(&[&run[..], &["--at", "1"]].concat());
+    let said = crate::refused(&[&run[..], &["--at", "1"]].concat());
     assert!(said.contains("--at needs the \"start\" of each job"), "{said}");
 }
 

@@ -214,7 +214,7 @@ fn sacct_json_of_every_parser_is_read() {
 fn faults_in_json_have_a_byte_and_a_path() {
     let good = r#"{"job_id":7,"allocation_nodes":4,"state":{"current":"FAILED"},
         "time":{"elapsed":60,"submission":100,"start":110,"end":170}}"#
-        .replace("\n", "");
+        .replace('\n', "");
     for (from, to, reason) in [
         ("\"job_id\":7", "\"job_id\":\"x\"", ".job_id (byte"),
         ("\"FAILED\"", "3", ".state.current (byte"),
