@@ -1,4 +1,4 @@
-//! Errors as a user sees them: what is wrong, where it stands, and the exit status.
+//! Errors as a user sees them: the message, the place, and the exit status.
 
 use std::ops::Range;
 use std::path::Path;
@@ -10,32 +10,32 @@ use pavior::text::{excerpt, shown};
 
 use crate::files;
 
-/// Why a command ends early.
+/// Reasons why a command ends early.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// Bad usage or bad input: exit status 2.
     Usage { message: String, place: Option<Place> },
     /// Anything else: exit status 1.
     Other(String),
-    /// What is there is not what the configuration says: exit status 3.
+    /// The observed state differs from the configuration: exit status 3.
     #[cfg(feature = "slurm")]
     Unfit(String),
-    /// The output is no longer read (`| head`): a quiet end.
+    /// The output is no longer read (`| head`): the command ends quietly.
     ClosedPipe,
 }
 
-/// The line at fault, with the fault underlined.
+/// The wrong line, with the wrong part underlined.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// Where the line is from: an option's name, or `file:line:column`.
+    /// The origin of the line: the name of an option, or `file:line:column`.
     pub(crate) from: String,
     /// The line.
     pub(crate) line: String,
-    /// The bytes at fault.
+    /// The range of the wrong bytes.
     pub(crate) span: Range<usize>,
 }
 
-/// A command that this program was built without.
+/// Creates the error for a command that is not in this build.
 #[cfg(not(all(feature = "serve", feature = "slurm", feature = "kube")))]
 pub(crate) fn not_built(command: &str, feature: &str) -> Failure {
     Failure::usage(format!(
@@ -49,14 +49,14 @@ impl Failure {
         Failure::Usage { message: message.into(), place: None }
     }
 
-    /// A bad value of an option, underlined in what was typed.
+    /// Creates the error for a wrong value of an option, underlined in the typed text.
     pub(crate) fn option(option: &str, typed: &str, offset: usize, bad: &BadName) -> Failure {
         let span = bad.span.start + offset..bad.span.end + offset;
         let place = Place { from: option.to_string(), line: typed.to_string(), span };
         Failure::Usage { message: bad.reason.clone(), place: Some(place) }
     }
 
-    /// Something in a file that means nothing, underlined in its line.
+    /// Creates the error for a wrong part of a file, underlined in its line.
     pub(crate) fn in_file(
         file: &Path,
         text: &str,
@@ -74,7 +74,7 @@ impl Failure {
         Failure::Usage { message: message.into(), place: Some(Place { from, line, span }) }
     }
 
-    /// Why an input of an experiment cannot be read, as the one who read it says.
+    /// Converts the error of reading an input of an experiment.
     pub(crate) fn of_input(error: InputError) -> Failure {
         match error.downcast::<LogError>() {
             Ok(error) => (*error).into(),
@@ -82,7 +82,7 @@ impl Failure {
         }
     }
 
-    /// The fault in a line, for messages about something larger.
+    /// Describes the error in a line, for messages about something larger.
     pub(crate) fn in_words(&self) -> String {
         match self {
             Failure::Usage { message, place: Some(place) } => format!("{} {message}", place.from),

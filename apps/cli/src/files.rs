@@ -1,4 +1,4 @@
-//! The files of the command line: `pavior::files`, with the one option that bounds all inputs, and
+//! The files of the command line: `pavior::files`, with the option that limits all inputs, and with
 //! its errors as failures of commands.
 
 use std::io::{self, Write};
@@ -11,23 +11,23 @@ use crate::failure::Failure;
 
 pub(crate) use pavior::files::shown;
 
-/// `--max-input`: set once, before any file is opened.
+/// The value of `--max-input`, set once before any file is opened.
 static MOST: OnceLock<Option<u64>> = OnceLock::new();
 
-/// Sets how many bytes an input may have.
+/// Sets the maximum number of bytes of an input.
 pub(crate) fn bound(most: Option<u64>) {
-    // It is set by `main` alone.
+    // Only `main` sets it.
     let _ = MOST.set(most);
 }
 
-/// The limits of an input of lines.
+/// Returns the limits of an input of lines.
 pub(crate) fn lines() -> Limits {
     Limits::LINES.with_total(MOST.get().copied().flatten())
 }
 
-/// Opens an input of lines; a name that ends in `.gz` is decompressed.
+/// Opens an input of lines. A file whose name ends in `.gz` is decompressed.
 pub(crate) fn open(path: &Path) -> Result<Bounded, Failure> {
-    // Batsim's logs are one document, whose lines may be of any length.
+    // Batsim's logs are one document, whose lines may have any length.
     let name = path.to_string_lossy().to_ascii_lowercase();
     let plain = Path::new(name.strip_suffix(".gz").unwrap_or(&name));
     let document = plain.extension().is_some_and(|extension| extension == "json");
@@ -35,7 +35,7 @@ pub(crate) fn open(path: &Path) -> Result<Bounded, Failure> {
     Ok(pavior::files::open(path, limits)?)
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file atomically.
 pub(crate) fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -43,7 +43,7 @@ pub(crate) fn write_whole(
     Ok(pavior::files::write_whole(path, write)?)
 }
 
-/// Fails if a drawing would stand under a name that says it were of another format.
+/// Fails if the extension of a drawing's name belongs to another format.
 pub(crate) fn check_drawing(option: &str, path: &Path, known: &[&str]) -> Result<(), Failure> {
     if known.iter().any(|extension| has_extension(path, extension)) {
         return Ok(());
@@ -56,7 +56,7 @@ pub(crate) fn check_drawing(option: &str, path: &Path, known: &[&str]) -> Result
     )))
 }
 
-/// Whether a name ends in an extension, in letters of either case.
+/// Returns true if a name ends in an extension, ignoring case.
 pub(crate) fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
 }

@@ -1,11 +1,11 @@
-//! Text on standard output, whatever file, argument or network it came from: nothing of it moves a
-//! cursor, changes colours, or reverses the order of characters. What is hidden is written as the
-//! format of the text writes it, so that a program reads the same text.
+//! Text for standard output from untrusted sources: files, arguments and the network. It cannot
+//! move a cursor, change colors, or reverse the order of characters. Hidden characters are escaped
+//! in the syntax of the output format, so programs read the same text.
 
 use std::borrow::Cow;
 
-/// JSON, with hidden characters of its strings as `\u202e`. JSON has none outside of strings but
-/// white space.
+/// Escapes hidden characters of JSON strings as `\u202e`. Outside of strings, JSON has only white
+/// space.
 pub(crate) fn json(text: &str) -> Cow<'_, str> {
     escaped(text, |c| {
         let mut units = [0; 2];
@@ -14,12 +14,12 @@ pub(crate) fn json(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// XML, with hidden characters as `&#x202e;`.
+/// Escapes hidden characters of XML as `&#x202e;`.
 pub(crate) fn xml(text: &str) -> Cow<'_, str> {
     escaped(text, |c| format!("&#x{:x};", u32::from(c)))
 }
 
-/// Lines for people, or a table with commas, with hidden characters as `\u{202e}`.
+/// Escapes hidden characters of lines for people, or of a CSV table, as `\u{202e}`.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| pavior::text::cell(c.encode_utf8(&mut [0; 4])))
 }
@@ -32,7 +32,7 @@ fn escaped(text: &str, escape: impl Fn(char) -> String) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(piece).collect())
 }
 
-/// Whether a character cannot be seen; the ends of lines can.
+/// Returns true if a character is invisible. Ends of lines are not.
 fn is_hidden(c: char) -> bool {
     let visible = matches!(c, ' '..='~' | '\n');
     !visible && {

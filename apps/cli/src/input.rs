@@ -1,4 +1,4 @@
-//! What users type, read: machines, names with options, lists, and numbers.
+//! Parsing of what users type: machines, names with options, lists, and numbers.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -11,22 +11,22 @@ use pavior::{BadName, Freedom, Grid, Request};
 use crate::args::AskArgs;
 use crate::failure::Failure;
 
-/// A machine.
+/// Parses a machine.
 pub(crate) fn machine(typed: &str) -> Result<Grid, Failure> {
     name("--machine", typed)
 }
 
-/// A name with options, such as a strategy.
+/// Parses a name with options, such as a strategy.
 pub(crate) fn name<T: FromStr<Err = BadName>>(option: &str, typed: &str) -> Result<T, Failure> {
     typed.parse().map_err(|bad| Failure::option(option, typed, 0, &bad))
 }
 
-/// How free a job is to be placed.
+/// Parses a freedom.
 pub(crate) fn freedom(typed: &str) -> Result<Freedom, Failure> {
     freedom_named(typed).map_err(|bad| Failure::option("--freedom", typed, 0, &bad))
 }
 
-/// A list of names with options, separated by commas; each may stand once.
+/// Parses a list of names with options, separated by commas. Each may occur once.
 pub(crate) fn names<T>(option: &str, typed: &str) -> Result<Vec<T>, Failure>
 where
     T: FromStr<Err = BadName> + Display,
@@ -45,8 +45,8 @@ where
     Ok(all)
 }
 
-/// A list of strategies that all work on a machine; with those that do not, where they are to be
-/// left out.
+/// Parses a list of strategies that all work on a machine. If requested, separates those that do
+/// not.
 pub(crate) fn strategies(
     typed: &str,
     grid: &Grid,
@@ -83,12 +83,12 @@ pub(crate) fn strategies(
     Ok((chosen, left_out))
 }
 
-/// Says on standard error what a comparison leaves out.
+/// Reports on standard error what a comparison leaves out.
 pub(crate) fn say_left_out(sentence: &str) {
     eprintln!("note: {}", pavior::text::cell(sentence));
 }
 
-/// What is asked for, and how free it is to be placed.
+/// Parses a request and its freedom.
 pub(crate) fn request(
     args: &AskArgs,
     freedom_word: Option<&str>,
@@ -108,7 +108,7 @@ pub(crate) fn request(
     Ok(request.with_freedom(freedom_word.map(freedom).transpose()?))
 }
 
-/// The parts of a list with their places.
+/// Returns the parts of a list with their positions.
 pub(crate) fn parts(typed: &str) -> impl Iterator<Item = (usize, &str)> {
     typed.split(',').map(move |part| (part.as_ptr() as usize - typed.as_ptr() as usize, part))
 }

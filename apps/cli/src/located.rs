@@ -1,6 +1,6 @@
-//! JSON with places: where in a line a key or a value stands, so that a fault can be underlined.
+//! JSON with positions of keys and values in a line, so that errors can be underlined.
 //!
-//! The text has been read as JSON before, so that it is known to be well formed.
+//! The text has already been parsed as JSON, so it is well formed.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ pub(crate) struct Member {
     pub(crate) place: Range<usize>,
 }
 
-/// The members of the object that stands at a place, in order; none if it is no object.
+/// Returns the members of the object at a position, in order. Empty if it is not an object.
 pub(crate) fn members(text: &str, place: &Range<usize>) -> Vec<Member> {
     let mut members = Vec::new();
     let Some(mut at) = inside(text, place, '{') else { return members };
@@ -28,7 +28,7 @@ pub(crate) fn members(text: &str, place: &Range<usize>) -> Vec<Member> {
     members
 }
 
-/// The elements of the array that stands at a place, in order; none if it is no array.
+/// Returns the elements of the array at a position, in order. Empty if it is not an array.
 pub(crate) fn elements(text: &str, place: &Range<usize>) -> Vec<Range<usize>> {
     let mut elements = Vec::new();
     let Some(mut at) = inside(text, place, '[') else { return elements };
@@ -40,27 +40,28 @@ pub(crate) fn elements(text: &str, place: &Range<usize>) -> Vec<Range<usize>> {
     elements
 }
 
-/// Where the first thing in an object or array begins.
+/// Returns the position of the first item in an object or array.
 fn inside(text: &str, place: &Range<usize>, bracket: char) -> Option<usize> {
     text[place.clone()].starts_with(bracket).then(|| after(text, place.start + 1))
 }
 
-/// Behind white space.
+/// Returns the position after white space.
 fn after(text: &str, at: usize) -> usize {
     text.len() - text[at..].trim_start().len()
 }
 
-/// Behind white space and a comma, if there is one.
+/// Returns the position after white space and a comma, if there is one.
 fn next(text: &str, at: usize) -> usize {
     let at = after(text, at);
     if text[at..].starts_with(',') { after(text, at + 1) } else { at }
 }
 
-/// The value that begins at a place.
+/// Returns the range of the value at a position.
 fn value(text: &str, at: usize) -> Range<usize> {
     let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<IgnoredAny>();
     let _ = values.next();
-    // Well-formed text has a value here; a step of one keeps other text from looping for ever.
+    // Well-formed text has a value here. The minimum step of one prevents an endless loop
+    // otherwise.
     at..at + values.byte_offset().max(1)
 }
 

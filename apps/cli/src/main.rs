@@ -37,22 +37,20 @@ fn main() -> ExitCode {
             report_usage(&error);
             return ExitCode::from(2);
         }
-        // Help and versions are results, which a full disk does not take.
+        // Help and versions are results, which fail on a full disk.
         Err(help) => help.print().and_then(|()| std::io::stdout().flush()).map_err(Failure::from),
     };
     result.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
 }
 
-/// The longest message of the library that reads arguments which is printed as it is, with its
-/// colours.
+/// The maximum length of a message of clap that is printed unchanged, with its colors.
 const LONGEST_USAGE: usize = 2000;
 
-/// Says what is wrong with the arguments. The library quotes them as they were typed: what is
-/// hidden in them is written out, and what is long is cut. A standard error that is closed or full
-/// changes nothing.
+/// Prints the error in the arguments. Clap quotes arguments as typed, so hidden characters are
+/// escaped and long text is cut. A closed or full standard error has no effect.
 fn report_usage(error: &clap::Error) {
     let plain = error.render().to_string();
-    // A quoted argument may have lines of its own.
+    // A quoted argument may contain line breaks.
     let is_harmless = |text: &str| pavior::text::cell(text) == text;
     let harmless = plain.lines().all(is_harmless)
         && std::env::args_os().all(|typed| is_harmless(&typed.to_string_lossy()));

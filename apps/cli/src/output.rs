@@ -1,7 +1,7 @@
 //! Results on standard output: tables for people, JSON and CSV for programs.
 //!
-//! All that is printed passes through `harmless` or `pavior::text::cell`, so that no name of a job
-//! or a file reaches a terminal as it is.
+//! All output passes through `harmless` or `pavior::text::cell`, so names of jobs and files reach a
+//! terminal only in escaped form.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::harmless;
 
-/// How results are printed.
+/// Formats of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Aligned columns.
@@ -24,18 +24,18 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The format asked for, else a table on a terminal and JSON elsewhere.
+    /// Returns the requested format; by default a table on a terminal and JSON elsewhere.
     pub(crate) fn or_default(format: Option<Format>) -> Format {
         format.unwrap_or(if io::stdout().is_terminal() { Format::Table } else { Format::Json })
     }
 }
 
-/// The columns of the terminal; 100 where there is none.
+/// Returns the number of columns of the terminal, or 100 without one.
 pub(crate) fn width() -> usize {
     console::Term::stdout().size_checked().map_or(100, |(_, columns)| usize::from(columns))
 }
 
-/// Prints a sentence, broken between words at the width.
+/// Prints a sentence, wrapped between words at the width.
 pub(crate) fn text(sentence: &str, width: usize) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let mut line = String::new();
@@ -52,7 +52,7 @@ pub(crate) fn text(sentence: &str, width: usize) -> Result<(), Failure> {
     Ok(writeln!(out, "{line}")?)
 }
 
-/// Prints lines, or a table with commas.
+/// Prints lines, or a CSV table.
 pub(crate) fn plain(text: &str) -> Result<(), Failure> {
     all(&harmless::lines(text))
 }
@@ -67,12 +67,12 @@ pub(crate) fn json(value: &Value) -> Result<(), Failure> {
     json_text(&(serde_json::to_string_pretty(value).map_err(io::Error::from)? + "\n"))
 }
 
-/// Prints JSON that has been written.
+/// Prints JSON text.
 pub(crate) fn json_text(text: &str) -> Result<(), Failure> {
     all(&harmless::json(text))
 }
 
-/// Prints all of a harmless text.
+/// Prints all of an escaped text.
 fn all(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -81,8 +81,8 @@ fn all(text: &str) -> Result<(), Failure> {
 
 /// Prints rows of a CSV table.
 ///
-/// Hidden characters of a cell are written out. Cells that begin with `=` or the like stay as they
-/// are: numbers may begin so, too, and a name that was changed would be another name.
+/// Hidden characters of a cell are escaped. Cells that begin with `=` or similar characters are not
+/// changed: numbers may begin with these too, and a changed name would be a different name.
 pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
     let mut writer = csv::Writer::from_writer(io::stdout().lock());
     let write = |writer: &mut csv::Writer<_>| -> Result<(), csv::Error> {
@@ -101,19 +101,19 @@ pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> 
 pub(crate) struct Table {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// Columns whose cells are numbers, set to the right.
+    /// True for columns of numbers, which are aligned to the right.
     numbers: Vec<bool>,
 }
 
 impl Table {
-    /// A table whose columns after the first `words` hold numbers.
+    /// Creates a table whose columns after the first `words` contain numbers.
     pub(crate) fn new(header: &[&str], words: usize) -> Table {
         let header: Vec<String> = header.iter().map(ToString::to_string).collect();
         let numbers = (0..header.len()).map(|index| index >= words).collect();
         Table { header, rows: Vec::new(), numbers }
     }
 
-    /// The same, with words in a later column, too.
+    /// Makes a later column contain words too.
     pub(crate) fn with_words(mut self, column: usize) -> Table {
         self.numbers[column] = false;
         self
@@ -125,26 +125,26 @@ impl Table {
         self.rows.push(cells.iter().map(|cell| pavior::text::cell(cell)).collect());
     }
 
-    /// The width of a column.
+    /// Returns the width of a column.
     fn size(&self, column: usize) -> usize {
         let cells = self.rows.iter().map(|row| &row[column]).chain([&self.header[column]]);
         cells.map(|cell| measure_text_width(cell)).max().unwrap_or(0)
     }
 
-    /// How wide it is where nothing is cut.
+    /// Returns the width without any cuts.
     pub(crate) fn width(&self) -> usize {
         let wanted: usize = (0..self.header.len()).map(|column| self.size(column) + 2).sum();
         wanted.saturating_sub(2)
     }
 
-    /// Prints as many columns as fit the width, and returns how many do not. A last column of words
-    /// is cut instead of left out.
+    /// Prints as many columns as fit the width, and returns the number of the others. A last column
+    /// of words is cut instead of left out.
     pub(crate) fn print(&self, width: usize) -> Result<usize, Failure> {
         let size = |column: usize| self.size(column);
         let (mut sizes, mut used) = (Vec::new(), 0);
         for column in 0..self.header.len() {
             let gap = if column == 0 { 0 } else { 2 };
-            // One long name in front does not push out what stands behind it.
+            // A single long name in front must not displace the columns behind it.
             let cut =
                 column == 0 && !self.numbers[0] && self.header.len() > 1 && self.width() > width;
             let size = if cut { size(column).min(width / 2) } else { size(column) };

@@ -2,10 +2,10 @@
 
 use crate::failure::Failure;
 
-/// The most threads that are started for a core.
+/// The maximum number of threads per core.
 const THREADS_A_CORE: usize = 8;
 
-/// Runs on a pool of so many threads; one per core where nothing is said.
+/// Runs a function on a pool with this many threads; by default one per core.
 pub(crate) fn install<T: Send>(
     threads: Option<usize>,
     work: impl FnOnce() -> T + Send,
@@ -13,7 +13,7 @@ pub(crate) fn install<T: Send>(
     if threads == Some(0) {
         return Err(Failure::usage("--threads 0: there must be at least one thread"));
     }
-    // More threads than a few a core are of no use, and results do not depend on them.
+    // More than a few threads per core do not help, and results do not depend on them.
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.map_or(0, |threads| threads.min(THREADS_A_CORE * cores));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();

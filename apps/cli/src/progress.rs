@@ -7,11 +7,11 @@ use pavior::experiments::Progress;
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
-    /// A bar behind the name of an experiment.
+    /// Creates a bar with the name of an experiment.
     pub(crate) fn new(name: &str) -> Bar {
-        // Hidden by itself where standard error is no terminal.
+        // It hides itself if standard error is not a terminal.
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(5));
-        // A line of 80 columns holds it, with six digits of runs.
+        // It fits in 80 columns with six-digit counts.
         let style = ProgressStyle::with_template(
             "{prefix} {bar:20} {pos}/{len} runs  {elapsed}, {eta} left",
         );

@@ -1,4 +1,4 @@
-//! Who waits, from JSON lines: the `--queue` of `pavior forecast`.
+//! Waiting jobs from JSON lines: the `--queue` of `pavior forecast`.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,18 +13,18 @@ use crate::busy::{self, Busy, Wrong, at, object, only};
 use crate::failure::Failure;
 use crate::located::Member;
 
-/// A job that waits.
+/// A waiting job.
 pub(crate) struct Waiting {
     /// Its name: an integer or a string.
     pub(crate) name: Value,
     pub(crate) request: Request,
-    /// How long it is said to run, in seconds.
+    /// The estimated run time, in seconds.
     pub(crate) estimate: Option<f64>,
     /// The number of its user in logs.
     pub(crate) user: Option<u64>,
 }
 
-/// How requests are read that say no more than a number of nodes.
+/// The rules for reading requests that only have a number of nodes.
 pub(crate) struct Rules {
     pub(crate) grid: Grid,
     pub(crate) shaper: Shaper,
@@ -32,11 +32,11 @@ pub(crate) struct Rules {
     pub(crate) draw: Stream,
 }
 
-/// The longest estimate, in seconds: some three years.
+/// The maximum estimate, in seconds: about three years.
 const LONGEST: f64 = 1e8;
 const KEYS: [&str; 6] = ["job", "shape", "nodes", "freedom", "estimate", "user"];
 
-/// Reads a queue, or standard input if the path is `-`. No job of it may hold nodes already.
+/// Reads a queue, or standard input if the path is `-`. None of its jobs may already hold nodes.
 pub(crate) fn read(path: &Path, busy: &Busy, rules: &mut Rules) -> Result<Vec<Waiting>, Failure> {
     let (mut queue, mut known) = (Vec::new(), HashMap::new());
     busy::each_line(path, |line, number| {
@@ -54,7 +54,7 @@ pub(crate) fn read(path: &Path, busy: &Busy, rules: &mut Rules) -> Result<Vec<Wa
     Ok(queue)
 }
 
-/// A line of a queue, and where the name of its job stands.
+/// Parses a line of a queue. Also returns the position of the job's name.
 fn waiting(line: &str, rules: &mut Rules) -> Result<(Waiting, std::ops::Range<usize>), Wrong> {
     let (members, whole) = object(line, "{\"job\",\"shape\"} or {\"job\",\"nodes\"}")?;
     only(&members, &KEYS, &["submit"])?;

@@ -1,5 +1,5 @@
-//! The directory of an experiment, as commands use it: faults become failures of a command, and
-//! what happens to files is told.
+//! The directory of an experiment as commands use it: its errors become failures of commands, and
+//! changes of files are reported.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,8 @@ use crate::files;
 
 pub(crate) use pavior::experiments::directory::EXPERIMENT;
 
-/// What a run is, as `run.json` has it. `shard` names the part of the experiment that it runs.
+/// Returns the description of a run for `run.json`. `shard` names the part of the experiment that
+/// it runs.
 pub(crate) fn run(
     specification: &Specification,
     files: &dyn InputFiles,
@@ -32,13 +33,13 @@ pub(crate) fn run(
     })
 }
 
-/// The command that was typed.
+/// Returns the command that was typed.
 pub(crate) fn typed() -> String {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Begins a run in a directory, and says what was damaged there. Gives what is known already.
+/// Begins a run in a directory, and reports damaged lines. Returns the known replications.
 pub(crate) fn begin(
     out: &Path,
     run: &Run,
@@ -65,7 +66,7 @@ pub(crate) fn finish(open: &OpenRun, files: &[Publication], out: &Path) -> Resul
     Ok(())
 }
 
-/// What a directory says that it holds.
+/// Reads the note of a directory about its contents.
 pub(crate) fn note(directory: &Path) -> Result<Note, Failure> {
     directory::note(directory)?
         .ok_or_else(|| Failure::usage(format!("{} holds no experiment", files::shown(directory))))
@@ -89,12 +90,12 @@ impl Part {
     }
 }
 
-/// The experiment of a directory, with its text.
+/// Returns the experiment of a directory, with its text.
 pub(crate) fn described(directory: &Path, name: &str) -> Result<(String, Specification), Failure> {
     read(&directory.join(EXPERIMENT), name)
 }
 
-/// Reads an experiment, with its text; a fault is underlined in its line.
+/// Reads an experiment, with its text. An error is underlined in its line.
 pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
     let text = pavior::files::read_text(file, Limits::DOCUMENT)?;
     let specification = Specification::parse(&text, name)
@@ -102,8 +103,8 @@ pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), F
     Ok((text, specification))
 }
 
-/// Reads an experiment and leaves out what does not apply. The text is that of the file with the
-/// key for it before it, so that a later run of the text leaves out the same.
+/// Reads an experiment, and leaves out combinations that do not apply. The text is that of the
+/// file, preceded by the key for this, so that a later run of the text leaves out the same.
 pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
     let text = pavior::files::read_text(file, Limits::DOCUMENT)?;
     let failure = |error: BadName| Failure::in_file(file, &text, error.reason, &error.span);

@@ -1,21 +1,21 @@
-//! Standard error: whatever is said there is harmless, and a closed or full one changes nothing.
+//! Standard error: messages are escaped, and a closed or full one has no effect.
 //!
-//! Standard error may be a closed descriptor or a full disk. That is no reason to fail, or to exit
-//! in another way than otherwise. The macro takes the place of the library's, which panics, in the
+//! Standard error may be a closed descriptor or on a full disk. This is no reason to fail, or to
+//! change the exit status. The macro replaces that of the standard library, which panics, in the
 //! whole program.
 
 use std::fmt::Arguments;
 use std::io::Write;
 
-/// Says a line on standard error.
+/// Prints a line on standard error.
 macro_rules! eprintln {
     ($($words:tt)*) => { $crate::say::say(format_args!($($words)*)) };
 }
 
-/// Says one line on standard error: nothing of it moves a cursor or begins another line, and it is
-/// not endless.
+/// Prints one line on standard error. The text cannot move a cursor or begin another line, and its
+/// length is limited.
 pub(crate) fn say(words: Arguments<'_>) {
     let line = pavior::text::message(&pavior::text::cell(&words.to_string())) + "\n";
-    // There is no one to tell that it cannot be said.
+    // A failure to write cannot be reported anywhere.
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }

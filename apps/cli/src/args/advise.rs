@@ -12,21 +12,21 @@ pub(crate) struct AdviseArgs {
     pub(crate) log: PathBuf,
     #[command(flatten)]
     pub(crate) parameters: ParameterArgs<OfAdvice>,
-    /// The box that is counted, such as 4x4x4 [default: half of the machine along each axis]
+    /// The box to count, such as 4x4x4 [default: half of the machine along each axis]
     #[arg(long, value_name = "SHAPE")]
     pub(crate) slots: Option<String>,
-    /// Threads; results do not depend on it [default: one per core]
+    /// The number of threads, which does not affect results [default: one per core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
-    /// Writes a page of HTML
+    /// Writes an HTML page
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// How to print [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<AdviceFormat>,
 }
 
-/// How advice is printed.
+/// Formats of advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AdviceFormat {
     /// Sentences and aligned columns.

@@ -16,10 +16,10 @@ pub(crate) struct BenchArgs {
     /// The strategies to compare, separated by commas; ratios are to the first
     #[arg(long, short, default_value = "ff,tff,tbl,gabl,mbs")]
     pub(crate) strategy: String,
-    /// Leaves out, and tells, strategies that do not work on the machine
+    /// Leaves out strategies that do not work on the machine, and names them
     #[arg(long)]
     pub(crate) skip_unsupported: bool,
-    /// The share of the nodes that jobs hold at most, such as 0.5 [default: all, near saturation]
+    /// The maximum fraction of nodes that jobs hold, such as 0.5 [default: all, near saturation]
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) fill: Option<f64>,
     #[command(flatten)]
@@ -30,7 +30,7 @@ pub(crate) struct BenchArgs {
     pub(crate) results: TimeArgs,
 }
 
-/// How much is measured.
+/// The amount of measurement.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Measurement")]
 pub(crate) struct RoundArgs {
@@ -41,11 +41,11 @@ pub(crate) struct RoundArgs {
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=1_000_000)
     )]
     pub(crate) attempts: usize,
-    /// Attempts before those that count [default: until all jobs that were there at the first
-    /// departure have departed]
+    /// Attempts before those that count
+    /// [default: until all jobs present at the first departure have departed]
     #[arg(long, value_parser = RangedU64ValueParser::<u64>::new().range(0..=10_000_000))]
     pub(crate) warmup: Option<u64>,
-    /// How often the attempts are repeated, all strategies in turn
+    /// The number of repetitions of the attempts, with the strategies in turn
     #[arg(
         long,
         default_value_t = 7,
@@ -57,14 +57,14 @@ pub(crate) struct RoundArgs {
     pub(crate) seed: u64,
 }
 
-/// What becomes of the times.
+/// The output of the times.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Results")]
 pub(crate) struct TimeArgs {
-    /// How to print [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
-    /// Draws the times, as SVG
+    /// Draws the times as SVG
     #[arg(long)]
     pub(crate) chart: Option<PathBuf>,
 }

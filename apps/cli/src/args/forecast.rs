@@ -16,37 +16,37 @@ pub(crate) struct ForecastArgs {
     pub(crate) state: StateArgs,
     #[command(flatten)]
     pub(crate) parameters: ParameterArgs<OfForecasts>,
-    /// How many futures are run for each forecast
+    /// The number of simulated futures per forecast
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) futures: u16,
-    /// The most threads [default: one a core]
+    /// The maximum number of threads [default: one per core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
-    /// Writes a line for each job of the log, as CSV
+    /// Writes one line per job of the log, as CSV
     #[arg(long, short, value_name = "FILE", conflicts_with = "queue")]
     pub(crate) out: Option<PathBuf>,
-    /// How to print [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }
 
-/// A state and a queue, in place of a log.
+/// A state and a queue, instead of a log.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "A state in place of a log")]
 pub(crate) struct StateArgs {
-    /// Who waits: JSON lines `{"job":8,"shape":[4,4],"estimate":3600}`, the first in front; - is
-    /// standard input
+    /// The waiting jobs: JSON lines `{"job":8,"shape":[4,4],"estimate":3600}`, the first one at the
+    /// front; - is standard input
     #[arg(long)]
     pub(crate) queue: Option<PathBuf>,
-    /// Who holds what: JSON lines as for `pavior explain`, with "start" and "end" in seconds; - is
-    /// standard input [default: all nodes are free]
+    /// The running jobs: JSON lines as for `pavior explain`, with "start" and "end" in seconds; -
+    /// is standard input [default: all nodes are free]
     #[arg(long, requires = "queue")]
     pub(crate) busy: Option<PathBuf>,
     /// The time of the state, in seconds on the clock of its "start" and "end"
     #[arg(long, value_name = "SECONDS", value_parser = finite, default_value_t = 0.0)]
     #[arg(requires = "queue")]
     pub(crate) now: f64,
-    /// A log of jobs that have run here, from which run times and later arrivals are drawn
+    /// A log of past jobs on this machine, from which run times and later arrivals are drawn
     #[arg(long, value_name = "LOG", requires = "queue")]
     pub(crate) past: Option<PathBuf>,
 }

@@ -12,7 +12,7 @@ pub(crate) struct NetworkCommandArgs {
     pub(crate) machine: String,
     #[command(flatten)]
     pub(crate) network: ParameterArgs<OfNetworks>,
-    /// How to print [default: json, a line a message]
+    /// The output format [default: json, one line per message]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }

@@ -12,24 +12,24 @@ pub(crate) struct SlotsArgs {
     /// The machine, such as mesh:8x8
     #[arg(long, short)]
     pub(crate) machine: String,
-    /// Who holds what: JSON lines as for `pavior explain`; - is standard input [default: all nodes
-    /// are free]
+    /// The running jobs: JSON lines as for `pavior explain`; - is standard input
+    /// [default: all nodes are free]
     #[arg(long)]
     pub(crate) busy: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// Which boxes count: box, turned or any-box, whatever --turn says [default: the shape, turned
-    /// if --turn allows it]
+    /// The boxes that count: box, turned or any-box, regardless of --turn
+    /// [default: the shape, turned if --turn allows it]
     #[arg(long)]
     pub(crate) freedom: Option<String>,
-    /// What may be turned
+    /// The items that may be turned
     #[arg(long, value_enum, default_value = "all")]
     pub(crate) turn: Turning,
-    /// Also how many there can be once at most so many jobs have moved, and which moves those are
+    /// Also plans at most this many moves of jobs that make room for more boxes
     #[arg(long, value_name = "K", conflicts_with = "freedom")]
     pub(crate) moves: Option<usize>,
-    /// How far to search, in words of bit sets looked at, before the best that was found is told
-    /// with a bound
+    /// The effort of the search, in words of bit sets; beyond it, the best result is printed with a
+    /// bound
     #[arg(
         long,
         default_value_t = pavior::answers::SearchLimits::BUDGET,
@@ -39,7 +39,7 @@ pub(crate) struct SlotsArgs {
     /// Draws the machine with the boxes
     #[arg(long)]
     pub(crate) svg: Option<PathBuf>,
-    /// How to print [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }

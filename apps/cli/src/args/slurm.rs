@@ -9,13 +9,13 @@ pub(crate) struct SlurmArgs {
     /// The configuration, TOML: machine, nodes, partition, ... See docs/slurm.md
     #[arg(long, global = true)]
     pub(crate) config: Option<PathBuf>,
-    /// Only says, in the log, what one cycle would change, and ends
+    /// Logs the changes of one cycle without making them, and ends
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Ends after one cycle
     #[arg(long)]
     pub(crate) once: bool,
-    /// Changes nothing: shows any Slurm as it is, the page, `why` and metrics, at an address
+    /// Shows any Slurm cluster at an address, with the page, `why` and metrics, without changing it
     #[arg(
         long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true,
         default_missing_value = pavior_slurm::ADDRESS, conflicts_with_all = ["dry_run", "once"]
@@ -27,19 +27,19 @@ pub(crate) struct SlurmArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SlurmCommand {
-    /// Says what is missing in a running cluster's configuration, with the line to write
+    /// Lists missing settings of a running cluster, with the lines to add
     Check,
     /// Writes job_submit.lua, a systemd unit and the lines for slurm.conf
     Install {
-        /// Where to; it is made if need be
+        /// The folder, which is created if necessary
         dir: PathBuf,
     },
-    /// Gives Slurm its waiting jobs back: strips their gates, removes the licence's reservation,
-    /// and says what is left by hand. End the daemon first
+    /// Returns waiting jobs to Slurm: removes their gates and the reservation of the license, and
+    /// lists the remaining manual steps. Stop the daemon first
     Uninstall,
-    /// Says what a job waits for, and which moves would help
+    /// Explains what a job waits for, and the moves that would help
     Why {
-        /// The job, such as 17 or 17_3; of an array's number, the first task that waits
+        /// The job, such as 17 or 17_3; for the number of an array, the first waiting task
         job: String,
     },
 }

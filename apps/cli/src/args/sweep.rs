@@ -1,4 +1,4 @@
-//! The command line of `sweep`: an experiment on another program's workers.
+//! The command line of `sweep`: an experiment on the workers of another program.
 
 use std::path::PathBuf;
 
@@ -12,9 +12,9 @@ pub(crate) struct SweepCommandArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SweepCommand {
-    /// Lists the replications that an experiment wants next, given what is known
+    /// Lists the replications that an experiment still needs, given the known ones
     Wanted(WantedArgs),
-    /// Runs some of them, and keeps what they come to in a directory of its own
+    /// Runs some of them, and stores the results in a separate directory
     Run(SpansArgs),
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct WantedArgs {
     pub(crate) directory: PathBuf,
     /// The parts that were run
     pub(crate) parts: Vec<PathBuf>,
-    /// The most replications of a span
+    /// The maximum number of replications per span
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) most: u64,
     /// Prints a JSON array of objects `{"point":0,"first":0,"last":4}`, which `run` takes
@@ -36,13 +36,13 @@ pub(crate) struct WantedArgs {
 pub(crate) struct SpansArgs {
     /// A directory with the experiment in experiment.toml
     pub(crate) directory: PathBuf,
-    /// What is to be run, as `wanted --json` prints it; - is standard input
+    /// The spans to run, as printed by `wanted --json`; - is standard input
     #[arg(long)]
     pub(crate) spans: PathBuf,
-    /// The directory of this part; one that was interrupted is gone on with
+    /// The directory for this part; an interrupted one is continued
     #[arg(long)]
     pub(crate) out: PathBuf,
-    /// Threads [default: one per core]
+    /// The number of threads [default: one per core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::AskArgs;
 use crate::output::Format;
 
-/// What may be turned.
+/// The items that may be turned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Turning {
     /// The request and every moved job.
@@ -21,32 +21,32 @@ pub(crate) struct UnblockArgs {
     /// The machine, such as mesh:8x8
     #[arg(long, short)]
     pub(crate) machine: String,
-    /// Who holds what: JSON lines as for `pavior explain`, with an optional "end" and "start"; - is
-    /// standard input
+    /// The running jobs: JSON lines as for `pavior explain`, with an optional "end" and "start"; -
+    /// is standard input
     #[arg(long)]
     pub(crate) busy: PathBuf,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// How free the request is to be placed: box, turned or any-box, whatever --turn says; for the
+    /// The freedom in placing the request: box, turned or any-box, regardless of --turn; for the
     /// plain question only [default: its box, turned if --turn allows it]
     #[arg(long, conflicts_with = "question")]
     pub(crate) freedom: Option<String>,
-    /// The most jobs that are moved
+    /// The maximum number of jobs that are moved
     #[arg(long, default_value_t = 3, conflicts_with_all = ["blockers", "earliest", "nearest"])]
     pub(crate) max_jobs: usize,
-    /// What it costs to disturb a job: JSON lines `{"job":7,"weight":2.5}` [default: its nodes]
+    /// The cost of disturbing each job: JSON lines `{"job":7,"weight":2.5}` [default: its nodes]
     #[arg(long, conflicts_with_all = ["earliest", "nearest"])]
     pub(crate) weights: Option<PathBuf>,
-    /// Only says which place is blocked least, and by whom
+    /// Only finds the place that is blocked least, and the jobs in it
     #[arg(long, group = "question")]
     pub(crate) blockers: bool,
-    /// Only says when and where the request fits if the jobs end as they say
+    /// Only finds the time and place at which the request fits, if jobs end as stated
     #[arg(long, group = "question")]
     pub(crate) earliest: bool,
-    /// Only lists so many of the nearest boxes that are free
+    /// Only lists this many of the most similar free boxes
     #[arg(long, group = "question", value_name = "COUNT")]
     pub(crate) nearest: Option<usize>,
-    /// Plans how a node such as 1,2 is emptied; may be given several times
+    /// Plans moves that empty a node such as 1,2; can be repeated
     #[arg(long, group = "question", value_name = "NODE", conflicts_with_all = ["shape", "nodes"])]
     pub(crate) drain: Vec<String>,
     /// Plans for this time: jobs whose "end" is not later need not move
@@ -57,14 +57,13 @@ pub(crate) struct UnblockArgs {
         conflicts_with_all = ["blockers", "earliest", "nearest", "weights", "svg"],
     )]
     pub(crate) by: Option<f64>,
-    /// Lets jobs that have a "start" be requeued, too: each loses its nodes times the time since
-    /// then
+    /// Also lets jobs with a "start" be requeued: each loses its nodes times the time since then
     #[arg(long, value_name = "TIME", value_parser = finite, requires = "by")]
     pub(crate) now: Option<f64>,
-    /// What may be turned
+    /// The items that may be turned
     #[arg(long, value_enum, default_value = "all")]
     pub(crate) turn: Turning,
-    /// How far to search, in words of bit sets looked at, before giving up unproven
+    /// The effort of the search, in words of bit sets, before it gives up without proof
     #[arg(
         long,
         default_value_t = pavior::answers::SearchLimits::BUDGET,
@@ -75,12 +74,12 @@ pub(crate) struct UnblockArgs {
     /// Draws the machine before and after the moves
     #[arg(long)]
     pub(crate) svg: Option<PathBuf>,
-    /// How to print [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }
 
-/// A time: any number but infinity.
+/// Parses a time, which is any finite number.
 pub(crate) fn finite(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| "this is not a number".to_string())

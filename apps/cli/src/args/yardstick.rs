@@ -8,22 +8,22 @@ use crate::output::Format;
 
 #[derive(Debug, Args)]
 pub(crate) struct YardstickArgs {
-    /// The folder of the logs; without it, scenarios of logs are left out and named
+    /// The folder of the logs; without it, scenarios with logs are left out and named
     #[arg(long, value_name = "FOLDER")]
     pub(crate) logs: Option<PathBuf>,
-    /// The folder that is written; it must be empty or missing
+    /// The folder to write, which must be empty or missing
     #[arg(long, default_value = "yardstick", value_name = "DIR")]
     pub(crate) out: PathBuf,
     /// Strategies, separated by commas [default: all]
     #[arg(long, short, value_delimiter = ',')]
     pub(crate) strategy: Vec<String>,
-    /// The first 60 jobs of three scenarios: seconds instead of minutes
+    /// Runs the first 60 jobs of three scenarios: seconds instead of minutes
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Threads; results do not depend on it [default: one per core]
+    /// The number of threads, which does not affect results [default: one per core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
-    /// How to print [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }

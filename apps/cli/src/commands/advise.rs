@@ -1,4 +1,4 @@
-//! `pavior advise`: what else would have happened to the jobs of a log.
+//! `pavior advise`: the jobs of a log under alternative settings.
 
 use pavior::draw as report;
 use pavior::experiments::advice::{
@@ -14,7 +14,7 @@ use crate::output::{self, Format, Table};
 use crate::progress::Bar;
 use crate::{files, logs, pool, run_directory};
 
-/// Tables are for terminals of 80 columns.
+/// The width of tables, for terminals of 80 columns.
 const WIDTH: usize = 80;
 
 pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
@@ -55,12 +55,12 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     }
 }
 
-/// Which program made a page, by which command.
+/// Returns the program and the command that made a page.
 fn provenance() -> [String; 2] {
     [format!("Pavior {}", env!("CARGO_PKG_VERSION")), run_directory::typed()]
 }
 
-/// Sentences, then tables.
+/// Prints sentences, then tables.
 fn tell(advice: &Advice) -> Result<(), Failure> {
     let Advice { jobs, machine, strategy, scheduler, present, .. } = advice;
     let never = present.rejected + present.stuck;
@@ -123,7 +123,7 @@ fn table(advice: &Advice, what: &str, by_size: bool) -> Result<(), Failure> {
     table.print(WIDTH).map(drop)
 }
 
-/// Everything, in the units of the metrics.
+/// Returns everything, in the units of the metrics.
 fn whole(advice: &Advice) -> Value {
     let keyed = |of: &dyn Fn(usize) -> Value| -> Value {
         let measures = advice.measures.iter().enumerate();
@@ -161,7 +161,7 @@ fn whole(advice: &Advice) -> Value {
     })
 }
 
-/// A row for each alternative and metric, in the units of the metrics.
+/// Prints one row per alternative and metric, in the units of the metrics.
 fn csv(advice: &Advice) -> Result<(), Failure> {
     let header = ["alternative", "metric", "value", "difference", "low", "high", "command"];
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());

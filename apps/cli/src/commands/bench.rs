@@ -1,4 +1,4 @@
-//! `pavior bench`: how long an allocation takes.
+//! `pavior bench`: the time of an allocation.
 
 use pavior::Request;
 use pavior::draw::{Chart, ChartAxis, Mark, Marks, Series, Unit};
@@ -14,10 +14,10 @@ use crate::output::{self, Format, Table};
 use crate::progress::Bar;
 use crate::{files, input};
 
-/// The least number of requests that are drawn before the stream repeats itself.
+/// The minimum number of requests that are drawn before the stream repeats.
 const DRAWN: usize = 100_000;
 
-/// The stream of requests, and what it is, in words.
+/// The stream of requests, and its description.
 struct Stream {
     requests: Vec<Request>,
     sides: Option<String>,
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     }
 }
 
-/// The requests: of a log, or drawn.
+/// Creates the stream of requests, from a log or by drawing.
 fn stream(args: &BenchArgs, strategy: &Selection) -> Result<Stream, Failure> {
     let mut settings = args.requests.settings();
     settings.push(Setting::new("machine", &args.machine));
@@ -76,7 +76,7 @@ fn stream(args: &BenchArgs, strategy: &Selection) -> Result<Stream, Failure> {
         return Ok(Stream { requests, sides: None, trace: Some(trace.to_string()), words });
     }
     let sides = args.requests.given()?.sides.map(|sides| sides.to_string()).unwrap_or_default();
-    // More than are asked, but where warming up takes very long.
+    // More than needed, unless the warm-up takes very long.
     let requests = requests.take(args.rounds.attempts.max(DRAWN)).collect();
     let words = format!("sides {sides}");
     Ok(Stream { requests, sides: Some(sides), trace: None, words })
@@ -86,7 +86,7 @@ struct Report {
     bench: Bench,
     stream: Stream,
     results: BenchResults,
-    /// The strategies left out; none where they are an error.
+    /// The strategies that were left out. `None` if that is an error.
     skipped: Option<Vec<LeftOut>>,
 }
 
@@ -120,7 +120,7 @@ impl Report {
         document
     }
 
-    /// What was left out, in a sentence.
+    /// Describes the strategies that were left out.
     fn left_out(&self) -> Option<String> {
         let skipped = self.skipped.as_ref().filter(|skipped| !skipped.is_empty())?;
         let all: Vec<String> = skipped.iter().map(LeftOut::words).collect();
@@ -200,7 +200,7 @@ impl Report {
         )
     }
 
-    /// What a reader must know to read the table right.
+    /// Returns notes that are necessary to read the table correctly.
     fn notes(&self, cut: usize) -> Vec<String> {
         let mut notes = vec![format!(
             "m: parts held; work: units looked at; whole: with grants and releases; ratio: of \
@@ -224,13 +224,13 @@ impl Report {
         notes
     }
 
-    /// Bars of the medians; what stands for an interval reaches to the 99th percentile.
+    /// Draws bars of the medians, with intervals that extend to the 99th percentile.
     fn chart(&self) -> Chart {
         let rows = &self.results.rows;
         let series = |name: &str, of: fn(&BenchRow) -> &Answers| {
             let mark = |(place, row): (usize, &BenchRow)| {
                 let times = of(row).times?;
-                // A time below the clock's resolution has a bar, too.
+                // A time below the clock's resolution also gets a bar.
                 let y = times.median_ns.max(0.1);
                 Some(Mark { x: place as f64, y, interval: Some([y, times.p99_ns]) })
             };
@@ -259,7 +259,7 @@ impl Report {
     }
 }
 
-/// A row, cell by cell, with the names that JSON and CSV have.
+/// Returns the cells of a row, with the names used in JSON and CSV.
 fn cells(row: &BenchRow) -> Vec<(&'static str, Value)> {
     let attempts = row.all.count as f64;
     let mut cells = vec![
@@ -292,7 +292,7 @@ fn cells(row: &BenchRow) -> Vec<(&'static str, Value)> {
     cells
 }
 
-/// To a tenth of a nanosecond: no clock shows more.
+/// Rounds to a tenth of a nanosecond, the resolution of the clock at best.
 fn tenth(ns: f64) -> f64 {
     (ns * 10.0).round() / 10.0
 }
@@ -302,13 +302,13 @@ fn times(times: Option<Times>) -> [String; 3] {
     [0, 1, 2].map(|index| all.map_or("-".to_string(), |all| digits(all[index])))
 }
 
-/// What was looked at, boxes and words together, per attempt.
+/// Formats the work per attempt: boxes and words together.
 fn work(answers: &Answers) -> String {
     let units = answers.work.boxes + answers.work.words;
     if answers.count == 0 { "-".into() } else { digits(units as f64 / answers.count as f64) }
 }
 
-/// A number to three digits, or all digits before the point.
+/// Formats a number with three digits, or with all digits before the point.
 fn digits(value: f64) -> String {
     format!("{value:.*}", decimals(value))
 }

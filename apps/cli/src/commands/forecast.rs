@@ -1,5 +1,5 @@
-//! `pavior forecast`: each job of a log is told at its submission when it will start, or each of a
-//! queue now.
+//! `pavior forecast`: predicts the start of each job of a log at its submission, or of each job of
+//! a queue now.
 
 mod state;
 
@@ -50,7 +50,7 @@ fn of_log(args: &ForecastArgs, log: &Path, effort: Effort) -> Result<(), Failure
     tell(Format::or_default(args.format), &Score::of(&judged), rejected)
 }
 
-/// The one run of a log that the options describe.
+/// Reads the settings of the one run of a log.
 fn settings(args: &ForecastArgs, log: &Path) -> Result<RunSettings, Failure> {
     let mut settings = args.parameters.settings();
     settings.insert(0, Setting::new("trace", log.to_string_lossy()));
@@ -67,7 +67,7 @@ fn settings(args: &ForecastArgs, log: &Path) -> Result<RunSettings, Failure> {
     }
 }
 
-/// A line for each job, in seconds of the log.
+/// Writes one line per job, in seconds of the log.
 fn lines(out: &mut dyn Write, judged: &[Judged]) -> io::Result<()> {
     writeln!(out, "job,user,nodes,submit,low,median,high,plan,corrected,start,held")?;
     for job in judged {
@@ -85,7 +85,7 @@ fn seconds(time: pavior::Time) -> f64 {
     TimeUnit::SECOND.units(time).round()
 }
 
-/// Prints how good the intervals were.
+/// Prints the accuracy of the intervals.
 fn tell(format: Format, score: &Score, rejected: u64) -> Result<(), Failure> {
     let losses = [
         ("intervals", score.loss),

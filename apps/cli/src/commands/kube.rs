@@ -10,7 +10,7 @@ use crate::args::{KubeArgs, KubeCommand};
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
-/// How many other Jobs may move in what `why` tells.
+/// The maximum number of other Jobs that move in the answer of `why`.
 const MOVED: usize = 2;
 
 pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
     }
 }
 
-/// A name that no other copy has: a pod's name is its host's.
+/// Returns a name that no other copy has. The name of a pod is that of its host.
 fn name_of_copy() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     format!("{}-{}", host.trim(), std::process::id())
@@ -57,7 +57,7 @@ fn date(seconds: u64) -> String {
     Date(Duration::from_secs(seconds)).to_string()
 }
 
-/// Between when and when a Job starts, or why that is not known.
+/// Formats the interval in which a Job will probably start, or the reason why it is unknown.
 fn probably(one: &Entry) -> String {
     let time = |at: Option<u64>| at.map_or_else(|| "after 60 days".to_string(), date);
     match (one.range, one.obstacle) {
@@ -68,7 +68,7 @@ fn probably(one: &Entry) -> String {
     }
 }
 
-/// A line for each Job; what it waits for stands last, and is cut at the width.
+/// Prints one line per Job. The last column is the reason for waiting, cut at the width.
 fn queue(format: Option<Format>) -> Result<(), Failure> {
     let all = Cluster::read().and_then(|cluster| cluster.queue()).map_err(failure)?;
     let header = ["job", "shape", "state", "box", "starts", "probably", "waits for"];
@@ -97,7 +97,7 @@ fn queue(format: Option<Format>) -> Result<(), Failure> {
     }
 }
 
-/// What a Job waits for. At most so many others move in the plans that are told.
+/// Explains what a Job waits for. `moved` limits the other Jobs that move in the plans.
 fn why(job: &str, moved: usize) -> Result<(), Failure> {
     let Some((namespace, name)) = job.split_once('/') else {
         return Err(Failure::usage("a Job is written NAMESPACE/NAME, such as default/train"));
@@ -140,7 +140,7 @@ fn slots(shape: &str, budget: u64, format: Option<Format>) -> Result<(), Failure
     }
 }
 
-/// What was opened, and what is left.
+/// Prints the gates that were opened, and the remaining steps.
 fn uninstall(open: bool) -> Result<(), Failure> {
     let removal = pavior_kube::remove(open).map_err(failure)?;
     let line = |word: &'static str| move |text: &String| format!("{word}  {text}\n");
@@ -150,7 +150,7 @@ fn uninstall(open: bool) -> Result<(), Failure> {
     output::plain(&opened.chain(left).chain(jobs).collect::<String>())
 }
 
-/// An unknown Job or a shape that no machine has is the user's; anything else is not.
+/// Converts an error. An unknown Job, or a shape that no machine has, is a usage error.
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
 fn failure(error: KubeError) -> Failure {
     match error {

@@ -13,7 +13,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     Ok(io::stdout().lock().write_all(&text)?)
 }
 
-/// The manual pages: a file for each command, or all of them printed.
+/// Writes the manual pages, one file per command, or prints them all.
 pub(crate) fn pages(args: &ManualArgs) -> Result<(), Failure> {
     match &args.into {
         Some(folder) => Ok(clap_mangen::generate_to(Cli::command(), folder)?),
@@ -21,7 +21,7 @@ pub(crate) fn pages(args: &ManualArgs) -> Result<(), Failure> {
     }
 }
 
-/// The manual page of `pavior` and, after it, one of each command.
+/// Prints the manual page of `pavior`, followed by those of the commands.
 fn print() -> Result<(), Failure> {
     let mut text = Vec::new();
     let command = Cli::command();

@@ -1,4 +1,4 @@
-//! `pavior merge`: joins directories with parts of one experiment into one that is finished.
+//! `pavior merge`: joins directories with parts of an experiment into a complete one.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -40,10 +40,10 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     results::check_stuck_jobs(&specification, &samples)
 }
 
-/// The replications of all parts, each once.
+/// Joins the replications of all parts, each once.
 ///
 /// # Errors
-/// If the parts are not of one experiment, or differ in a replication.
+/// Returns an error if the parts are not of one experiment, or if they differ in a replication.
 fn join(parts: &mut [Part]) -> Result<Vec<JournalEntry>, Failure> {
     let mut all: HashMap<(usize, u64), JournalEntry> = HashMap::new();
     for index in 0..parts.len() {

@@ -1,4 +1,4 @@
-//! `pavior network`: messages, one JSON object a line, through the network.
+//! `pavior network`: sends messages, one JSON object per line, through the network.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let NetworkParameters { settings, engine, flits } = parameters(&args.network)?;
     let mut messages = read(&grid, flits)?;
-    // Ids are the order of input; engines take messages in the order of creation.
+    // Ids are in the order of input; engines take messages in the order of creation.
     messages.sort_by_key(|message| (message.created, message.id));
     let mut network =
         Network::new(grid, settings, engine).map_err(|error| Failure::usage(error.to_string()))?;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
     printer.finish()
 }
 
-/// The network, checked.
+/// Reads the parameters of the network, and checks them.
 fn parameters(args: &ParameterArgs<OfNetworks>) -> Result<NetworkParameters, Failure> {
     let network = NetworkParameters::new(&args.given()?);
     let NetworkParameters { engine, settings, .. } = network;
@@ -54,12 +54,12 @@ fn parameters(args: &ParameterArgs<OfNetworks>) -> Result<NetworkParameters, Fai
     Ok(network)
 }
 
-/// Reads all messages; a line that is wrong ends the command.
+/// Reads all messages. A wrong line ends the command.
 fn read(grid: &Grid, flits: u32) -> Result<Vec<Message>, Failure> {
     let mut messages = Vec::new();
     busy::each_line(Path::new("-"), |line, _| {
         let whole = 0..line.len();
-        // A list of its values in their order would be taken for a message.
+        // A list of values in order would otherwise be accepted as a message.
         if line.trim_start().starts_with('[') {
             return Err(("a message is an object, {\"at\",\"from\",\"to\"}".into(), whole));
         }
@@ -81,7 +81,7 @@ fn read(grid: &Grid, flits: u32) -> Result<Vec<Message>, Failure> {
     Ok(messages)
 }
 
-/// A node from as many coordinates as the machine has axes.
+/// Reads a node from one coordinate per axis of the machine.
 fn point(grid: &Grid, coordinates: &[u64]) -> Option<Coordinates> {
     let mut point = [0; 3];
     if coordinates.len() != grid.axes() {
@@ -93,7 +93,8 @@ fn point(grid: &Grid, coordinates: &[u64]) -> Option<Coordinates> {
     grid.contains(point).then_some(point)
 }
 
-/// Prints deliveries in the order of ids, each as soon as those before it have been printed.
+/// A printer of deliveries in the order of ids. Each is printed as soon as those before it have
+/// been.
 struct Printer {
     format: Format,
     settings: Settings,
@@ -108,7 +109,7 @@ const HEADER: [&str; 6] = ["id", "created", "delivered", "latency", "hops", "blo
 impl Printer {
     fn new(format: Option<Format>, settings: Settings) -> Printer {
         Printer {
-            // JSON lines unless asked otherwise, on a terminal too.
+            // JSON lines by default, also on a terminal.
             format: format.unwrap_or(Format::Json),
             settings,
             next: 0,

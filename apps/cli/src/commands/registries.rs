@@ -1,4 +1,4 @@
-//! `strategies`, `schedulers`, `metrics`: what there is, from the registries.
+//! `strategies`, `schedulers`, `metrics`: lists of the registries.
 
 use pavior::Grid;
 use pavior::names::OptionSpec;
@@ -54,7 +54,7 @@ fn strategy(selection: &Selection) -> Value {
     })
 }
 
-/// The numbers of axes and the topologies on which a strategy works, found by asking.
+/// Returns the numbers of axes and the topologies on which a strategy works, by trying them.
 fn supported(selection: &Selection) -> (Vec<usize>, Vec<&'static str>) {
     let grid = |axes: usize, wrap: bool| {
         Grid::new(&vec![8; axes], &vec![wrap; axes]).expect("a small grid")
@@ -63,7 +63,7 @@ fn supported(selection: &Selection) -> (Vec<usize>, Vec<&'static str>) {
     let axes = (1..=3).filter(|&axes| works(axes, false) || works(axes, true)).collect();
     let topologies = [("mesh", false), ("torus", true)]
         .into_iter()
-        // A ring alone does not make a torus.
+        // A one-dimensional ring alone does not count as torus support.
         .filter(|&(_, wrap)| (2..=3).any(|axes| works(axes, wrap)))
         .map(|(name, _)| name)
         .collect();
@@ -127,7 +127,7 @@ fn options(specs: &[OptionSpec]) -> Vec<Value> {
     specs.iter().map(option).collect()
 }
 
-/// Prints entries; a table shows some of their fields.
+/// Prints entries. A table shows some of their fields.
 fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Failure> {
     match Format::or_default(args.format) {
         Format::Json => output::json(&Value::Array(entries.to_vec())),
@@ -156,7 +156,7 @@ fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Fai
     }
 }
 
-/// A field as a cell of a table.
+/// Formats a field as a cell of a table.
 fn cell(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

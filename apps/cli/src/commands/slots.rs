@@ -1,4 +1,4 @@
-//! `pavior slots`: how many boxes of a shape can be placed side by side, now and later.
+//! `pavior slots`: the number of boxes of a shape that fit side by side, now and later.
 
 use pavior::answers::{Move, SearchLimits, Shape, Slots, SlotsAnswer, Snapshot, slots};
 use pavior::strategies::explain;
@@ -38,20 +38,20 @@ pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
     story.tell(Format::or_default(args.format))
 }
 
-/// What is known, and how it is told.
+/// The results, and the settings for printing them.
 struct Story<'a> {
     busy: &'a Busy,
     grid: Grid,
     shapes: Vec<Shape>,
-    /// Whether none fits on the empty machine either.
+    /// True if none fits on the empty machine.
     never: bool,
     answer: SlotsAnswer,
-    /// When there are more, as the file writes times.
+    /// The time at which more fit, in the format of the file.
     at: Option<Value>,
 }
 
 impl Story<'_> {
-    /// The boxes that are listed and drawn: after the moves, if they were asked for.
+    /// Returns the boxes to list and draw: those after the moves, if requested.
     fn boxes(&self) -> &[Cuboid] {
         let SlotsAnswer { now, after, .. } = &self.answer;
         after.as_ref().map_or(&now.boxes, |after| &after.plan.boxes)

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
     }
 }
 
-/// What is missing; exit status 1 if anything is.
+/// Prints missing settings. The exit status is 1 if there are any.
 fn check(config: &Config) -> Result<(), Failure> {
     let found = pavior_slurm::check(config).map_err(failure)?;
     let mut text = String::new();
@@ -52,7 +52,7 @@ fn check(config: &Config) -> Result<(), Failure> {
     Err(Failure::Other(format!("missing: {}", found.faults.len())))
 }
 
-/// What was done, and what is left to do by hand.
+/// Prints the changes, and the remaining manual steps.
 fn uninstall(config: &Config) -> Result<(), Failure> {
     let removal = pavior_slurm::uninstall(config).map_err(failure)?;
     let line = |word: &'static str| move |text: &String| format!("{word}  {text}\n");
@@ -67,7 +67,7 @@ fn install(config: &Config, path: &Path, folder: &Path) -> Result<(), Failure> {
     output::plain(&text)
 }
 
-/// A bad configuration or an unknown job is the user's; anything else is not.
+/// Converts an error. A bad configuration or an unknown job is a usage error.
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
 fn failure(error: SlurmError) -> Failure {
     match error {

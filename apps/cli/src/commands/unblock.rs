@@ -1,4 +1,4 @@
-//! `pavior unblock`: which jobs to move so that a request fits, and what else a plan can say.
+//! `pavior unblock`: the jobs to move so that a request fits, and other plans.
 
 mod by;
 
@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 use crate::{files, input};
 
-/// The width of tables and sentences, on wider terminals too.
+/// The width of tables and sentences, also on wider terminals.
 pub(super) const WIDE: usize = 80;
 
 pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     }
 }
 
-/// The boxes that a request allows; none if it has no box.
+/// Returns the boxes that a request allows. Empty if it has no box.
 pub(super) fn shapes(
     request: Option<Request>,
     machine: &Machine,
@@ -72,7 +72,7 @@ pub(super) fn shapes(
     })
 }
 
-/// A node, such as 1,2.
+/// Parses a node, such as 1,2.
 fn node(typed: &str, grid: &Grid) -> Result<NodeId, Failure> {
     let numbers: Option<Vec<u16>> = typed.split(',').map(|part| part.parse().ok()).collect();
     let mut point = [0; 3];
@@ -86,7 +86,7 @@ fn node(typed: &str, grid: &Grid) -> Result<NodeId, Failure> {
     Err(Failure::option("--drain", typed, 0, &BadName { reason, span: 0..typed.len() }))
 }
 
-/// The weights of a file, as integers, and what they are multiplied by: decimals by a million.
+/// Reads the weights of a file as integers, and their scale: decimals are multiplied by a million.
 fn weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<(Weights, f64), Failure> {
     let mut given: Vec<Option<f64>> = vec![None; busy.state.held().len()];
     busy::each_line(path, |line, _| {
@@ -122,7 +122,7 @@ fn weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<(Weights, f6
     Ok((weights.map_err(|error| Failure::usage(error.to_string()))?, scale))
 }
 
-/// What is known, and how it is told.
+/// The results, and the settings for printing them.
 struct Story {
     busy: Busy,
     snapshot: Snapshot,
@@ -250,7 +250,7 @@ impl Story {
         self.tell_places(&value, &sentence, &["place"], &rows)
     }
 
-    /// Prints an answer without moves, as JSON, as CSV with a row a place, or as a sentence.
+    /// Prints an answer without moves, as JSON, as CSV with one row per place, or as a sentence.
     fn tell_places(
         &self,
         value: &Value,
@@ -310,7 +310,7 @@ impl Story {
         jobs.iter().map(|&job| self.busy.name(job)).collect()
     }
 
-    /// Names for people.
+    /// Returns the names of jobs for people.
     fn shown_names(&self, jobs: &[JobId]) -> Vec<String> {
         jobs.iter().map(|&job| self.busy.shown_name(job).to_string()).collect()
     }
@@ -319,7 +319,7 @@ impl Story {
         at.map_or(Value::Null, |at| parts(self.snapshot.grid(), &[*at]).remove(0))
     }
 
-    /// A sum of weights as it was given: an integer unless some weight is none.
+    /// Returns a sum of weights in its original scale, as an integer if all weights are integers.
     fn number(&self, weight: u64) -> Value {
         if self.scale > 1.0 { json!(weight as f64 / self.scale) } else { json!(weight) }
     }
@@ -358,7 +358,7 @@ pub(super) fn draw(
     files::write_whole(path, |out| out.write_all(svg.as_bytes()))
 }
 
-/// Moves, as JSON.
+/// Returns moves as JSON.
 pub(super) fn moves_of(busy: &Busy, grid: &Grid, moves: &[Move]) -> Vec<Value> {
     let told = |step: &Move| {
         json!({
@@ -370,7 +370,7 @@ pub(super) fn moves_of(busy: &Busy, grid: &Grid, moves: &[Move]) -> Vec<Value> {
     moves.iter().map(told).collect()
 }
 
-/// A number of jobs, in words.
+/// Formats a number of jobs.
 fn jobs(count: usize) -> String {
     if count == 1 { "1 job".into() } else { format!("{count} jobs") }
 }

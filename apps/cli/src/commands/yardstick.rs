@@ -1,4 +1,4 @@
-//! `pavior yardstick`: how far above proven bounds strategies and schedulers are.
+//! `pavior yardstick`: the gap between strategies and schedulers and proven bounds.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -58,7 +58,7 @@ fn of_yardstick(error: YardstickError) -> Failure {
     Failure::usage(error.to_string())
 }
 
-/// The board, and the jobs and certificates of each scenario.
+/// Writes the board, and the jobs and certificates of each scenario.
 fn write(
     args: &YardstickArgs,
     instances: &[Instance],
@@ -91,14 +91,15 @@ fn write(
     Ok(())
 }
 
-/// How far above its bound each scenario is: at best, at best in boxes, and with the plainest rule.
+/// Draws the gap of each scenario: the best entry, the best entry with boxes, and the simplest
+/// rule.
 fn figure(board: &Board) -> Chart {
     let catalogue = Catalogue::default();
     let mut categories: Vec<String> = board.rows.iter().map(|row| row.scenario.clone()).collect();
     categories.dedup();
     let series = |name: &str, is_of: &dyn Fn(&Row) -> bool| {
         let least = |(x, scenario): (usize, &String)| {
-            // Rows stand in the order of turnaround.
+            // Rows are in the order of turnaround.
             let row = board.rows.iter().find(|row| row.scenario == *scenario && is_of(row))?;
             Some(Mark { x: x as f64, y: row.turnaround / row.bound, interval: None })
         };
@@ -122,7 +123,7 @@ fn figure(board: &Board) -> Chart {
     }
 }
 
-/// What is left out, and how many statements hold.
+/// Prints the scenarios that are left out, and the number of statements that hold.
 fn notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judged: &Judged) {
     let log = |(name, _, log): (&str, &str, Option<&str>)| Some(format!("{name} ({})", log?));
     let left_out: Vec<String> = yardstick.scenarios().filter_map(log).collect();
@@ -151,7 +152,7 @@ fn notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judged: &Ju
     }
 }
 
-/// What the board says, statement by statement.
+/// Prints the statements about the board.
 fn verdicts(judged: &Judged) -> Result<(), Failure> {
     output::plain("\n")?;
     let mut table = Table::new(&["statement", "verdict", "ours", "stated", "what"], 2);
@@ -198,7 +199,7 @@ fn tell(format: Format, board: &Board) -> Result<(), Failure> {
     }
 }
 
-/// A cell as JSON: a number, nothing, or a word.
+/// Converts a cell to JSON: a number, null, or a word.
 fn typed(cell: &str) -> Value {
     match (cell, cell.parse::<f64>()) {
         ("", _) => Value::Null,

@@ -1,4 +1,5 @@
-//! `pavior advise`: its numbers are those of its commands, and every door says the same.
+//! `pavior advise`: its numbers equal those of the commands that it prints, and all interfaces give
+//! the same answer.
 
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{pavior, stderr, stdout};
 
-/// The answers to lines of input.
+/// Returns the answers to lines of input.
 fn answers(machine: &str, strategy: &str, lines: &[&str]) -> Vec<Value> {
     let arguments = ["allocate", "--machine", machine, "--strategy", strategy];
     let output = pavior(&arguments, &(lines.join("\n") + "\n"));

@@ -1,4 +1,4 @@
-//! The answers of `pavior explain` are those of the table that every interface is asked.
+//! The answers of `pavior explain` to the table of questions for all interfaces.
 
 use pavior_trials::{ANSWERS, in_words_of_the_table};
 use serde_json::{Value, json};

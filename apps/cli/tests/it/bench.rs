@@ -1,10 +1,10 @@
-//! `pavior bench`: what it counts is certain, what it times is there, and nonsense is refused.
+//! `pavior bench`: counts are exact, times are present, and nonsense is rejected.
 
 use serde_json::Value;
 
 use crate::{good, refused, refused_for};
 
-/// Runs few attempts once, where nothing else is said.
+/// Runs a few attempts once by default.
 fn quick(format: &str, arguments: &[&str]) -> String {
     let mut all = vec!["bench", "--format", format];
     for (option, value) in [("--attempts", "300"), ("--rounds", "1")] {
@@ -19,7 +19,7 @@ fn bench(arguments: &[&str]) -> Value {
     serde_json::from_str(&quick("json", arguments)).unwrap()
 }
 
-/// The results without what is measured.
+/// Returns the results without measured values.
 fn counted(results: &Value) -> Vec<Value> {
     let mut rows = results["results"].as_array().unwrap().clone();
     assert!(!rows.is_empty());
@@ -31,7 +31,7 @@ fn counted(results: &Value) -> Vec<Value> {
     rows
 }
 
-/// A log of jobs of these sizes.
+/// Writes a log of jobs with these sizes.
 fn log(folder: &tempfile::TempDir, sizes: &[u32]) -> String {
     let path = folder.path().join("log.swf");
     let line = |(at, size): (usize, &u32)| {
@@ -70,7 +70,7 @@ fn results_have_counts_and_times() {
         }
         assert!(row["whole_mean_ns"].as_f64().unwrap() > 0.0);
     }
-    // The two searches give the same answers, so that the machine goes through the same states.
+    // The two searches give the same answers, so the machine passes through the same states.
     for key in ["granted", "warmup_attempts", "busy_submeshes"] {
         assert_eq!(rows[0][key], rows[1][key], "{key}");
     }
@@ -82,21 +82,21 @@ fn results_have_counts_and_times() {
 #[test]
 fn every_refusal_makes_the_oldest_job_depart() {
     let folder = tempfile::tempdir().unwrap();
-    // Each job fills the machine: it is refused once, and then granted.
+    // Each job fills the machine, so it is refused once and then granted.
     let full = log(&folder, &[4]);
     let run = ["--machine", "mesh:2x2", "--strategy", "ff", "--trace", &full, "--warmup", "0"];
     let row = &counted(&bench(&run))[0];
     assert_eq!((&row["granted"], &row["refused"]), (&150.into(), &150.into()));
     assert_eq!(row["busy_submeshes"], 0.5);
     assert_eq!(row["warmup_attempts"], 0);
-    // The rule makes 3 nodes a box of 2x2, so that no two jobs fit; torn apart, they do.
+    // The rule turns 3 nodes into a box of 2x2, so no two jobs fit; in pieces, they do.
     let sizes = log(&folder, &[1, 3, 9]);
     let run = ["--machine", "mesh:2x2", "--strategy", "ff,naive", "--trace", &sizes];
     let rows = counted(&bench(&run));
     assert_eq!(rows[0]["busy_submeshes"], 0.5);
     assert!(rows[1]["busy_submeshes"].as_f64() > Some(1.0));
     for row in &rows {
-        // 9 nodes never fit, and are passed over once for every two jobs.
+        // 9 nodes never fit, and are skipped once for every two jobs.
         let granted = row["granted"].as_u64().unwrap();
         let rejected = row["rejected_requests"].as_u64().unwrap();
         assert!((granted / 2).abs_diff(rejected) <= 1, "{row}");
@@ -112,7 +112,7 @@ fn a_fill_bounds_what_is_held() {
         assert!(half["busy_submeshes"].as_f64() < near["busy_submeshes"].as_f64());
         assert!(half["granted"].as_u64() > near["granted"].as_u64());
     }
-    // Room is made beforehand, so that a strategy that needs only room never refuses.
+    // Room is made beforehand, so a strategy that only needs enough nodes never refuses.
     let full = bench(&[&run[..], &["--fill", "1"]].concat());
     let naive = &full["results"][0];
     assert_eq!((&naive["refused"], &naive["refused_median_ns"]), (&0.into(), &Value::Null));

@@ -1,4 +1,4 @@
-//! The examples of the README and the docs, run as they stand, from the root of the repository.
+//! The examples of the README and the docs, run from the root of the repository.
 
 #[test]
 fn examples_of_the_docs() {

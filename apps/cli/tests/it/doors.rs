@@ -1,4 +1,4 @@
-//! Doors to other programs are features of the build.
+//! Interfaces to other programs are features of the build.
 
 #[cfg(feature = "slurm")]
 use crate::refused_for;

@@ -1,7 +1,7 @@
 //! Evalys, Batsim's companion from the Python Package Index, reads our `jobs.csv`.
 //!
-//! It is installed once into a virtual environment below `target/tmp`. Where that is not possible,
-//! as without Python or a network, the test says why and checks nothing.
+//! It is installed once into a virtual environment below `target/tmp`. If this is impossible, for
+//! example without Python or a network, the test prints the reason and checks nothing.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -93,11 +93,12 @@ fn evalys_reads_our_jobs() {
     };
     near("waiting", metric("waiting"));
     near("running", 16.0 * metric("utilization"));
-    // Job 12 must wait, and for half a second job 17.
+    // Job 12 must wait, and job 17 waits half a second.
     assert_eq!(read["queue"], 16 + 3);
 }
 
-/// The Python of a virtual environment with Evalys; made at the first use, within `limit`.
+/// Returns the Python of a virtual environment with Evalys, which is created at the first use,
+/// within `limit`.
 fn environment(limit: Duration) -> Result<PathBuf, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("evalys");
     let python = folder.join("bin/python");
@@ -120,12 +121,12 @@ fn environment(limit: Duration) -> Result<PathBuf, String> {
         Ok(()) => (ready, ""),
         Err(reason) => (failed, reason.as_str()),
     };
-    // A mark that cannot be written costs the next run its time, and this one nothing.
+    // Without a mark, the next run takes longer, and nothing else changes.
     let _ = std::fs::write(mark, text);
     made.map(|()| python)
 }
 
-/// Waits for a command to succeed, but not beyond the deadline.
+/// Waits for a command to succeed, until a deadline.
 fn finish(command: &mut Command, deadline: Instant) -> Result<(), String> {
     let named = format!("{command:?}");
     let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -138,7 +139,7 @@ fn finish(command: &mut Command, deadline: Instant) -> Result<(), String> {
                 std::thread::sleep(Duration::from_millis(50));
             }
             Ok(None) => {
-                // It may have ended this moment; either way it is over.
+                // It may have ended just now; in any case it is over.
                 let _ = child.kill().and_then(|()| child.wait().map(drop));
                 return Err(format!("{named}: not done in time"));
             }
@@ -147,7 +148,7 @@ fn finish(command: &mut Command, deadline: Instant) -> Result<(), String> {
     }
 }
 
-/// The last line that a command wrote to standard error.
+/// Returns the last line that a command wrote to standard error.
 fn last_words(child: Child) -> String {
     let mut text = String::new();
     let _ = child.stderr.map(|mut stderr| stderr.read_to_string(&mut text));

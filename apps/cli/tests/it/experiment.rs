@@ -1,5 +1,5 @@
-//! `pavior experiment` and `merge`: killed, resumed, sharded, locked, full; the same bytes come
-//! out.
+//! `pavior experiment` and `merge`: killed, resumed, sharded, locked, on a full disk; the results
+//! are the same bytes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use crate::{good, pavior, refused, refused_for, stderr};
 
-/// About a second of work on one thread, in some hundred replications.
+/// An experiment that takes about a second on one thread, in some hundred replications.
 const SWEEP: &str = "machine = 'mesh:16x16'\nstrategy = ['ff', 'tff', 'bl']\nload = [0.5, 1, 2]\n\
     jobs = 2000\nprecision = 0.01\nmax-replications = 50\n[[figure]]\nname = 'turnaround'\n\
     y = 'turnaround'\n";
 
-/// Little work.
+/// A short experiment.
 const SMALL: &str = "machine = 'mesh:8x8'\nstrategy = ['ff', 'tff']\nload = [1, 2, 3]\njobs = 60\n\
     replications = 4\n[[figure]]\nname = 'f'\ny = 'utilization'\n";
 
@@ -27,7 +27,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// The files whose bytes must not depend on when, where and how often the experiment ran.
+/// Returns the files whose bytes must not depend on when, where and how often the experiment ran.
 fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(directory).unwrap() {
@@ -47,7 +47,7 @@ fn killed_at_many_moments_and_resumed_the_bytes_are_the_same() {
     let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
     good(&["experiment", text(&file), "--out", text(&whole)]);
     let mut kills = 0;
-    // Not spread evenly, and the same in every run of this test; machines differ anyway.
+    // Not evenly distributed, but the same in every run of this test; machines differ anyway.
     let pauses = (0..pavior_trials::size(3, 20, 20))
         .map(|moment: u64| Duration::from_millis(3 + moment * 7919 % 61));
     for pause in pauses {
@@ -59,7 +59,7 @@ fn killed_at_many_moments_and_resumed_the_bytes_are_the_same() {
             .spawn()
             .unwrap();
         std::thread::sleep(pause);
-        // SIGKILL: nothing is tidied up.
+        // SIGKILL: nothing is cleaned up.
         child.kill().unwrap();
         kills += i32::from(!child.wait().unwrap().success());
     }
@@ -68,7 +68,7 @@ fn killed_at_many_moments_and_resumed_the_bytes_are_the_same() {
     good(&["experiment", text(&file), "--resume", "--out", text(&killed)]);
     assert!(files(&whole) == files(&killed), "the bytes differ");
     assert!(!killed.join("journal").exists());
-    // Resuming what is finished changes nothing, nor what it says of when it ran.
+    // Resuming a finished run changes nothing, including the recorded time of the run.
     let run = std::fs::read_to_string(killed.join("run.json")).unwrap();
     good(&["experiment", text(&file), "--resume", "--out", text(&killed), "--threads", "1"]);
     assert!(files(&whole) == files(&killed));
@@ -82,7 +82,7 @@ fn a_torn_journal_loses_only_what_was_torn() {
     let (whole, torn) = (folder.path().join("whole"), folder.path().join("torn"));
     good(&["experiment", text(&file), "--out", text(&whole)]);
     good(&["experiment", text(&file), "--out", text(&torn), "--shard", "1/2"]);
-    // As if it had been killed in the middle of a line, after a good one.
+    // The state after a kill in the middle of a line, after a complete one.
     let replications = std::fs::read_to_string(torn.join("replications.csv")).unwrap();
     let mut cut = replications.lines().take(3).collect::<Vec<_>>().join("\n");
     cut.push('\n');
@@ -115,10 +115,10 @@ fn shards_merge_to_the_same_bytes() {
     let all: Vec<&str> = shards.iter().map(|shard| text(shard)).collect();
     good(&[&["merge"][..], &all, &["--out", text(&merged)]].concat());
     assert!(files(&whole) == files(&merged), "the bytes differ");
-    // Measured times are carried along.
+    // Measured times are kept.
     let lines = |path: &Path| std::fs::read_to_string(path).unwrap().lines().count();
     assert_eq!(lines(&merged.join("timings.csv")), lines(&whole.join("timings.csv")));
-    // Another experiment is no part of this one.
+    // Another experiment is not a part of this one.
     let other = folder.path().join("other");
     let changed = experiment(folder.path(), &SMALL.replace("jobs = 60", "jobs = 61"));
     good(&["experiment", text(&changed), "--out", text(&other)]);
@@ -226,7 +226,7 @@ fn the_examples_can_be_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let entries = |folder: &Path| std::fs::read_dir(folder).unwrap();
     let mut seen = 0;
-    // Those on job logs have a folder of their own.
+    // Experiments on job logs are in a separate folder.
     for entry in entries(&folder).chain(entries(&folder.join("logs"))) {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "toml") {
@@ -262,7 +262,7 @@ fn logs_are_found_beside_the_file() {
     // A log without messages has no latency.
     assert_eq!(rows[0]["metrics"].get("latency"), Some(&serde_json::Value::Null));
     good(&["experiment", text(&file), "--out", text(&out), "--resume"]);
-    // With another log it is another experiment.
+    // With another log, it is another experiment.
     let log = log.replace(" 60 ", " 61 ");
     std::fs::write(folder.path().join("log.swf"), log).unwrap();
     refused_for(
@@ -271,7 +271,8 @@ fn logs_are_found_beside_the_file() {
     );
 }
 
-/// Every byte of a finished directory: a flip is found, or is without effect on what is reported.
+/// Checks that a flipped byte of a finished directory is detected, or has no effect on the reported
+/// results.
 #[test]
 fn a_flipped_byte_of_a_finished_directory_is_found_or_without_effect() {
     let folder = tempfile::tempdir().unwrap();
@@ -284,7 +285,7 @@ fn a_flipped_byte_of_a_finished_directory_is_found_or_without_effect() {
     for name in ["replications.csv", "timings.csv", "run.json", "experiment.toml", "results.csv"] {
         let path = out.join(name);
         let Ok(whole) = std::fs::read(&path) else { continue };
-        // A few bytes of each file, spread over it; the crate of files flips every one.
+        // A few bytes of each file, spread over it; the tests of `files` flip every byte.
         for index in (0..whole.len()).step_by(whole.len() / 6 + 1) {
             let mut bytes = whole.clone();
             bytes[index] ^= 1;
@@ -299,7 +300,7 @@ fn a_flipped_byte_of_a_finished_directory_is_found_or_without_effect() {
             std::fs::write(&path, &whole).unwrap();
         }
     }
-    // A changed replication is named by its line, and run anew if asked for.
+    // A changed replication is named by its line, and run again if requested.
     let path = out.join("replications.csv");
     let whole = std::fs::read_to_string(&path).unwrap();
     let second = whole.lines().nth(2).unwrap();

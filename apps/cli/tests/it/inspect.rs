@@ -1,4 +1,4 @@
-//! `pavior trace inspect`: what is in a log, as text, JSON and a page.
+//! `pavior trace inspect`: the contents of a log as text, JSON and a page.
 
 use serde_json::Value;
 

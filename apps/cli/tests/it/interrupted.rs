@@ -27,8 +27,8 @@ fn start(arguments: &[&str]) -> Child {
         .unwrap()
 }
 
-/// Kills a run (SIGKILL: nothing is tidied up) as soon as a file has at least so many bytes.
-/// Whether it was killed before it came to its end.
+/// Kills a run (SIGKILL, without cleanup) as soon as a file has a minimum length. Returns true if
+/// the run was killed before its end.
 fn kill_when(mut run: Child, file: &Path, bytes: u64) -> bool {
     let there = || std::fs::metadata(file).is_ok_and(|file| file.len() >= bytes);
     while !there() {
@@ -42,8 +42,7 @@ fn kill_when(mut run: Child, file: &Path, bytes: u64) -> bool {
     !run.wait().unwrap().success()
 }
 
-/// As if a paper whose runs are long had been run: every replication is kept, all with the same
-/// numbers.
+/// Stores replications with made-up, equal numbers, in place of the long runs of a paper.
 fn keep_made_up(paper: &str, directory: &Path) {
     let journal = directory.join("journal");
     let run = start(&["reproduce", paper, "--quick", "--out", text(directory)]);
@@ -73,8 +72,8 @@ fn keep_made_up(paper: &str, directory: &Path) {
     std::fs::write(journal, lines).unwrap();
 }
 
-/// Every file by its name, without what is measured: files that hold measured times are empty here,
-/// and such rows are left out of the statements.
+/// Returns every file by name, without measured values: files with measured times are empty, and
+/// such rows are left out of the statements.
 fn unmeasured(folder: &Path) -> BTreeMap<String, String> {
     let mut timed: Vec<String> =
         ["timings.csv", "run.json", "report.html", "statements.md"].map(String::from).to_vec();
@@ -132,7 +131,8 @@ fn all_papers_killed_and_resumed_say_the_same() {
         }
     }
     good(&[&ALL[..], &[text(&whole)]].concat());
-    // While a paper is run, while its files are written, between papers, before the last page.
+    // During a paper's runs, during the writing of its files, between papers, and before the last
+    // page.
     let moments = [
         ("tbl/journal", 1),
         ("tbl/journal", 9000),
@@ -153,7 +153,7 @@ fn all_papers_killed_and_resumed_say_the_same() {
     let printed = good(&[&ALL[..], &[text(&killed), "--format", "csv"]].concat());
     let read = |path: &Path| std::fs::read_to_string(path.join("statements.csv")).unwrap();
     assert_eq!(printed, read(&killed));
-    // The report of all papers has what each paper's own has.
+    // The report on all papers contains each paper's own report.
     let own = Paper::published().into_iter().map(|paper| read(&killed.join(&paper.name)));
     let rows: Vec<String> =
         own.flat_map(|own| own.lines().skip(1).map(String::from).collect::<Vec<_>>()).collect();

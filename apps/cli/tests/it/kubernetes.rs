@@ -1,12 +1,13 @@
-//! The first hour of docs/kubernetes.md, as it stands, on a real control plane.
+//! The first hour of docs/kubernetes.md, unchanged, on a real control plane.
 
 use std::path::Path;
 use std::process::Command;
 
-/// What is missing where nothing is tried.
+/// The variable that makes a missing requirement an error.
 const REQUIRED: &str = "PAVIOR_REQUIRE_KUBERNETES";
 
-/// What a script says that starts a control plane in `/tmp/toy`; none where it cannot be had.
+/// Returns the output of a script that starts a control plane in `/tmp/toy`, or `None` if that is
+/// impossible.
 fn followed(what: &str, script: &str, port: &str) -> Option<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let control = root.join("examples/kubernetes/control-plane.sh");
@@ -32,8 +33,8 @@ fn followed(what: &str, script: &str, port: &str) -> Option<String> {
     Some(said)
 }
 
-/// The image is of what was built for the tests: a release would take too long. Where that is not
-/// static, its libraries go into the image, too.
+/// Builds the image from the program that was built for the tests, because a release build takes
+/// too long. If it is not static, the image gets its libraries too.
 #[test]
 fn the_image_starts_and_says_that_it_is_ready() {
     let what = "the image of pavior kube";

@@ -1,4 +1,4 @@
-//! What `docs/limits.md` says, tried.
+//! Tests of the limits in `docs/limits.md`.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -123,8 +123,8 @@ fn a_compressed_input_beyond_the_limit_is_refused_and_an_option_lifts_it() {
     assert!(inspect("100000").status.success());
 }
 
-/// Bounds that are no constants of a library: what is at the number on the page is taken, and what
-/// is above it is refused.
+/// Checks limits that are not constants of a library: the value on the page is accepted, and a
+/// greater one is rejected.
 #[test]
 fn what_lies_beyond_a_limit_of_the_page_is_refused() {
     let page = include_str!("../../../../docs/limits.md");

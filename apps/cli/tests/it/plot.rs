@@ -1,4 +1,4 @@
-//! `pavior plot`: figures again from tables, and drawings of jobs and placements.
+//! `pavior plot`: figures from tables, and drawings of jobs and placements.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ fn figures_come_again_from_the_tables_alone() {
     assert!(svg.contains("First Fit &amp; &lt;more&gt;") && svg.contains("prefers-color-scheme"));
     let vega: serde_json::Value = serde_json::from_slice(&drawn[1]).unwrap();
     assert_eq!(vega["data"]["values"].as_array().unwrap().len(), 6);
-    // A chart of one's own from the same table.
+    // A custom chart from the same table.
     let results = out.join("results.csv");
     let chart = good(&["plot", text(&results), "--y", "waiting", "--log", "x,y"]);
     assert!(chart.starts_with("<svg") && chart.contains("waiting (time units)"));
@@ -55,7 +55,7 @@ fn figures_come_again_from_the_tables_alone() {
     refused(&["plot", "nowhere.csv"]);
 }
 
-/// Results of nine strategies under two schedulers, written by hand; one has options with `=`.
+/// Writes results of nine strategies under two schedulers; one of them has options with `=`.
 fn crowd(file: &Path) {
     let mut table = String::from("strategy,scheduler,load,busy,metric,mean,ci95\n");
     for strategy in ["ff", "bf", "wf", "bl", "tff", "tbl", "gabl", "mbs", "ff:turn=all"] {
@@ -82,7 +82,7 @@ fn a_crowd_of_series_is_thinned_by_a_filter() {
     let (_, note) = plot(&[]);
     assert!(note.contains("18 series") && note.contains("--filter"), "{note}");
     assert!(note.contains("strategy, scheduler") && note.contains("scheduler=fcfs"), "{note}");
-    // Half as many are one too many; the example of the note leaves out what was chosen.
+    // Half as many are still one too many; the example in the note leaves out the selected ones.
     let (_, note) = plot(&["--filter", "scheduler=fcfs"]);
     assert!(note.contains("9 series") && note.contains("strategy=ff"), "{note}");
     let (chart, note) =
@@ -196,7 +196,7 @@ fn numbers_that_cannot_be_drawn_are_refused() {
         std::fs::write(&results, format!("load,metric,mean,ci95\n{rows}")).unwrap();
         refused_for(&["plot", text(&results), "--y", "waiting"], "cannot be drawn");
     }
-    // An interval without end, numbers of every size, and nothing at all on a logarithmic axis.
+    // An infinite interval, numbers of all magnitudes, and no data on a logarithmic axis.
     for means in [["3", "4"], ["1e308", "-1e308"], ["1e-320", "0"]] {
         let rows = format!("1,waiting,{},inf\n2,waiting,{},\n", means[0], means[1]);
         std::fs::write(&results, format!("load,metric,mean,ci95\n{rows}")).unwrap();

@@ -1,4 +1,4 @@
-//! Real job logs, where they are (`pavior_trials::log`).
+//! Real job logs, if they are available (`pavior_trials::log`).
 
 use serde_json::Value;
 

@@ -1,9 +1,8 @@
-//! JSON that others write: an object with a member that stands twice is refused by every reader,
-//! with a sentence that names the member.
+//! JSON from others: every reader rejects an object with a repeated member, and names the member.
 
 use crate::{pavior, stderr, stdout};
 
-/// What a command says that refuses its input.
+/// Returns the message of a command that rejects its input.
 fn refused(arguments: &[&str], input: &str) -> String {
     let output = pavior(arguments, input);
     assert_eq!(output.status.code(), Some(2), "{arguments:?} {input}: {}", stdout(&output));

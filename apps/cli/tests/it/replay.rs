@@ -1,7 +1,7 @@
 //! A day of arrivals sent to a service gives the placements of `simulate`.
 //!
-//! The client sends arrivals and departures in the order of their times; how fast changes nothing
-//! but the pace. `PAVIOR_REPLAY_SPEED=1000` is the pace of a day in 86 s; without it nothing waits.
+//! The client sends arrivals and departures in the order of their times; their speed has no effect
+//! on the result. `PAVIOR_REPLAY_SPEED=1000` replays a day in 86 s; by default there are no pauses.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
@@ -13,11 +13,11 @@ use crate::good;
 use crate::real_logs::log;
 use crate::serve::Service;
 
-/// What happens next: at an instant, departures (0) come before arrivals (1), each in the order of
+/// The next events: at the same time, departures (0) come before arrivals (1), each in the order of
 /// the jobs.
 type Agenda = BTreeSet<(u64, u8, usize)>;
 
-/// Holds a service's placements against those of the simulator, job by job.
+/// Compares a service's placements with those of the simulator, job by job.
 fn replay(trace: &str, machine: &str, scheduler: &str) {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("placements.jsonl").display().to_string();
@@ -50,7 +50,8 @@ fn replay(trace: &str, machine: &str, scheduler: &str) {
             assert!(status == 201 || status == 202, "{lease}");
             waiting.insert(lease["id"].as_u64().unwrap(), index);
         } else {
-            // Departures of one instant go together, so that queues move after the last of them.
+            // Departures at the same time are sent together, so that the queue moves after the last
+            // of them.
             let mut ends = vec![end(&held.remove(&index).unwrap())];
             while let Some(next) = agenda.first().filter(|next| (next.0, next.1) == (now, 0)) {
                 ends.push(end(&held.remove(&next.2).unwrap()));
@@ -61,7 +62,7 @@ fn replay(trace: &str, machine: &str, scheduler: &str) {
             let answers = answers["answers"].as_array().unwrap();
             assert!(answers.iter().all(|answer| answer["status"] == 200), "{answers:?}");
         }
-        // What has started because of it.
+        // The jobs that have started because of it.
         let (_, list) = service.send("GET", "/v1/leases?limit=10000", "");
         for lease in list["leases"].as_array().unwrap() {
             let Some(started) = waiting.remove(&lease["id"].as_u64().unwrap()) else { continue };
@@ -77,7 +78,7 @@ fn replay(trace: &str, machine: &str, scheduler: &str) {
     println!("{same} jobs, the same placements, in {:?}", began.elapsed());
 }
 
-/// The operation that ends a lease.
+/// Returns the operation that ends a lease.
 fn end(lease: &Value) -> Value {
     json!({ "end": { "id": lease["id"], "epoch": lease["epoch"] } })
 }

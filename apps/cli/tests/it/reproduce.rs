@@ -24,7 +24,7 @@ fn the_tbl_paper_quickly() {
     for statement in 1..=6 {
         assert!(rows.iter().any(|row| row[0].starts_with(&format!("T{statement}"))));
     }
-    // Not measured times: the same on every machine.
+    // Not measured times, so the same on every machine.
     assert_eq!((&row("T2@4.6")[1], &row("T2@4.6")[5]), ("0.56", "holds"));
     assert_eq!(&row("T5@larger-8x8x8")[5], "holds");
     for figure in 7..=14 {
@@ -58,7 +58,7 @@ fn the_mfa_paper_quickly() {
     assert_eq!(differ, ["M2@2-3x2-granted", "M2@2-3x3-granted", "M2@2-4x2-granted"]);
     let row = rows.iter().find(|row| &row[0] == "M1@2").unwrap();
     assert_eq!((&row[1], &row[2], &row[5]), ("<0,3> with index 7", "7", "holds"));
-    // Simulated or not, figures come again from the tables alone.
+    // Simulated or not, figures can be drawn again from the tables alone.
     let figures = ["fig06", "fig07", "fig07-measured", "fig08", "fig09"];
     let drawn = figures.map(|name| read(&format!("{name}.svg")));
     for name in figures {
@@ -111,7 +111,7 @@ fn the_gabl_paper_quickly() {
     for (id, paper) in papers {
         assert_eq!(&row(id)[1], paper, "{id}");
     }
-    // Far beyond the width of any interval, whatever the seed.
+    // Far beyond the width of any interval, for any seed.
     for id in
         ["G3@one-uniform-fcfs-equal", "G4@0.035", "G5@one-uniform-gabl", "G5@all-decreasing-ff"]
     {
@@ -121,7 +121,7 @@ fn the_gabl_paper_quickly() {
         assert_ne!(&row(id)[5], "differs", "{id}: the declared reading gives G2");
     }
     assert_eq!((&row("G1@mbs")[5], rows.len()), ("differs", 161));
-    // Every statement has its line in the summary, with what it says.
+    // Every statement has a line in the summary, with its text.
     let markdown = read("statements.md");
     assert!(markdown.starts_with("`pavior reproduce gabl --quick`, Pavior "), "{markdown}");
     for statement in 1..=7 {
@@ -133,7 +133,7 @@ fn the_gabl_paper_quickly() {
     for part in ["pavior reproduce gabl --quick", "seed 1", "Fig. 8", "Paging(0)(SSD)"] {
         assert!(report.contains(part), "{part}");
     }
-    // The figures come from the table alone.
+    // The figures are drawn from the table alone.
     let figures =
         ["fig03", "fig04", "fig05", "fig06", "fig06-ssd", "fig07", "fig07-uniform", "fig08"];
     let drawn = figures.map(|figure| read(&format!("{figure}.svg")));
@@ -158,8 +158,8 @@ fn other_readings_of_a_paper() {
     let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
     assert_eq!(printed, read("alternatives.csv"));
     let rows = rows(&printed);
-    // As many ratios a reading as there are goals, the closest reading first, and the distance is
-    // what it says.
+    // Each interpretation has one ratio per goal, the closest comes first, and its distance is
+    // correct.
     let distance = |row: &csv::StringRecord| row[1].parse::<f64>().unwrap();
     assert!(rows.is_sorted_by_key(distance));
     let usual: Vec<_> = rows.iter().filter(|row| &row[0] == "default").collect();
@@ -175,7 +175,7 @@ fn other_readings_of_a_paper() {
         assert_eq!(rows.iter().filter(|row| &row[0] == reading).count(), goals, "{reading}");
     }
     assert!(read("statements.csv").contains("G2@paging:buffer-8,0.28,"));
-    // What a strategy has of its own under the declared reading is what runs.
+    // A strategy's own setting under the declared interpretation is what runs.
     let points = read("replications.csv");
     let ratio = |reading: &str| {
         let of =

@@ -1,9 +1,9 @@
-//! Nodes that are reserved ahead, from the command line.
+//! Advance reservations on the command line.
 
 use crate::{good, refused};
 
-/// Simulates two jobs of a row of four: one of all nodes for 100, and one of a node for 10 that
-/// comes 5 later. Returns the results in JSON.
+/// Simulates two jobs on a row of four: one of all nodes for 100, and one of a node for 10 that
+/// arrives 5 later. Returns the results as JSON.
 fn simulate(reservations: &str, more: &[&str]) -> Result<serde_json::Value, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();

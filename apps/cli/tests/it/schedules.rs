@@ -1,4 +1,4 @@
-//! Schedulers from the command line: `.sim` logs in, placements and schedules out.
+//! Schedulers on the command line: `.sim` logs in, placements and schedules out.
 
 use std::path::Path;
 
@@ -39,8 +39,8 @@ fn starts(log: &str, machine: &str, strategy: &str, scheduler: &str) -> Vec<[u64
     starts
 }
 
-/// Two jobs hold 0 1 and 4 5 of six nodes in a row until 4 and 9; between them were two more, which
-/// end at 1. Then the head asks for three in a row, and the candidate for one until 21.
+/// A log in which two jobs hold 0 1 and 4 5 of six nodes in a row until 4 and 9; two others between
+/// them end at 1. Then the head requests three in a row, and the candidate one until 21.
 const TRAP: &str = "\
 # arrival processors run
 0 2 4
@@ -60,7 +60,7 @@ fn the_geometric_trap() {
     assert_eq!(conservative[3..], geometric[3..]);
     let booked_by_count = starts(TRAP, "mesh:6", "ff", "conservative:count");
     assert_eq!(booked_by_count[3..], by_count[3..], "three nodes, not in a row, are booked");
-    // Where nothing needs to be in a row, counting is enough.
+    // If nothing needs to be in a row, counting is enough.
     let scattered = starts(TRAP, "mesh:6", "naive", "easy:count");
     assert_eq!(scattered[3][1], 4);
 }
@@ -96,7 +96,7 @@ fn broken_promises_are_counted() {
 
 #[test]
 fn no_job_overtakes_from_outside_the_window() {
-    // Job 0 leaves one of four nodes, job 1 needs all; the small ones behind it fit.
+    // Job 0 leaves one of four nodes, and job 1 needs all; the small ones behind it fit.
     let log = "0 3 100\n1 4 10\n2 1 1\n3 1 1\n4 1 1\n5 1 1\n";
     let started = |scheduler: &str| -> Vec<u64> {
         starts(log, "mesh:4", "ff", scheduler).iter().map(|start| start[1]).collect()

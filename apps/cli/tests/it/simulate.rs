@@ -1,4 +1,5 @@
-//! `pavior simulate`: the same bytes whatever the threads, and the results that theory demands.
+//! `pavior simulate`: the same bytes with any number of threads, and the results that theory
+//! predicts.
 
 use serde_json::Value;
 
@@ -135,7 +136,7 @@ fn precision_stops_replications() {
 #[test]
 fn the_tbl_experiment_comes_out_as_an_independent_program_found() {
     // 8x8x8, uniform sides, load 4.6, 160 runs of 1000 jobs: turnaround of TBL over FF 0.55,
-    // utilisation 0.49 turned and 0.366 not, m = 2.79. Fewer runs here, so a wider margin.
+    // utilization 0.49 turned and 0.366 not, m = 2.79. Fewer runs here, so a wider margin.
     let results = json(&[
         "simulate",
         "--machine",

@@ -1,16 +1,15 @@
-//! Hostile values for the options of every command, and faults of its outputs: each try ends in
-//! time with an exit status of its own, without a panic, and says what is wrong in a bounded
-//! message of plain text.
+//! Hostile values for the options of every command, and failing outputs: each attempt ends in time
+//! with a defined exit status, without a panic, and prints a bounded message in plain text.
 //!
 //! `cargo test -p pavior-cli --test it tries -- --nocapture` prints the counts by area. The checks
-//! make one try in eleven; `cargo xtask tries` makes all of them.
+//! make one attempt in eleven; `cargo xtask tries` makes all of them.
 
 use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Values that no option expects, or few.
+/// Values that no option, or few, expect.
 const VALUES: &[&str] = &[
     "",
     "0",
@@ -43,7 +42,7 @@ const VALUES: &[&str] = &[
     "messages:18446744073709551615",
 ];
 
-/// Commands that are quick, and their options.
+/// Fast commands, and their options.
 const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     (
         "simulate",
@@ -138,7 +137,7 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     ),
 ];
 
-/// Each command once, for faults of its outputs.
+/// Each command once, for failing outputs.
 const FAULTS: &[&[&str]] = &[
     &["help"],
     &["--version"],
@@ -169,7 +168,7 @@ const FAULTS: &[&[&str]] = &[
     &["--nothing"],
 ];
 
-/// What a try came to.
+/// The outcome of an attempt.
 pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,
     pub(crate) message: String,
@@ -201,7 +200,7 @@ pub(crate) fn run(mut command: Command) -> Result<Outcome, String> {
     Ok(Outcome { code: status.code(), message })
 }
 
-/// What is wrong with the end of a try, if anything is.
+/// Returns the error in the end of an attempt, if any.
 pub(crate) fn fault(outcome: &Outcome) -> Option<String> {
     let Outcome { code, message } = outcome;
     let raw = |c: char| c.is_control() && c != '\n' || "\u{202e}\u{fffe}".contains(c);
@@ -219,7 +218,7 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns the number of tries of which one is made.
+/// Returns the number of attempts of which one is made.
 fn step() -> usize {
     pavior_trials::size(41, 11, 1)
 }
@@ -238,7 +237,7 @@ fn hostile_values_of_options_are_answered() {
                     continue;
                 }
                 tried += 1;
-                // The last of two takes effect, or the second is refused.
+                // The last of two takes effect, or the second is rejected.
                 let mut arguments = base.to_vec();
                 match arguments.iter().position(|given| given == option) {
                     Some(at) => arguments[at + 1] = value,
@@ -297,7 +296,7 @@ fn faults_of_outputs_are_no_panics() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// A quick run of the MFA paper that is quicker still.
+/// A quick run of the MFA paper, made even shorter.
 const QUICK: &str = r#"
 replications = 2
 [[sweep]]
@@ -307,7 +306,7 @@ request = "3x2"
 strategy = ["ff", "mfa"]
 "#;
 
-/// A file with one line changed: without it, or with another value.
+/// Returns a file with one line changed: removed, or with another value.
 fn changed(lines: &[&str], at: usize, value: Option<&str>) -> String {
     let mut lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
     match (value, lines[at].split_once('=')) {

@@ -1,4 +1,5 @@
-//! `--skip-unsupported`: what does not apply is left out of a comparison and told, else an error.
+//! `--skip-unsupported`: combinations that do not apply are left out of a comparison and named;
+//! otherwise they are an error.
 
 use std::path::Path;
 
@@ -10,7 +11,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Every command with a list of strategies, one of which does not work on the machine.
+/// Returns every command with a list of strategies, one of which does not work on the machine.
 fn commands(busy: &str) -> [Vec<&str>; 3] {
     let list = ["--machine", "mesh:4x4x4", "--strategy", "ff,2db,tff"];
     let commands: [&[&str]; 3] = [
@@ -60,7 +61,7 @@ fn what_is_left_out_is_told() {
     let more = ["--machine", "mesh:4x4x4", "--strategy", "2db,ff", "--format", "table"];
     let table = good(&[&command[..], &more, &["--skip-unsupported"]].concat());
     assert!(table.contains("Left out: strategy 2db does not work on mesh:4x4x4"), "{table}");
-    // Nothing to leave out: the list is there, and empty.
+    // Nothing is left out: the list is present and empty.
     let json = good(&[&command[..], &["--strategy", "ff", "--skip-unsupported"]].concat());
     assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["skipped"], json!([]));
     let json = good(&[&command[..], &["--strategy", "ff"]].concat());
@@ -78,7 +79,7 @@ fn schedulers_that_do_not_apply_are_left_out() {
     assert!(stderr(&output).contains("Left out: scheduler easy-freedom on"), "{}", stderr(&output));
 }
 
-/// An experiment over two machines, of which `2db` works on one.
+/// Writes an experiment with two machines, on one of which `2db` works.
 fn experiment(folder: &Path, name: &str, skips: &str) -> String {
     let file = folder.join(name);
     let described = format!(
@@ -109,7 +110,7 @@ fn experiments_leave_out_combinations_and_go_on_with_the_same() {
     assert_eq!(told["skipped"].as_array().unwrap().len(), 1);
     assert_eq!(told["results"].as_array().unwrap().len(), 6, "2db runs on the other machine");
     let report = std::fs::read_to_string(whole.join("report.html")).unwrap();
-    // In the lead and in the figure's description; below the figure, where lines are broken.
+    // In the introduction and in the figure's description; below the figure, lines are wrapped.
     assert_eq!(report.matches("Left out: strategy 2db does not work on").count(), 2);
     assert_eq!(report.matches("Left out:").count(), 3);
     let shards = ["1/2", "2/2"].map(|part| {

@@ -1,5 +1,5 @@
-//! `pavior yardstick`: its bounds are accepted by a checker of their own, false ones are not, and
-//! its runs are made again from placements alone.
+//! `pavior yardstick`: an independent checker accepts its bounds and rejects false ones, and its
+//! runs can be reconstructed from placements alone.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -16,7 +16,7 @@ fn script(name: &str, arguments: &[&str]) -> Output {
     Command::new("python3").arg(path).args(arguments).output().unwrap()
 }
 
-/// Returns true, and notes it, on a machine without Python, which the scripts need.
+/// Returns true, and records it, on a machine without Python, which the scripts need.
 fn lacks_python(what: &str) -> bool {
     let is_there = Command::new("python3").arg("--version").output().is_ok();
     if !is_there {
@@ -25,7 +25,7 @@ fn lacks_python(what: &str) -> bool {
     !is_there
 }
 
-/// The quick yardstick of two strategies, and the rows of its board.
+/// Runs the quick yardstick with two strategies. Returns the folder and the rows of its board.
 fn quick(folder: &Path) -> (PathBuf, Vec<Value>) {
     let out = folder.join("yardstick");
     let path = out.to_string_lossy().into_owned();
@@ -38,7 +38,7 @@ fn checked(folder: &Path) -> Output {
     script("bounds.py", &[&folder.to_string_lossy()])
 }
 
-/// What a check says of a certificate in which something is changed.
+/// Returns the result of checking a modified certificate.
 fn planted(folder: &Path, change: impl FnOnce(&mut Value)) -> (Option<i32>, String) {
     let path = folder.join("bounds.json");
     let whole = std::fs::read_to_string(&path).unwrap();
@@ -86,7 +86,7 @@ fn every_certificate_is_accepted_and_false_ones_are_refused() {
     });
     assert_eq!(status, Some(1), "{said}");
     assert!(said.contains("the certificate is of other jobs"), "{said}");
-    // Prices of other jobs prove something, but not as much as they do there.
+    // Prices of other jobs prove a bound, but a weaker one.
     let (status, said) = planted(&heavy, |bounds| {
         let other = std::fs::read_to_string(out.join("mesh-overloaded/bounds.json")).unwrap();
         let other: Value = serde_json::from_str(&other).unwrap();
@@ -146,7 +146,8 @@ fn runs_of_three_scenarios_are_made_again_from_placements_alone() {
     }
 }
 
-/// Placements of an entry that is none, beside the file of one that is, and what is said of each.
+/// Writes placements of a false entry next to the file of a correct one, and returns the expected
+/// messages.
 fn forged(placed: &Path) -> [(String, &'static str); 4] {
     let text = std::fs::read_to_string(placed).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -1,4 +1,4 @@
-//! When each job of a queue will start, from a state of the machine.
+//! Forecasts for the jobs of a queue, from a state of the machine.
 
 use pavior::answers::forecasts::{
     Effort, Experience, Forecaster, HORIZON, Kind, Obstacle, Place, QueueForecast, Start,
@@ -19,7 +19,7 @@ use crate::progress::Bar;
 use crate::queue::{self, Rules, Waiting};
 use crate::{input, logs};
 
-/// The run time of a job that states none: beyond what is looked at.
+/// The run time of a job without an estimate, beyond the horizon.
 const ENDLESS: Time = Time(2 * HORIZON.0);
 
 pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
@@ -67,7 +67,7 @@ pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
     story.tell(Format::or_default(args.format))
 }
 
-/// What is chosen for an option, or its default.
+/// Returns the selection for an option, or its default.
 fn named<T>(args: &ForecastArgs, name: &str) -> Result<T, Failure>
 where
     T: std::str::FromStr<Err = pavior::BadName>,
@@ -77,7 +77,7 @@ where
     input::name(&format!("--{name}"), typed)
 }
 
-/// How requests are read. Options of logs need one.
+/// Returns the rules for reading requests. Options that apply to logs need one.
 fn rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failure> {
     if args.state.past.is_none()
         && let Some(name) =
@@ -92,7 +92,7 @@ fn rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failur
     Ok(Rules { grid, shaper, freedom: given.freedom.clone(), draw })
 }
 
-/// The clock of the state, and the same instant on the clock of the forecaster.
+/// The clock of the state, and the same time on the forecaster's clock.
 #[derive(Clone, Copy)]
 struct Clock {
     now: f64,
@@ -100,23 +100,23 @@ struct Clock {
 }
 
 impl Clock {
-    /// Time before now.
+    /// Returns the time from an instant until now.
     fn before(self, at: f64) -> Time {
         TimeUnit::SECOND.time((self.now - at).clamp(0.0, 1e10))
     }
 }
 
-/// A state, and who forecasts.
+/// A state and a forecaster.
 struct Site<'a> {
     busy: &'a Busy,
     clock: Clock,
     forecaster: &'a mut Forecaster,
-    /// Whether there is a past.
+    /// True if there is a past.
     knows: bool,
 }
 
 impl Site<'_> {
-    /// Has the jobs of the state hold their nodes. A job without a start has just started.
+    /// Makes the jobs of the state hold their nodes. A job without a start has just started.
     fn hold(&mut self, dispatcher: &mut Dispatcher) -> Result<(), Failure> {
         let (starts, ends) = (self.busy.starts()?, self.busy.ends()?);
         let (users, now) = (self.busy.users()?, self.clock.now);
@@ -139,7 +139,8 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// The numbers of the waiting jobs, none for one that can never start, and when they start.
+    /// Returns the numbers of the waiting jobs, `None` for jobs that can never start, and their
+    /// forecasts.
     fn answer(
         &mut self,
         mut dispatcher: Dispatcher,
@@ -162,8 +163,8 @@ impl Site<'_> {
         Ok((ids, forecast.map_err(|error| Failure::usage(error.to_string()))?))
     }
 
-    /// A job, and what is known of it. One of which nothing is said runs as long as such jobs do
-    /// usually; without a past it never ends.
+    /// Creates a job and its known properties. Without an estimate, it gets the usual run time of
+    /// such jobs. Without a past, it never ends.
     fn job(
         &self,
         (id, request, said, user): (JobId, Request, Option<Time>, Option<u64>),
@@ -178,16 +179,16 @@ impl Site<'_> {
     }
 }
 
-/// What is known, and how it is told.
+/// The results, and the settings for printing them.
 struct Story {
     title: String,
     grid: Grid,
     now: f64,
     waiting: Vec<Waiting>,
-    /// By waiting job; none for one that can never start.
+    /// The number of each waiting job. `None` for a job that can never start.
     ids: Vec<Option<JobId>>,
     forecast: QueueForecast,
-    /// Run times and promises of a past log, if there is one.
+    /// Run times and promises from a past log, if there is one.
     past: Option<Experience>,
 }
 
@@ -209,8 +210,8 @@ impl Story {
         }
     }
 
-    /// Each waiting job, its start if it can ever start, and the earliest, the median, the latest
-    /// and the planned wait, in whole seconds.
+    /// Returns each waiting job, its start if it can ever start, and its earliest, median, latest
+    /// and planned wait in whole seconds.
     fn rows(&self) -> impl Iterator<Item = (&Waiting, Option<Start>, [Option<f64>; 4])> {
         self.waiting.iter().zip(&self.ids).map(|(one, id)| {
             let now = self.forecast.now;

@@ -1,4 +1,4 @@
-//! `--filter` of results: the points that are drawn.
+//! `--filter` for results: the points to draw.
 
 use pavior::BadName;
 use pavior::experiments::parameters::{self, Parameter};
@@ -8,11 +8,11 @@ use pavior::names::unknown_name;
 use crate::failure::Failure;
 use crate::input;
 
-/// Parameters, as indices of [`parameters::ALL`], each with the values of which a point has one.
+/// Parameters, as indices of [`parameters::ALL`], with the accepted values of each.
 pub(super) type Conditions = Vec<(usize, Vec<String>)>;
 
-/// Reads `sides=uniform,strategy=ff,tff`: a parameter that is named again, and a part that names
-/// none, add a value.
+/// Parses `sides=uniform,strategy=ff,tff`. Naming a parameter again, or a part without a name, adds
+/// a value.
 pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Failure> {
     let names = |part: &str| part.split_once('=').is_some_and(|(key, _)| !key.contains(':'));
     let parts = input::parts(typed).filter(|(at, part)| *at == 0 || names(part));
@@ -49,7 +49,7 @@ fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName>
         table.rows.iter().filter_map(|row| table.value(row, &column)).collect();
     known.sort_unstable();
     known.dedup();
-    // Some values have commas of their own, such as the boxes of a snapshot.
+    // Some values contain commas, such as the boxes of a snapshot.
     if known.contains(&values) {
         return Ok((index, vec![values.to_string()]));
     }
@@ -62,7 +62,7 @@ fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName>
     Ok((index, input::parts(values).map(within).collect::<Result<_, _>>()?))
 }
 
-/// A value as the table has it.
+/// Returns a value in the form used in the table.
 fn value(parameter: &Parameter, typed: &str, known: &[&str]) -> Result<String, BadName> {
     let canonical = parameter.canonical(typed, &Catalogue::default());
     let canonical = canonical.as_deref().unwrap_or(typed);
@@ -72,7 +72,7 @@ fn value(parameter: &Parameter, typed: &str, known: &[&str]) -> Result<String, B
     Err(unknown_name(parameter.name, typed, known))
 }
 
-/// Leaves the points that meet all conditions.
+/// Keeps only the points that meet all conditions.
 pub(super) fn keep(table: &mut Table, conditions: &Conditions) {
     let meets = |values: &[String], (index, wanted): &(usize, Vec<String>)| {
         let column = parameters::ALL[*index].column();
@@ -82,7 +82,7 @@ pub(super) fn keep(table: &mut Table, conditions: &Conditions) {
     table.rows.retain(|row| conditions.iter().all(|one| meets(&row.values, one)));
 }
 
-/// The conditions in words, each after a comma.
+/// Describes the conditions, each after a comma.
 pub(super) fn words(conditions: &Conditions) -> String {
     let word = |(index, values): &(usize, Vec<String>)| {
         let name = parameters::ALL[*index].name.replace('-', " ");

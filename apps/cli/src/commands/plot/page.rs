@@ -1,4 +1,4 @@
-//! `pavior plot --html`: a page that plays a schedule.
+//! `pavior plot --html`: an HTML page that plays a schedule.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -11,15 +11,15 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::files;
 
-/// Where there are more events times nodes than this, the largest free box is looked for only where
-/// it lasts from one column to the next: some seconds of work.
+/// The limit on events times nodes. Beyond it, the largest free box is only computed where it lasts
+/// from one column to the next, which takes some seconds.
 const MOST_LOOKS: u64 = 200_000_000;
-/// The columns of the schedule: no screen has more points.
+/// The number of columns of the schedule, more than a screen has pixels.
 const COLUMNS: f64 = 8192.0;
-/// The most jobs that a browser plays.
+/// The maximum number of jobs that a browser can play.
 const JOBS: usize = 200_000;
 
-/// The page of a file of placements that were read from it.
+/// Creates the page for the placements read from a file.
 pub(super) fn of(path: &Path, grid: &Grid, placed: &[Placed]) -> Result<String, Failure> {
     let wrong = |reason: String| Failure::usage(format!("{}: {reason}", files::shown(path)));
     if placed.is_empty() {
@@ -54,7 +54,7 @@ fn coordinates(grid: &Grid, part: &pavior::Cuboid) -> (Vec<u16>, Vec<u16>) {
     (part.base[..grid.axes()].to_vec(), part.sides[..grid.axes()].to_vec())
 }
 
-/// The names of the jobs and when they were submitted, line by line.
+/// Reads the names of the jobs and their submit times, line by line.
 fn names(path: &Path) -> Result<Vec<(Value, Option<f64>)>, Failure> {
     let mut names = Vec::new();
     for line in BufReader::new(files::open(path)?).lines() {
@@ -69,17 +69,17 @@ fn names(path: &Path) -> Result<Vec<(Value, Option<f64>)>, Failure> {
     Ok(names)
 }
 
-/// The machine after every start and end at which something changes. The largest free box is looked
-/// for after each of them, or, where there are too many, where it lasts.
+/// Returns the machine after every start and end that changes it. The largest free box is computed
+/// after each of them or, if there are too many, only where it lasts.
 fn samples(
     grid: &Grid,
     placed: &[Placed],
     jobs: &[ScheduledJob],
 ) -> Result<Vec<CurvePoint>, String> {
-    // At one instant, jobs end before others start.
+    // At the same time, jobs end before others start.
     let ends = jobs.iter().enumerate().map(|(index, job)| (job.end, false, index));
     let starts = jobs.iter().enumerate().map(|(index, job)| (job.start, true, index));
-    // A job of no length holds nothing at any instant.
+    // A job of zero length holds nothing at any time.
     let lasts = |&(_, _, index): &(f64, bool, usize)| jobs[index].end > jobs[index].start;
     let mut events: Vec<_> = ends.chain(starts).filter(lasts).collect();
     events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -125,8 +125,8 @@ mod tests {
         (placed, ScheduledJob { name: name.into(), submit: start, start, end, nodes, parts })
     }
 
-    /// A job of a second among thousands: it is there, for a second, and nothing stands longer than
-    /// it lasts.
+    /// Checks a job of one second among thousands: it is shown for one second, and nothing is shown
+    /// for longer than it lasts.
     #[test]
     fn every_start_and_end_is_on_the_curve() {
         let grid: Grid = "mesh:8x4".parse().unwrap();

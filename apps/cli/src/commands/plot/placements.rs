@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Reads placements, and the unit of their times if the first of them names one.
 ///
 /// # Errors
-/// If a line is no placement on this machine, in words that name the line.
+/// Returns a message with the line if a line is not a placement on this machine.
 pub(super) fn read(
     input: impl BufRead,
     grid: &Grid,

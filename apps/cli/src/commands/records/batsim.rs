@@ -9,18 +9,18 @@ use serde_json::json;
 
 use super::number;
 
-/// A time in units: an integer where it is one, as logs have them.
+/// Formats a time in units, as an integer if possible, as in logs.
 fn time(unit: TimeUnit, at: Time) -> String {
     unit.units(at).to_string()
 }
 
-/// Batsim's stretch and slowdown: turnaround over run; of a job of zero length, its turnaround over
-/// the smallest time that there is.
+/// Returns Batsim's stretch and slowdown: turnaround divided by run time. For a job of zero length,
+/// the run time is replaced by the smallest possible time.
 fn stretch(turnaround: Time, run: Time) -> f64 {
     turnaround.ticks() / run.ticks().max(1.0)
 }
 
-/// `jobs.csv`: completed jobs, and rejected ones with success 0. Node ids are row-major.
+/// Writes `jobs.csv`: completed jobs, and rejected ones with success 0. Node ids are row-major.
 pub(super) fn jobs_csv(
     grid: &Grid,
     unit: TimeUnit,
@@ -58,14 +58,14 @@ pub(super) fn jobs_csv(
                     intervals(grid, placement),
                 )?;
             }
-            // Neither completed nor rejected: Batsim has no state for it.
+            // Batsim has no state for jobs that are neither completed nor rejected.
             Fate::Waiting | Fate::Started { end: None, .. } => {}
         }
     }
     Ok(())
 }
 
-/// The node ids as an interval set, such as `0-3 8`.
+/// Formats the node ids as an interval set, such as `0-3 8`.
 fn intervals(grid: &Grid, placement: &Placement) -> String {
     let mut ids: Vec<u32> =
         placement.parts().iter().flat_map(|part| part.nodes(grid)).map(|node| node.0).collect();
@@ -83,7 +83,7 @@ fn intervals(grid: &Grid, placement: &Placement) -> String {
     text
 }
 
-/// The mean and the maximum of something over finished jobs.
+/// The mean and the maximum of a value over finished jobs.
 #[derive(Default)]
 struct MeanAndMax {
     finished: u64,
@@ -103,10 +103,10 @@ impl MeanAndMax {
     }
 }
 
-/// `schedule.json`: the whole run in one object. Keys of what is not simulated here (energy, power
-/// states, Batsim's own time) are left out. Means are over finished jobs; the makespan is the time
-/// of the last completion on the log's own clock, as Batsim has it. Jobs that had not departed at
-/// the end are no jobs of `jobs.csv`, and none here.
+/// Writes `schedule.json`: the whole run in one object. Keys for things that are not simulated here
+/// (energy, power states, Batsim's own time) are left out. Means are over finished jobs. As in
+/// Batsim, the makespan is the time of the last completion on the log's own clock. Jobs that had
+/// not departed at the end are left out, as in `jobs.csv`.
 pub(super) fn schedule(
     grid: &Grid,
     unit: TimeUnit,

@@ -1,4 +1,4 @@
-//! A simulated schedule as a log in the Standard Workload Format: what `--trace` reads again.
+//! A simulated schedule as a log in the Standard Workload Format, which `--trace` can read.
 
 use std::io::{self, Write};
 
@@ -7,8 +7,8 @@ use pavior::workload::TimeUnit;
 use pavior::workload::traces::{Header, Record, Tags, swf};
 use pavior::{Grid, Time};
 
-/// A log of completed jobs (status 1) and of rejected ones (status 5), in the order of submission.
-/// A unit of time that is not a second is written as one.
+/// Creates a log of completed jobs (status 1) and rejected jobs (status 5), in the order of
+/// submission. A unit of time other than the second is written as a second.
 pub(super) fn log(
     grid: &Grid,
     unit: TimeUnit,
@@ -30,7 +30,7 @@ pub(super) fn log(
     swf::write_schedule(out, &header, &outcomes)
 }
 
-/// None for a job that had not departed at the end.
+/// Returns the outcome of a job, or `None` if it had not departed at the end.
 fn outcome(unit: TimeUnit, JobRecord { job, fate, .. }: &JobRecord) -> Option<swf::Scheduled> {
     let seconds = |time: Time| TimeUnit::SECOND.time(unit.units(time));
     let (status, run, held) = match fate {

@@ -1,4 +1,4 @@
-//! All papers: a directory each, and one report above them.
+//! All papers: one directory for each, and a report on all of them.
 
 use std::path::Path;
 

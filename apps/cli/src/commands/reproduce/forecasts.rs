@@ -1,4 +1,4 @@
-//! The study of forecasts: jobs of logs are told when they will start.
+//! The study of forecasts: predictions of the starts of the jobs of logs.
 
 use std::path::Path;
 
@@ -79,7 +79,7 @@ fn tell(format: Format, judged: &[JudgedLog]) -> Result<(), Failure> {
     }
 }
 
-/// A cell as JSON: a number, whether something is so, or a word.
+/// Converts a cell to JSON: a number, a boolean, or a word.
 fn typed(cell: &str) -> serde_json::Value {
     match (cell, cell.parse::<f64>()) {
         ("", _) => serde_json::Value::Null,

@@ -19,7 +19,7 @@ use crate::files;
 use crate::logs;
 use crate::run_directory;
 
-/// The word for all papers that are built in.
+/// The word for all built-in papers.
 const ALL: &str = "all";
 
 pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     print::verdicts(args.sweep.format, &[verdicts], &out)
 }
 
-/// Locks a directory that is not one of an experiment, and that is empty or gone on with.
+/// Locks a directory that does not belong to an experiment, and that is empty or being continued.
 fn begin(args: &ReproduceArgs, out: &Path) -> Result<Lock, Failure> {
     let here = files::shown(out);
     let all = args.paper == ALL;
@@ -63,13 +63,13 @@ fn begin(args: &ReproduceArgs, out: &Path) -> Result<Lock, Failure> {
     })
 }
 
-/// Where results go.
+/// Returns the folder for the results.
 fn folder(args: &ReproduceArgs, name: &str) -> PathBuf {
     let kind = if args.alternatives { "-alternatives" } else { "" };
     args.out.clone().unwrap_or_else(|| PathBuf::from(format!("reproduction-{name}{kind}")))
 }
 
-/// A user's own paper.
+/// Opens a user's own paper.
 fn open(path: &str) -> Result<Paper, Failure> {
     let names = studies::NAMES.join(", ");
     let folder = Path::new(path);
@@ -93,7 +93,7 @@ fn open(path: &str) -> Result<Paper, Failure> {
     Paper::open(&name.to_string_lossy(), &read).map_err(|error| fault(folder, error))
 }
 
-/// A fault in a file of a paper, underlined there.
+/// Converts an error in a file of a paper, with the wrong part underlined.
 fn fault(folder: &Path, error: PaperError) -> Failure {
     let file = folder.join(error.file);
     match error.place {
@@ -127,7 +127,7 @@ fn one(paper: &Paper, given: &str, out: &Path, args: &ReproduceArgs) -> Result<V
     Ok(verdicts.expect("a task that ended well was published"))
 }
 
-/// The command that makes the same numbers again.
+/// Returns the command that reproduces the numbers.
 fn provenance(paper: &str, args: &ReproduceArgs) -> Provenance {
     let option = |name: &str, given: bool| if given { format!(" --{name}") } else { String::new() };
     let options = option("alternatives", args.alternatives) + &option("quick", args.quick);
@@ -146,7 +146,7 @@ struct Task<'p> {
 }
 
 impl Task<'_> {
-    /// Runs what is not known yet, and writes what `publish` makes of it.
+    /// Runs the missing replications, and writes the files that `publish` returns.
     fn run(
         &self,
         args: &ReproduceArgs,

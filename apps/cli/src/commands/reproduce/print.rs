@@ -1,4 +1,4 @@
-//! Statements and readings on standard output.
+//! Statements and interpretations on standard output.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::{self, Format, Table};
 
-/// The statements: every row of one paper, or how many rows of each statement hold.
+/// Prints the statements: every row for one paper, or counts of the rows that hold for several.
 pub(super) fn verdicts(
     format: Option<Format>,
     papers: &[Verdicts],
@@ -50,7 +50,7 @@ fn object(one: &Statement) -> Value {
     })
 }
 
-/// A table as the file has it.
+/// Prints a table as it is in the file.
 fn csv(
     write: impl FnOnce(&mut dyn std::io::Write) -> Result<(), csv::Error>,
 ) -> Result<(), Failure> {
@@ -80,7 +80,7 @@ fn counts<'c>(all: impl Iterator<Item = &'c StatementCount>) -> Result<(), Failu
     output::plain("\n")
 }
 
-/// The readings, the closest first.
+/// Prints the interpretations, the closest first.
 pub(super) fn alternatives(
     format: Option<Format>,
     readings: &Readings,
@@ -98,7 +98,8 @@ pub(super) fn alternatives(
         Format::Csv => csv(|bytes| readings.write(ranking, bytes)),
         Format::Table => {
             let (header, lines) = readings.table(ranking);
-            // The ratios' columns bear the names of strategies alone, so that 80 columns hold them.
+            // The columns of ratios only have the names of strategies, so that they fit into 80
+            // columns.
             let short = |name: &String| match name.split_once('@') {
                 Some((_, strategy)) => strategy.to_string(),
                 None => name.replace("distance", "dist."),

@@ -14,7 +14,7 @@ use crate::commands::simulate;
 use crate::failure::Failure;
 use crate::input;
 
-/// The longest log that is generated: all of it is held in memory until its header is known.
+/// The maximum length of a generated log, which is kept in memory until its header is known.
 pub(super) const MOST_JOBS: usize = 2_000_000;
 
 pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
@@ -81,7 +81,7 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     }
 }
 
-/// Refuses options that say nothing of such a log.
+/// Rejects options that do not apply to such a log.
 fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
     let (model, stream) = (&args.model, &args.stream);
     if is_sides && args.nodes.is_some() {
@@ -104,7 +104,7 @@ fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
     }
 }
 
-/// A model of whole workloads; an unknown name is compared with the sides' names, too.
+/// Selects a model of whole workloads. The suggestions for an unknown name include names of sides.
 fn model(typed: &str) -> Result<Selection<Generator>, Failure> {
     let known: Vec<&str> = Generator::builtin()
         .iter()

@@ -1,4 +1,4 @@
-//! Room by a time: who moves or is requeued, and who is waited for.
+//! Room by a time: the jobs that move or are requeued, and those that are waited for.
 
 use pavior::answers::{Prospect, Room, RoomPlan, SearchLimits, room_by};
 use pavior::{Cuboid, JobId, Time};
@@ -9,11 +9,11 @@ use crate::boxes::parts;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
-/// What is lost is told to so many parts of a unit.
+/// The number of parts of a unit to which losses are printed.
 const PARTS: f64 = 1000.0;
 
 impl Story {
-    /// Plans so that a box or nodes are free by a time. With `now`, jobs may be requeued.
+    /// Plans moves so that a box or nodes are free by a time. With `now`, jobs may be requeued.
     pub(super) fn by(
         &self,
         room: Room<'_>,
@@ -54,7 +54,7 @@ impl Story {
 
 const HEADER: [&str; 4] = ["job", "from", "to", "when"];
 
-/// An answer, and who tells it.
+/// An answer, and its printer.
 struct Told<'a> {
     story: &'a Story,
     plan: Option<&'a RoomPlan>,
@@ -83,7 +83,7 @@ impl Told<'_> {
         })
     }
 
-    /// A line for each job that moves or is requeued; the requeued first.
+    /// Returns one line per job that moves or is requeued, the requeued ones first.
     fn rows(&self, time: impl Fn(&Time) -> Option<Value>) -> Vec<Vec<String>> {
         let (story, Some(plan)) = (self.story, self.plan) else { return Vec::new() };
         let list = |boxes: &[Cuboid]| {

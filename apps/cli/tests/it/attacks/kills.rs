@@ -1,5 +1,5 @@
-//! Single outputs, killed while they are written: the place is as it was, and the next command that
-//! writes into the folder removes what was left.
+//! Outputs of killed commands: the old file is unchanged, and the next command that writes to the
+//! folder removes the remains.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -19,8 +19,8 @@ fn is_partial(name: &str) -> bool {
     name.starts_with(".pavior-") && name.ends_with(".partial")
 }
 
-/// Starts to write a long log, and kills the writer (SIGKILL) as soon as its file is there. Whether
-/// it left something.
+/// Starts to write a long log, and kills the writer (SIGKILL) as soon as its file exists. Returns
+/// true if it left something.
 fn killed(folder: &Path) -> bool {
     let out = folder.join("log.swf");
     let generate = ["trace", "generate", "lublin", "--nodes", "64", "--jobs", "100000", "--out"];
@@ -52,7 +52,7 @@ fn what_kills_leave_is_removed_by_the_next_output() {
         let log = folder.path().join("log.swf");
         std::fs::write(&log, "as it was").unwrap();
         if !killed(folder.path()) {
-            // It was over before it was killed.
+            // It ended before it was killed.
             continue;
         }
         tried += 1;

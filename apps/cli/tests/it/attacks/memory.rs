@@ -1,5 +1,5 @@
-//! What logs take of memory: at most the factor of docs/limits.md times their length, after
-//! decompression, whatever they hold.
+//! Memory for logs: at most the factor of docs/limits.md times their length after decompression,
+//! for any contents.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -7,17 +7,17 @@ use std::process::{Command, Stdio};
 
 use crate::tries::{Outcome, run};
 
-/// What the program itself takes, in mebibytes of addresses.
+/// The address space of the program itself, in mebibytes.
 const OWN: u64 = 160;
 
-/// The factor of a row of the page.
+/// Returns the factor in a row of the page.
 fn factor(row: &str, column: usize) -> u64 {
     let page = include_str!("../../../../../docs/limits.md");
     let row = page.lines().find(|line| line.starts_with(&format!("| {row} |"))).unwrap();
     row.split('|').nth(column).unwrap().trim().parse().unwrap()
 }
 
-/// Runs `pavior` within so many mebibytes of addresses.
+/// Runs `pavior` with a limit on its address space, in mebibytes.
 fn within(mebibytes: u64, arguments: &[&str]) -> Result<Outcome, String> {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("ulimit -v {} && exec \"$@\"", mebibytes << 10), "sh"]);
@@ -26,7 +26,7 @@ fn within(mebibytes: u64, arguments: &[&str]) -> Result<Outcome, String> {
     run(command)
 }
 
-/// A piece again and again, as a document between two others; compressed.
+/// Writes a compressed document that repeats a piece between two others.
 fn document(path: &Path, size: usize, [head, piece, between, tail]: [&str; 4]) {
     let file = std::fs::File::create(path).unwrap();
     let mut out = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
@@ -44,7 +44,7 @@ fn document(path: &Path, size: usize, [head, piece, between, tail]: [&str; 4]) {
 const TAIL: &str = "],\"profiles\":{\"a\":{\"type\":\"delay\",\"delay\":1}}}";
 const JOB: &str = "{\"id\":1,\"subtime\":0,\"res\":1,\"profile\":\"a\"";
 
-/// Documents that take the most memory for their length: name, row of the page, pieces.
+/// Returns the documents that need the most memory for their length: name, row of the page, pieces.
 fn documents() -> Vec<(&'static str, &'static str, [String; 4])> {
     let of = |name, row, pieces: [&str; 4]| (name, row, pieces.map(String::from));
     let open = format!("{{\"jobs\":[{JOB},\"extra_data\":[");
@@ -89,7 +89,7 @@ fn logs_take_the_memory_that_the_page_says() {
             tried += 1;
             let most = OWN + factor(row, column) * mebibytes as u64;
             match within(most, &arguments) {
-                // A log that is none is refused, for what it holds.
+                // An invalid log is rejected because of its contents.
                 Ok(Outcome { code: Some(0), .. }) => {}
                 Ok(Outcome { code: Some(2), message }) if message.contains("error: ") => {}
                 Ok(outcome) => {

@@ -1,4 +1,4 @@
-//! Attacks on the command line: names that a terminal obeys, counts that fill memory, kills.
+//! Attacks on the command line: names with control sequences, counts that fill memory, kills.
 
 mod counts;
 mod kills;

@@ -1,6 +1,5 @@
-//! Hostile names in the contents of every kind of input, in every command that reads one: what
-//! reaches standard output and standard error moves no cursor, reverses no order, begins no line of
-//! its own, and is bounded where people read it.
+//! Hostile names in every kind of input, for every command that reads one: the output moves no
+//! cursor, reverses no order, begins no line of its own, and is bounded where people read it.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -9,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::pavior;
 
-/// Begins a line where a line break was shown as it is.
+/// The start of a line if a line break is printed unescaped.
 const FORGED: &str = "FORGED";
 
-/// Names that files may give to jobs, keys, profiles, strategies and themselves.
+/// Returns names that files may give to jobs, keys, profiles, strategies and themselves.
 fn names() -> Vec<String> {
     let mut names: Vec<String> = [
         "a\u{1b}[2J\u{1b}[31mb",
@@ -30,7 +29,7 @@ fn names() -> Vec<String> {
     names
 }
 
-/// What is wrong with what was printed; JSON and CSV may be as long as the names are.
+/// Returns the error in the output. JSON and CSV may be as long as the names are.
 fn fault(output: &Output, is_table: bool) -> Option<String> {
     let shows = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().take(300).collect::<String>();
     for (what, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
@@ -56,7 +55,7 @@ fn fault(output: &Output, is_table: bool) -> Option<String> {
         .then(|| format!("{code:?}: {}", shows(&output.stderr)))
 }
 
-/// A try: files by their names, arguments, standard input. `$` in arguments is the folder.
+/// One attempt: files by name, arguments, standard input. `$` in arguments is the folder.
 struct Try {
     files: Vec<(String, Vec<u8>)>,
     arguments: Vec<String>,
@@ -69,7 +68,7 @@ fn told(files: &[(&str, String)], arguments: &[&str]) -> Try {
     Try { files: files.collect(), arguments, input: String::new() }
 }
 
-/// Two jobs of which one has the name, in the way of a request for the whole machine.
+/// Returns two jobs in the way of a request for the whole machine, one of them with the name.
 fn busy(name: &str) -> String {
     let of = |job: &str, base: [u8; 2], side: u8| {
         let parts = json!([{"base": base, "sides": [side, side]}]);
@@ -78,7 +77,7 @@ fn busy(name: &str) -> String {
     format!("{}\n{}\n", of(name, [1, 1], 2), of("b", [0, 3], 1))
 }
 
-/// Queues, alone and behind jobs of the same name.
+/// Returns queues, alone and behind jobs with the same name.
 fn queues(name: &str) -> Vec<Try> {
     let line = |members: Value| format!("{members}\n");
     let waits = line(json!({ "job": name, "nodes": 4, "estimate": 60 }));
@@ -104,7 +103,7 @@ fn queues(name: &str) -> Vec<Try> {
     tries
 }
 
-/// The state of a machine, asked for in every way.
+/// Returns the state of a machine, for all questions about it.
 fn states(name: &str) -> Vec<Try> {
     let mut tries = Vec::new();
     let explain = ["explain", "--machine", "mesh:4x4", "--busy", "$busy"];
@@ -147,7 +146,7 @@ fn states(name: &str) -> Vec<Try> {
     tries
 }
 
-/// Logs of every format, as they are read, replayed and converted.
+/// Returns logs of every format, to be read, replayed and converted.
 fn logs(name: &str) -> Vec<Try> {
     let line = "1 0 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n";
     let text = json!(name).to_string();
@@ -204,7 +203,7 @@ fn logs(name: &str) -> Vec<Try> {
     tries
 }
 
-/// A log of `sacct` with two jobs, some of whose cells hold texts of users'.
+/// Returns a log of `sacct` with two jobs, some of whose cells contain text from users.
 fn sacct(cells: &[(&str, &str)]) -> String {
     let own = [
         ("JobID", "7"),
@@ -220,7 +219,7 @@ fn sacct(cells: &[(&str, &str)]) -> String {
     format!("{}\n{line}\n8{}\n", heads.join("|"), &line[1..])
 }
 
-/// Lists of failures and of messages, and lines to the live allocator.
+/// Returns lists of failures and of messages, and lines for the live allocator.
 fn lines(name: &str) -> Vec<Try> {
     let mut tries = Vec::new();
     for text in [json!({ "op": name, "node": [0, 0], "at": 1 }), json!({ name: 1 }), json!(name)] {
@@ -248,7 +247,7 @@ fn lines(name: &str) -> Vec<Try> {
     tries
 }
 
-/// What `plot` reads: placements, jobs and results.
+/// Returns inputs of `plot`: placements, jobs and results.
 fn plots(name: &str) -> Vec<Try> {
     let part = json!([{ "base": [0, 0], "sides": [2, 2] }]);
     let placed =
@@ -294,7 +293,7 @@ fn plots(name: &str) -> Vec<Try> {
     tries
 }
 
-/// Experiments, which are run, listed, and printed.
+/// Returns experiments, to be run, listed, and printed.
 fn experiments(name: &str) -> Vec<Try> {
     let text = json!(name).to_string();
     let base =
@@ -330,7 +329,8 @@ fn experiments(name: &str) -> Vec<Try> {
     tries
 }
 
-/// Names of files themselves, and values of options; a path has no NUL and no megabyte.
+/// Returns names of files, and values of options. A path has no NUL, and is shorter than a
+/// megabyte.
 fn paths(name: &str) -> Vec<Try> {
     if name.len() > 200 || name.contains(['\0', '/']) {
         return Vec::new();
@@ -389,13 +389,13 @@ fn path(path: &Path) -> String {
     PathBuf::from(path).to_str().unwrap().to_string()
 }
 
-/// Tries of one kind of input with all names; a part of them in the checks.
+/// Makes the attempts of one kind of input with all names; only some of them in the checks.
 fn attack(what: &str, tries: fn(&str) -> Vec<Try>) {
     let step = pavior_trials::size(101, 5, 1);
     let (mut tried, mut faults) = (0, Vec::new());
     let all = names().into_iter().flat_map(|name| tries(&name));
     for one in all.enumerate().filter(|(index, _)| index % step == 0).map(|(_, one)| one) {
-        // A NUL cannot be in an argument.
+        // An argument cannot contain a NUL.
         if one.arguments.iter().any(|argument| argument.contains('\0')) {
             continue;
         }

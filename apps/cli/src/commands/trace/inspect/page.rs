@@ -1,4 +1,4 @@
-//! A summary of a log as a page of HTML.
+//! A summary of a log as an HTML page.
 
 use pavior::draw::{
     Chart, ChartAxis, Drawing, Mark, Marks, Page, Section, SectionTable, Series, svg,
@@ -32,7 +32,7 @@ fn table(header: &[&str], rows: Vec<Vec<String>>) -> Option<SectionTable> {
     Some(SectionTable { header, rows, words: 1 })
 }
 
-/// The counts, and an example of each reason for skipping.
+/// Creates the section of the counts, with an example of each reason for skipping.
 fn jobs(inspection: &Inspection<'_>) -> Section {
     let facts = facts(inspection.summary).into_iter();
     let examples = inspection.examples.iter();
