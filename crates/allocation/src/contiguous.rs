@@ -6,8 +6,10 @@
 //! [`View::first`] or [`View::best`]:
 //!
 //! ```
-//! use pavior_allocation::contiguous::{BoxRule, Scored, View};
-//! use pavior_mesh::{Scan, Sides};
+//! # mod pavior { pub use pavior_allocation as strategies; pub use pavior_allocation::*; }
+//! use pavior::strategies::Scan;
+//! use pavior::strategies::contiguous::{BoxRule, Scored, View};
+//! use pavior::Sides;
 //!
 //! /// The last free base in scan order.
 //! #[derive(Clone)]
@@ -54,9 +56,10 @@ pub fn complete(_: &Options) -> Claim {
 /// declares it with [`StrategyKind::with_claim`] and [`Recognition::Best`].
 ///
 /// ```
-/// use pavior_allocation::contiguous::{BoxRule, Scored, View, entry};
-/// use pavior_allocation::{Machine, Registry};
-/// use pavior_mesh::{JobId, Request, Scan, Sides};
+/// # mod pavior { pub use pavior_allocation as strategies; pub use pavior_allocation::*; }
+/// use pavior::strategies::{Registry, Scan};
+/// use pavior::strategies::contiguous::{BoxRule, Scored, View, entry};
+/// use pavior::{JobId, Machine, Request, Sides};
 ///
 /// #[derive(Clone)]
 /// struct AnyFit;

@@ -19,7 +19,8 @@ use crate::{Placement, PlacementError, Refusal};
 /// strategy draws from a separate stream of the fork.
 ///
 /// ```
-/// use pavior_allocation::{JobId, Machine, Request};
+/// # use pavior_allocation as pavior;
+/// use pavior::{JobId, Machine, Request};
 /// let mut machine = Machine::new("mesh:4x2".parse()?, "tff")?;
 /// let held = machine.allocate(JobId(1), &Request::shape([3, 2]))?.clone();
 /// let mut fork = machine.fork();

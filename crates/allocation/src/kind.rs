@@ -23,7 +23,8 @@ pub type Registry = pavior_kernel::Registry<StrategyKind>;
 /// A strategy with its options, as `paging:1:snake` describes one.
 ///
 /// ```
-/// use pavior_allocation::Selection;
+/// # mod pavior { pub use pavior_allocation as strategies; }
+/// use pavior::strategies::Selection;
 /// let selection: Selection = "ff:turn=all".parse()?;
 /// assert_eq!(selection.entry.title, "First Fit");
 /// assert_eq!(selection.to_string(), "ff:turn=all");

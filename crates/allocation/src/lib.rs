@@ -8,7 +8,8 @@
 //! There is no time in this crate: the same code decides in a simulation and in a live allocator.
 //!
 //! ```
-//! use pavior_allocation::{JobId, Machine, Request};
+//! # use pavior_allocation as pavior;
+//! use pavior::{JobId, Machine, Request};
 //!
 //! let mut machine = Machine::new("mesh:3x3x2".parse()?, "tbl")?;
 //! machine.allocate(JobId(1), &Request::shape([2, 3, 2]))?;

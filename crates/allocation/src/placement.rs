@@ -9,7 +9,8 @@ use crate::PlacementError;
 /// The nodes granted to a job, as disjoint boxes in the order of grant. It prints as its boxes.
 ///
 /// ```
-/// use pavior_allocation::{Cuboid, Placement};
+/// # use pavior_allocation as pavior;
+/// use pavior::{Cuboid, Placement};
 /// let placement = Placement::from(vec![Cuboid::new([0, 0], [2, 2]), Cuboid::new([3, 3], [1, 1])]);
 /// assert_eq!(placement.nodes(), 5);
 /// assert_eq!(placement.to_string(), "2x2 at 0,0, 1x1 at 3,3");
@@ -54,8 +55,8 @@ impl Placement {
     /// Returns the boxes, in the order of grant.
     ///
     /// ```
-    /// use pavior_allocation::Placement;
-    /// use pavior_mesh::Cuboid;
+    /// # use pavior_allocation as pavior;
+    /// use pavior::{Cuboid, Placement};
     /// let row = Cuboid::new([0, 0, 0], [3, 1, 1]);
     /// assert_eq!(Placement::Whole(row).parts(), [row]);
     /// ```

@@ -25,9 +25,11 @@
 //! always gets the same answer.
 //!
 //! ```
-//! use pavior_allocation::{Machine, Placement, Selection};
-//! use pavior_mesh::{Cuboid, Grid, JobId};
-//! use pavior_answers::{SearchLimits, Shape, Snapshot, Weights, unblock};
+//! # mod pavior { pub use pavior_answers as answers; pub use pavior_allocation as strategies;
+//! #     pub use pavior_allocation::*; }
+//! use pavior::answers::{SearchLimits, Shape, Snapshot, Weights, unblock};
+//! use pavior::strategies::Selection;
+//! use pavior::{Cuboid, Grid, JobId, Machine, Placement};
 //!
 //! // A job of 2x2 in the middle of 6x2: no 3x2 is free, though 8 nodes are.
 //! let mut machine = Machine::with_seed(Grid::mesh(&[6, 2])?, &"ff".parse::<Selection>()?, 1)?;

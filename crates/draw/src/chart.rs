@@ -45,7 +45,8 @@ impl ChartAxis {
     /// the label has no unit, because each number on the axis has one.
     ///
     /// ```
-    /// use pavior_draw::ChartAxis;
+    /// # mod pavior { pub use pavior_draw as draw; }
+    /// use pavior::draw::ChartAxis;
     /// let label = |name, unit| ChartAxis::of(name, unit, false).label;
     /// assert_eq!(label("waiting_time", "s"), "waiting time");
     /// assert_eq!(label("waiting", "time_unit"), "waiting (time units)");

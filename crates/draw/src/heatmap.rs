@@ -28,11 +28,13 @@ const FOOTER: f64 = 44.0;
 /// of the busiest channel. The y axis points up, as in the figures of the literature.
 ///
 /// ```
-/// use pavior_mesh::{Grid, NodeId};
-/// use pavior_network::{ChannelLoad, Channels, VirtualChannels};
+/// # mod pavior { pub use pavior_draw as draw; pub use pavior_network as network;
+/// #     pub use pavior_mesh::*; }
+/// use pavior::network::{ChannelLoad, Channels, VirtualChannels};
+/// use pavior::{Grid, NodeId};
 /// let mut load = ChannelLoad::new(Channels::new(Grid::mesh(&[4, 4])?, VirtualChannels::Two));
 /// load.add(NodeId(0), NodeId(6), 8);
-/// let svg = pavior_draw::heatmap(&load, 100, "one message");
+/// let svg = pavior::draw::heatmap(&load, 100, "one message");
 /// assert!(svg.starts_with("<svg") && svg.contains("8.0 %"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

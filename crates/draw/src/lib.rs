@@ -21,7 +21,8 @@
 //! through one function, [`escape`], so that no name can break a file.
 //!
 //! ```
-//! use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series, svg};
+//! # mod pavior { pub use pavior_draw as draw; }
+//! use pavior::draw::{Chart, ChartAxis, Mark, Marks, Series, svg};
 //! let chart = Chart {
 //!     title: "Waiting by load".into(),
 //!     x: ChartAxis::plain("load", false),

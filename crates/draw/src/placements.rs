@@ -6,6 +6,17 @@ use thiserror::Error;
 use crate::axis;
 
 /// A job with its times and its nodes.
+///
+/// ```
+/// # mod pavior { pub use pavior_draw as draw; pub use pavior_mesh::*; }
+/// use pavior::draw::{Placed, schedule};
+/// use pavior::{Cuboid, Grid};
+/// let parts = vec![Cuboid::new([0, 0], [4, 2])];
+/// let job = Placed { job: "a".to_string(), start: 0.0, end: Some(60.0), parts };
+/// let svg = schedule("One job", &Grid::mesh(&[4, 4])?, &[job], (None, None), "s")?;
+/// assert!(svg.starts_with("<svg"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placed {
     /// The name.

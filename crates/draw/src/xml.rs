@@ -11,7 +11,8 @@ use std::fmt::{Display, Write};
 /// line feed and carriage return remain.
 ///
 /// ```
-/// let escaped = pavior_draw::escape("<a & \"b\">\u{0}\u{fffe}");
+/// # mod pavior { pub use pavior_draw as draw; }
+/// let escaped = pavior::draw::escape("<a & \"b\">\u{0}\u{fffe}");
 /// assert_eq!(escaped, "&lt;a &amp; &quot;b&quot;&gt;\u{fffd}\u{fffd}");
 /// ```
 pub fn escape(text: &str) -> Cow<'_, str> {

@@ -14,7 +14,8 @@ use crate::{FileError, shown};
 /// pipes are ignored.
 ///
 /// ```
-/// let plan = pavior_files::FileUses::new();
+/// # mod pavior { pub use pavior_files as files; }
+/// let plan = pavior::files::FileUses::new();
 /// let plan = plan.reads("--trace", "log.swf").writes("--swf", "./log.swf");
 /// assert!(plan.check().unwrap_err().to_string().contains("--swf ./log.swf would overwrite"));
 /// ```

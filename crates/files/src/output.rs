@@ -10,6 +10,19 @@ use crate::{FileError, partial};
 
 /// A file that is written under a temporary name in the same folder, and renamed by
 /// [`Output::finish`]. If it is dropped before, the destination is unchanged.
+///
+/// ```
+/// # mod pavior { pub use pavior_files as files; }
+/// use std::io::Write;
+/// let path = std::env::temp_dir().join(format!("pavior-output-{}", std::process::id()));
+/// let mut output = pavior::files::Output::create(&path)?;
+/// output.write_all(b"first line\n")?;
+/// assert!(!path.exists());
+/// output.finish()?;
+/// assert_eq!(std::fs::read(&path)?, b"first line\n");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Output {
     to: To,
     path: PathBuf,

@@ -9,7 +9,8 @@ use std::sync::Arc;
 /// and two values are equal if one is a clone of the other.
 ///
 /// ```
-/// use pavior_kernel::CallerError;
+/// # mod pavior { pub use pavior_kernel as names; }
+/// use pavior::names::CallerError;
 /// let error = CallerError::new("the service does not answer");
 /// assert_eq!(error.to_string(), "the service does not answer");
 /// assert!(CallerError::new(std::fmt::Error).get().is::<std::fmt::Error>());

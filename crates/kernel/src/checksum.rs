@@ -6,7 +6,8 @@ use std::fmt;
 /// bytes in a row and almost every other change, but does not protect against tampering.
 ///
 /// ```
-/// let mut sum = pavior_kernel::Checksum::default();
+/// # use pavior_kernel as pavior;
+/// let mut sum = pavior::Checksum::default();
 /// sum.add(b"1234");
 /// sum.add(b"56789");
 /// assert_eq!(sum.to_string(), "995dc9bbdf1939fa");

@@ -9,7 +9,8 @@ use std::time::{Duration, UNIX_EPOCH};
 ///
 /// ```
 /// use std::time::Duration;
-/// use pavior_kernel::Date;
+/// # mod pavior { pub use pavior_kernel as time; }
+/// use pavior::time::Date;
 /// let date = Date(Duration::from_millis(951_782_400_007));
 /// assert_eq!(date.to_string(), "2000-02-29T00:00:00Z");
 /// assert_eq!(format!("{date:.3}"), "2000-02-29T00:00:00.007Z");
@@ -24,7 +25,8 @@ impl Date {
     /// Parses a date without a time zone, `2026-01-02T03:04:05`, as UTC; `None` for other text.
     ///
     /// ```
-    /// use pavior_kernel::Date;
+    /// # mod pavior { pub use pavior_kernel as time; }
+    /// use pavior::time::Date;
     /// let date = Date::without_zone("2026-11-22T01:36:30").unwrap();
     /// assert_eq!(date.0.as_secs(), 1_795_311_390);
     /// assert_eq!(Date::without_zone("2026-02-30T01:36:30"), None);

@@ -25,8 +25,9 @@ pub struct Shown<'t>(&'t str);
 /// [`LONGEST_QUOTE`] characters are shown. Linear in the length shown.
 ///
 /// ```
-/// assert_eq!(pavior_kernel::shown("job \u{1b}[31m7").to_string(), r"job \u{1b}[31m7");
-/// assert!(pavior_kernel::shown(&"x".repeat(1 << 20)).to_string().chars().count() <= 161);
+/// # mod pavior { pub use pavior_kernel as text; }
+/// assert_eq!(pavior::text::shown("job \u{1b}[31m7").to_string(), r"job \u{1b}[31m7");
+/// assert!(pavior::text::shown(&"x".repeat(1 << 20)).to_string().chars().count() <= 161);
 /// ```
 pub fn shown(text: &str) -> Shown<'_> {
     Shown(text)
@@ -64,7 +65,8 @@ pub fn cell(text: &str) -> String {
 /// Returns the part of a line around a fault, harmless to show, and the faulty bytes of that part.
 ///
 /// ```
-/// let (text, span) = pavior_kernel::excerpt(b"a\x00b 1x", 4..6);
+/// # mod pavior { pub use pavior_kernel as text; }
+/// let (text, span) = pavior::text::excerpt(b"a\x00b 1x", 4..6);
 /// assert_eq!((text.as_str(), &text[span]), (r"a\0b 1x", "1x"));
 /// ```
 pub fn excerpt(line: &[u8], at: Range<usize>) -> (String, Range<usize>) {

@@ -17,7 +17,8 @@ use crate::{Date, shown};
 /// Parses a JSON value. Linear in the length of the text.
 ///
 /// ```
-/// use pavior_kernel::json;
+/// # use pavior_kernel as pavior;
+/// use pavior::json;
 /// use serde_json::Value;
 ///
 /// assert_eq!(json::read::<Value>(br#"[{"a": 1}, {"a": 2}]"#).unwrap()[1]["a"], 2);

@@ -99,7 +99,8 @@ impl std::error::Error for BadName {}
 /// The values of all options of a registry entry.
 ///
 /// ```
-/// use pavior_kernel::{OptionSpec, Options, Values};
+/// # mod pavior { pub use pavior_kernel as names; }
+/// use pavior::names::{OptionSpec, Options, Values};
 /// const SPECS: &[OptionSpec] = &[
 ///     OptionSpec {
 ///         key: "size", values: Values::Integer(0, 8), default: "0", meaning: "k", bare: true
@@ -240,7 +241,8 @@ pub fn bare_name(text: &str) -> &str {
 /// Creates the error for a name that no registry entry has, with the closest known names.
 ///
 /// ```
-/// let error = pavior_kernel::unknown_name("strategy", "tlb", &["tbl", "tff", "mbs"]);
+/// # mod pavior { pub use pavior_kernel as names; }
+/// let error = pavior::names::unknown_name("strategy", "tlb", &["tbl", "tff", "mbs"]);
 /// assert_eq!(error.reason, "unknown strategy `tlb`; did you mean `tbl`?");
 /// ```
 pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {

@@ -14,7 +14,8 @@ use rand_pcg::Pcg64Dxsm;
 /// draw per value, so the same seed gives the same bytes on every processor.
 ///
 /// ```
-/// use pavior_kernel::Stream;
+/// # use pavior_kernel as pavior;
+/// use pavior::Stream;
 /// let mut a = Stream::new(1, 0, "arrivals");
 /// let mut b = Stream::new(1, 0, "arrivals");
 /// let mut c = Stream::new(1, 0, "sides");
@@ -71,7 +72,8 @@ impl Stream {
     /// One draw per item.
     ///
     /// ```
-    /// use pavior_kernel::Stream;
+    /// # use pavior_kernel as pavior;
+    /// use pavior::Stream;
     /// let mut nodes = [0, 1, 2, 3, 4];
     /// let drawn = Stream::new(1, 0, "nodes").sample(&mut nodes, 2);
     /// assert_eq!(drawn.len(), 2);

@@ -10,7 +10,8 @@ use std::ops::{Add, AddAssign, Sub};
 /// so "at the same instant" means the same on every processor.
 ///
 /// ```
-/// use pavior_kernel::Time;
+/// # use pavior_kernel as pavior;
+/// use pavior::Time;
 /// assert_eq!(Time(3) + Time(4), Time(7));
 /// assert!(Time(3) < Time(4));
 /// ```

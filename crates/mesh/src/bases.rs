@@ -30,7 +30,9 @@ use crate::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 /// A search for the bases of a shape. Its scratch memory is reused: no allocation once warm.
 ///
 /// ```
-/// use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Scan};
+/// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
+/// use pavior::strategies::{BaseSet, Scan};
+/// use pavior::{Cuboid, Grid, Occupancy};
 /// let grid = Grid::mesh(&[5, 3])?;
 /// let mut free = Occupancy::all_free(grid);
 /// free.take(&Cuboid::new([1, 0], [1, 1])).unwrap();
@@ -67,7 +69,9 @@ impl BaseSet {
     /// of the box are loaded: O(rows of the box). No base is found in a box outside the grid.
     ///
     /// ```
-    /// use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy};
+    /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
+    /// use pavior::strategies::BaseSet;
+    /// use pavior::{Cuboid, Grid, Occupancy};
     /// let mut free = Occupancy::all_free(Grid::mesh(&[8, 8])?);
     /// free.take(&Cuboid::new([4, 4], [1, 1])).unwrap();
     /// let mut bases = BaseSet::within(&free, &Cuboid::new([3, 3], [4, 5]));

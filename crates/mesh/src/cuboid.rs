@@ -12,13 +12,14 @@ use crate::{Coordinates, Grid, NodeId, PerAxis, Sides, volume};
 /// side is 1 and its base is 0.
 ///
 /// ```
-/// use pavior_mesh::{Cuboid, Grid};
+/// # use pavior_mesh as pavior;
+/// use pavior::{Cuboid, Grid};
 /// let ring = Grid::torus(&[5])?;
 /// let arc = Cuboid::new([3], [3]);
 /// let nodes: Vec<u32> = arc.nodes(&ring).map(|node| node.0).collect();
 /// assert_eq!(nodes, [3, 4, 0]);
 /// assert_eq!(Cuboid::new([0, 5, 2], [4, 2, 1]).to_string(), "4x2x1 at 0,5,2");
-/// # Ok::<(), pavior_mesh::GridError>(())
+/// # Ok::<(), pavior::GridError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -116,11 +117,12 @@ impl Cuboid {
     /// at most one if neither wraps. Both boxes must lie on the grid.
     ///
     /// ```
-    /// use pavior_mesh::{Cuboid, Grid};
+    /// # use pavior_mesh as pavior;
+    /// use pavior::{Cuboid, Grid};
     /// let grid = Grid::new(&[9, 9], &[true, false])?;
     /// let common = Cuboid::new([7, 0], [4, 3]).common(&grid, &Cuboid::new([1, 1], [7, 1]));
     /// assert_eq!(common, [Cuboid::new([7, 1], [1, 1]), Cuboid::new([1, 1], [1, 1])]);
-    /// # Ok::<(), pavior_mesh::GridError>(())
+    /// # Ok::<(), pavior::GridError>(())
     /// ```
     pub fn common(&self, grid: &Grid, other: &Cuboid) -> Vec<Cuboid> {
         if !self.intersects(grid, other) {
@@ -149,11 +151,12 @@ impl Cuboid {
     /// a node. This box must lie on the grid, and the sides must fit it.
     ///
     /// ```
-    /// use pavior_mesh::{Cuboid, Grid};
+    /// # use pavior_mesh as pavior;
+    /// use pavior::{Cuboid, Grid};
     /// let grid = Grid::new(&[9, 9], &[false, true])?;
     /// let around = Cuboid::new([1, 1], [2, 2]).around(&grid, [3, 3, 1]);
     /// assert_eq!(around, Cuboid::new([0, 8], [5, 6]));
-    /// # Ok::<(), pavior_mesh::GridError>(())
+    /// # Ok::<(), pavior::GridError>(())
     /// ```
     #[must_use]
     pub fn around(&self, grid: &Grid, sides: Sides) -> Cuboid {

@@ -45,7 +45,8 @@ impl PerAxis for [u16; 3] {
 /// Returns the number of nodes in a box of these sides.
 ///
 /// ```
-/// assert_eq!(pavior_mesh::volume([2, 3, 4]), 24);
+/// # mod pavior { pub use pavior_mesh as boxes; }
+/// assert_eq!(pavior::boxes::volume([2, 3, 4]), 24);
 /// ```
 #[inline]
 pub fn volume(sides: Sides) -> u64 {
@@ -56,8 +57,9 @@ pub fn volume(sides: Sides) -> u64 {
 /// Returns `None` for other text, or if a side is 0.
 ///
 /// ```
-/// assert_eq!(pavior_mesh::read_sides("4x2"), Some([4, 2, 1]));
-/// assert_eq!(pavior_mesh::read_sides("4x0"), None);
+/// # mod pavior { pub use pavior_mesh as boxes; }
+/// assert_eq!(pavior::boxes::read_sides("4x2"), Some([4, 2, 1]));
+/// assert_eq!(pavior::boxes::read_sides("4x0"), None);
 /// ```
 pub fn read_sides(text: &str) -> Option<Sides> {
     let mut sides = [1; 3];
@@ -85,7 +87,8 @@ impl NodeId {
 /// A grid of nodes with one to three axes, each of which may wrap.
 ///
 /// ```
-/// use pavior_mesh::Grid;
+/// # use pavior_mesh as pavior;
+/// use pavior::Grid;
 /// let pod = Grid::torus(&[8, 8, 16])?;
 /// assert_eq!(pod.nodes(), 1024);
 /// assert_eq!(pod.to_string(), "torus:8x8x16");
@@ -266,11 +269,12 @@ impl Grid {
     /// the one above, around rings of more than two nodes. A number without a node has none.
     ///
     /// ```
-    /// use pavior_mesh::{Grid, NodeId};
+    /// # use pavior_mesh as pavior;
+    /// use pavior::{Grid, NodeId};
     /// let ring = Grid::torus(&[4, 2])?;
     /// let neighbours: Vec<NodeId> = ring.neighbours(NodeId(0)).collect();
     /// assert_eq!(neighbours, [NodeId(3), NodeId(1), NodeId(4)]);
-    /// # Ok::<(), pavior_mesh::GridError>(())
+    /// # Ok::<(), pavior::GridError>(())
     /// ```
     pub fn neighbours(&self, node: NodeId) -> impl Iterator<Item = NodeId> + use<> {
         let (grid, at) = (*self, self.point(node));

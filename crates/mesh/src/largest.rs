@@ -40,11 +40,12 @@ impl Occupancy {
     /// sides; among those, at the first base in row-major order. Returns `None` if no node is free.
     ///
     /// ```
-    /// use pavior_mesh::{Cuboid, Grid, Occupancy};
+    /// # use pavior_mesh as pavior;
+    /// use pavior::{Cuboid, Grid, Occupancy};
     /// let mut free = Occupancy::all_free(Grid::mesh(&[4, 3])?);
     /// free.take(&Cuboid::new([1, 1, 0], [1, 1, 1])).unwrap();
     /// assert_eq!(free.largest_free(), Some(Cuboid::new([2, 0, 0], [2, 3, 1])));
-    /// # Ok::<(), pavior_mesh::GridError>(())
+    /// # Ok::<(), pavior::GridError>(())
     /// ```
     pub fn largest_free(&self) -> Option<Cuboid> {
         self.largest_free_above(0)
@@ -59,12 +60,13 @@ impl Occupancy {
     /// base is one at which the box is free, not always the first.
     ///
     /// ```
-    /// use pavior_mesh::{Cuboid, Grid, Occupancy};
+    /// # use pavior_mesh as pavior;
+    /// use pavior::{Cuboid, Grid, Occupancy};
     /// let mut free = Occupancy::all_free(Grid::mesh(&[4, 3])?);
     /// free.take(&Cuboid::new([1, 1, 0], [1, 1, 1])).unwrap();
     /// let within = free.largest_free_within([3, 1, 1]);
     /// assert_eq!(within.map(|cuboid| cuboid.sides), Some([3, 1, 1]));
-    /// # Ok::<(), pavior_mesh::GridError>(())
+    /// # Ok::<(), pavior::GridError>(())
     /// ```
     pub fn largest_free_within(&self, most: Sides) -> Option<Cuboid> {
         Search::new(self, 0, most).run()

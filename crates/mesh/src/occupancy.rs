@@ -15,7 +15,8 @@ use crate::{Cuboid, Grid, NodeId};
 /// failed node counts as not free here. Failures are known to the machine.
 ///
 /// ```
-/// use pavior_mesh::{Cuboid, Grid, Occupancy};
+/// # use pavior_mesh as pavior;
+/// use pavior::{Cuboid, Grid, Occupancy};
 /// let mut free = Occupancy::all_free(Grid::mesh(&[8, 8])?);
 /// let submesh = Cuboid::new([2, 3], [4, 2]);
 /// free.take(&submesh)?;

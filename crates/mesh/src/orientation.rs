@@ -9,7 +9,8 @@ use crate::Sides;
 /// plane are (a,b) and (b,a), in this order.
 ///
 /// ```
-/// use pavior_mesh::orientations;
+/// # mod pavior { pub use pavior_mesh as boxes; }
+/// use pavior::boxes::orientations;
 /// let turned: Vec<_> = orientations([2, 2, 5]).collect();
 /// assert_eq!(turned, [[2, 2, 5], [2, 5, 2], [5, 2, 2]]);
 /// ```
@@ -30,7 +31,8 @@ pub fn orientations([a, b, c]: Sides) -> impl Iterator<Item = Sides> {
 /// Returns the sides in ascending order, which are the same for all orientations.
 ///
 /// ```
-/// assert_eq!(pavior_mesh::ascending([5, 2, 4]), [2, 4, 5]);
+/// # mod pavior { pub use pavior_mesh as boxes; }
+/// assert_eq!(pavior::boxes::ascending([5, 2, 4]), [2, 4, 5]);
 /// ```
 #[inline]
 pub fn ascending([a, b, c]: Sides) -> Sides {

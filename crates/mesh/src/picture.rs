@@ -8,11 +8,13 @@ use crate::{Grid, NodeId, Occupancy};
 /// Draws an occupancy.
 ///
 /// ```
-/// use pavior_mesh::{Cuboid, Grid, Occupancy, picture};
+/// # mod pavior { pub use pavior_mesh as boxes; pub use pavior_mesh::*; }
+/// use pavior::boxes::picture;
+/// use pavior::{Cuboid, Grid, Occupancy};
 /// let mut free = Occupancy::all_free(Grid::mesh(&[4, 2])?);
 /// free.take(&Cuboid::new([0, 0, 0], [2, 1, 1])).unwrap();
 /// assert_eq!(picture::draw(&free), "....\n##..\n");
-/// # Ok::<(), pavior_mesh::GridError>(())
+/// # Ok::<(), pavior::GridError>(())
 /// ```
 pub fn draw(free: &Occupancy) -> String {
     let grid = free.grid();

@@ -16,7 +16,8 @@ pub struct JobId(pub u64);
 /// the one before it allows.
 ///
 /// ```
-/// use pavior_mesh::Freedom;
+/// # use pavior_mesh as pavior;
+/// use pavior::Freedom;
 /// assert_eq!("any-box".parse(), Ok(Freedom::AnyBox));
 /// assert!(Freedom::Box < Freedom::Connected);
 /// ```
@@ -84,7 +85,8 @@ pub struct Pool(pub u32);
 /// fragmentation). Non-contiguous strategies grant by count and use the shape as a hint.
 ///
 /// ```
-/// use pavior_mesh::Request;
+/// # use pavior_mesh as pavior;
+/// use pavior::Request;
 /// assert_eq!(Request::shape([2, 3, 2]).nodes, 12);
 /// // On a plane, two sides are enough.
 /// assert_eq!(Request::shape([2, 3]), Request::shape([2, 3, 1]));

@@ -15,12 +15,14 @@ use crate::{Coordinates, Grid, Sides};
 /// out follow in alphabetical order.
 ///
 /// ```
-/// use pavior_mesh::{Grid, Scan};
+/// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
+/// use pavior::strategies::Scan;
+/// use pavior::Grid;
 /// let grid = Grid::mesh(&[2, 2])?;
 /// let bases = |scan: &str| scan.parse::<Scan>().unwrap().bases(grid, [1; 3]).collect::<Vec<_>>();
 /// assert_eq!(bases("yx"), [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]]);
 /// assert_eq!(bases("x-y"), [[0, 1, 0], [1, 1, 0], [0, 0, 0], [1, 0, 0]]);
-/// # Ok::<(), pavior_mesh::GridError>(())
+/// # Ok::<(), pavior::GridError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scan {

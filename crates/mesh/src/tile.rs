@@ -6,15 +6,17 @@ use crate::{Cuboid, Grid, NodeId};
 /// if the next row has the same run. The boxes do not wrap. A box outside the grid gives none.
 ///
 /// ```
-/// use pavior_mesh::{Cuboid, Grid, tile};
+/// # mod pavior { pub use pavior_mesh as boxes; pub use pavior_mesh::*; }
+/// use pavior::boxes::tile;
+/// use pavior::{Cuboid, Grid};
 /// let grid = Grid::mesh(&[3, 3])?;
 /// // # # .
 /// // # # .      y upwards
 /// // # # #
-/// let wanted = |node: pavior_mesh::NodeId| grid.point(node)[0] < 2 || node.0 == 2;
+/// let wanted = |node: pavior::NodeId| grid.point(node)[0] < 2 || node.0 == 2;
 /// let boxes = tile(&grid, &Cuboid::whole(&grid), wanted);
 /// assert_eq!(boxes, [Cuboid::new([0, 0, 0], [3, 1, 1]), Cuboid::new([0, 1, 0], [2, 2, 1])]);
-/// # Ok::<(), pavior_mesh::GridError>(())
+/// # Ok::<(), pavior::GridError>(())
 /// ```
 pub fn tile(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId) -> bool) -> Vec<Cuboid> {
     tile_rows(grid, within, |from, length| {

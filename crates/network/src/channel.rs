@@ -73,13 +73,14 @@ pub struct Channel {
 /// ```
 ///
 /// ```
-/// use pavior_mesh::{Grid, NodeId};
-/// use pavior_network::{Channels, VirtualChannels};
+/// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
+/// use pavior::network::{Channels, VirtualChannels};
+/// use pavior::{Grid, NodeId};
 /// let channels = Channels::new(Grid::mesh(&[4, 4])?, VirtualChannels::Two);
 /// assert_eq!(channels.all().count(), 16 + 16 + 2 * (3 * 4) * 2);
 /// let first = channels.injection(NodeId(0));
 /// assert_eq!(channels.describe(first).unwrap().name(channels.grid()), "injection at [0,0]");
-/// # Ok::<(), pavior_mesh::GridError>(())
+/// # Ok::<(), pavior::GridError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Channels {

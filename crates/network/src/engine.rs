@@ -23,6 +23,13 @@ pub enum Release {
 }
 
 /// The parameters of the network.
+///
+/// ```
+/// # mod pavior { pub use pavior_network as network; }
+/// use pavior::network::Settings;
+/// let settings = Settings { routing_delay: 1, ..Settings::default() };
+/// assert_eq!(settings.buffer, 1);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
     /// The number of cycles that routing a header through a node takes (t_s).
@@ -107,9 +114,10 @@ impl EngineKind {
 /// event, and gets control at that time or at the first delivery before it.
 ///
 /// ```
-/// use pavior_kernel::Time;
-/// use pavior_mesh::{Grid, NodeId};
-/// use pavior_network::{Engine, Message, NetworkEvents, Settings, Worm};
+/// # mod pavior { pub use pavior_network as network;
+/// #     pub use {pavior_kernel::*, pavior_mesh::*}; }
+/// use pavior::network::{Engine, Message, NetworkEvents, Settings, Worm};
+/// use pavior::{Grid, NodeId, Time};
 /// let mut network = Worm::new(Grid::mesh(&[4, 4])?, Settings::default())?;
 /// network.create(Message::new(0, NodeId(0), NodeId(11), 8, Time(0)));
 /// let mut events = NetworkEvents::default();

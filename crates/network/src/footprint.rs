@@ -25,15 +25,16 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 /// are exactly the links that an all-to-all uses. On other rings they are all links of a line.
 ///
 /// ```
-/// use pavior_mesh::{Grid, NodeId};
-/// use pavior_network::Footprint;
+/// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
+/// use pavior::network::Footprint;
+/// use pavior::{Grid, NodeId};
 /// let grid = Grid::mesh(&[8, 8])?;
 /// let pair = |from, to| Footprint::of(&grid, &[NodeId(from), NodeId(to)], 64).unwrap();
 /// // (0,0) and (1,0): one link, in both directions. So have (4,3) and (5,3), elsewhere.
 /// assert_eq!(pair(0, 1).links().len(), 2);
 /// assert_eq!(pair(0, 1).relative_layout(), pair(28, 29).relative_layout());
 /// assert!(pair(0, 1).links().iter().all(|link| !pair(28, 29).links().contains(link)));
-/// # Ok::<(), pavior_mesh::GridError>(())
+/// # Ok::<(), pavior::GridError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Footprint {

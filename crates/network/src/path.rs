@@ -27,8 +27,9 @@ const MOST_SEGMENTS: usize = 10;
 /// the distance. An axis has at most three runs: before the wrap link, the wrap link, and after it.
 ///
 /// ```
-/// use pavior_mesh::{Grid, NodeId};
-/// use pavior_network::{Channels, VirtualChannels, Path};
+/// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
+/// use pavior::network::{Channels, Path, VirtualChannels};
+/// use pavior::{Grid, NodeId};
 /// let channels = Channels::new(Grid::mesh(&[4, 4])?, VirtualChannels::Two);
 /// let path = Path::new(&channels, NodeId(0), NodeId(6)); // (0,0) to (2,1)
 /// let names: Vec<String> =
@@ -40,7 +41,7 @@ const MOST_SEGMENTS: usize = 10;
 ///     "link y+ lane 0 from [2,0]",
 ///     "ejection at [2,1]",
 /// ]);
-/// # Ok::<(), pavior_mesh::GridError>(())
+/// # Ok::<(), pavior::GridError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
@@ -190,7 +191,8 @@ fn ring_runs(
 /// Returns the latency of a message that meets no other: `(t_s + 1)(hops + 1) + L` cycles.
 ///
 /// ```
-/// assert_eq!(pavior_network::zero_load_latency(5, 8, 3), 32);
+/// # mod pavior { pub use pavior_network as network; }
+/// assert_eq!(pavior::network::zero_load_latency(5, 8, 3), 32);
 /// ```
 pub fn zero_load_latency(hops: u32, flits: u32, routing_delay: u32) -> u64 {
     (u64::from(routing_delay) + 1) * (u64::from(hops) + 1) + u64::from(flits)

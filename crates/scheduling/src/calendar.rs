@@ -129,9 +129,10 @@ impl Reach {
 /// The advance reservations of a machine.
 ///
 /// ```
-/// use pavior_kernel::Time;
-/// use pavior_mesh::{Cuboid, Grid, Occupancy};
-/// use pavior_scheduling::{AdvanceReservation, Calendar};
+/// # mod pavior { pub use pavior_scheduling as scheduling;
+/// #     pub use {pavior_kernel::*, pavior_mesh::*}; }
+/// use pavior::scheduling::{AdvanceReservation, Calendar};
+/// use pavior::{Cuboid, Grid, Occupancy, Time};
 /// let grid: Grid = "mesh:4".parse()?;
 /// let right = vec![Cuboid::new([2, 0, 0], [2, 1, 1])];
 /// let mut calendar = Calendar::default();

@@ -31,6 +31,31 @@ enum Event {
 }
 
 /// A state from which time can advance.
+///
+/// ```
+/// # mod pavior { }
+/// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_workload as workload;
+/// #     pub use {pavior_allocation::*, pavior_kernel::*}; }
+/// use pavior::scheduling::{Dispatcher, Future, Selection};
+/// use pavior::workload::Job;
+/// use pavior::{JobId, Machine, Request, Time};
+/// let scheduler = "fcfs".parse::<Selection>()?.build(())?;
+/// let mut dispatcher = Dispatcher::new(Machine::new("mesh:4x4".parse()?, "tff")?, scheduler);
+/// for id in [1, 2] {
+///     let job = Job::new(JobId(id), Time(0), Request::shape([4, 3]), Time(60));
+///     dispatcher.submit(job)?;
+/// }
+/// // Each job runs half as long as estimated.
+/// let length = |job: &Job, _: Option<Time>| Time(job.estimate.0 / 2);
+/// let (now, moves, arrivals, end) = (Time(0), Vec::new(), std::iter::empty(), Time(1000));
+/// let mut starts = Vec::new();
+/// Future { dispatcher, now, moves, arrivals, length, end }.run(|job, at| {
+///     starts.push((job.0, at.0));
+///     false
+/// })?;
+/// assert_eq!(starts, [(1, 0), (2, 30)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Future<A: Iterator<Item = Job>, L> {
     /// The machine, its running jobs and its queue.
     pub dispatcher: Dispatcher,

@@ -17,7 +17,8 @@ pub type Registry = pavior_kernel::Registry<SchedulerKind>;
 /// A scheduler with its options, such as `window:8`.
 ///
 /// ```
-/// use pavior_scheduling::Selection;
+/// # mod pavior { pub use pavior_scheduling as scheduling; }
+/// use pavior::scheduling::Selection;
 /// let selection: Selection = "ssd".parse()?;
 /// assert_eq!(selection.entry.title, "Shortest service demand first");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -30,7 +31,8 @@ pub type Selection = pavior_kernel::Selection<SchedulerKind>;
 /// such options are unchanged.
 ///
 /// ```
-/// let served = |name| pavior_scheduling::served(name, Some(100)).unwrap();
+/// # mod pavior { pub use pavior_scheduling as scheduling; }
+/// let served = |name| pavior::scheduling::served(name, Some(100)).unwrap();
 /// assert_eq!(served("conservative"), "conservative:depth=100:promise=holds");
 /// assert_eq!(served("conservative:depth=9:promise=moves"), "conservative:depth=9");
 /// assert_eq!(served("easy"), "easy:promise=holds");
@@ -67,8 +69,9 @@ pub struct SchedulerKind {
 /// Creates an entry for a scheduler without options. `make` creates one per run.
 ///
 /// ```
-/// use pavior_kernel::Time;
-/// use pavior_scheduling::{MachineView, Queue, Registry, Running, Scheduler, Start, entry};
+/// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_kernel::*; }
+/// use pavior::scheduling::{MachineView, Queue, Registry, Running, Scheduler, Start, entry};
+/// use pavior::Time;
 ///
 /// struct Oldest;
 ///

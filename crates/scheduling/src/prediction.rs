@@ -11,9 +11,11 @@ use pavior_workload::Job;
 /// prediction.
 ///
 /// ```
-/// use pavior_allocation::Placement;
-/// use pavior_scheduling::Prediction;
-/// use pavior_workload::Job;
+/// # mod pavior { pub use pavior_scheduling as scheduling;
+/// #     pub use pavior_workload as workload; pub use pavior_allocation::*; }
+/// use pavior::scheduling::Prediction;
+/// use pavior::workload::Job;
+/// use pavior::Placement;
 /// // A job in several pieces takes half as long again.
 /// let mut slower = |_: &Job, placement: &Placement| {
 ///     if placement.parts().len() > 1 { 1.5 } else { 1.0 }

@@ -28,7 +28,8 @@ type Key<K> = dyn FnMut(&Job) -> Result<K, CallerError> + Send + Sync;
 /// A scheduler based on a function that returns a key for each job.
 ///
 /// ```
-/// use pavior_scheduling::{Priority, Registry, entry};
+/// # mod pavior { pub use pavior_scheduling as scheduling; }
+/// use pavior::scheduling::{Priority, Registry, entry};
 /// let build = || Priority::new(Box::new(|job| Ok(f64::from(job.request.nodes))), false);
 /// let mut registry = Registry::new();
 /// registry.add(entry("smallest", build))?;

@@ -10,6 +10,18 @@ use pavior_workload::Job;
 ///
 /// Adding a job and taking the first one is O(1). Taking a job from the middle moves the jobs on
 /// the shorter side.
+///
+/// ```
+/// # mod pavior { }
+/// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_workload as workload;
+/// #     pub use {pavior_allocation::*, pavior_kernel::*}; }
+/// use pavior::scheduling::Queue;
+/// use pavior::workload::Job;
+/// use pavior::{JobId, Request, Time};
+/// let mut queue = Queue::new();
+/// queue.push(Job::new(JobId(1), Time(0), Request::shape([2, 2]), Time(60)));
+/// assert_eq!(queue.get(0).map(|job| job.id), Some(JobId(1)));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     jobs: VecDeque<Job>,

@@ -44,6 +44,18 @@ impl RunningJob {
 }
 
 /// The running jobs in the order (estimated end, job). Every change is O(log n) for n jobs.
+///
+/// ```
+/// # mod pavior { }
+/// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_workload as workload;
+/// #     pub use {pavior_allocation::*, pavior_kernel::*}; }
+/// use pavior::scheduling::Running;
+/// use pavior::workload::Job;
+/// use pavior::{JobId, Request, Time};
+/// let mut running = Running::new();
+/// let job = Job::new(JobId(1), Time(0), Request::shape([2, 2]), Time(60));
+/// assert_eq!(running.start(job, Time(5)).estimated_end(), Time(65));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Running {
     jobs: BTreeMap<(Time, JobId), RunningJob>,

@@ -5,8 +5,9 @@
 //! and `pavior-draw` draws the results. Nothing here changes a machine.
 //!
 //! ```
-//! use pavior_allocation::explain::{State, answer};
-//! use pavior_mesh::{Cuboid, Grid, JobId, Request};
+//! # mod pavior { pub use pavior_allocation as strategies; pub use pavior_allocation::*; }
+//! use pavior::strategies::explain::{State, answer};
+//! use pavior::{Cuboid, Grid, JobId, Request};
 //!
 //! let mut state = State::new(Grid::mesh(&[4, 2])?);
 //! state.hold(JobId(7), &[Cuboid::new([1, 0, 0], [1, 2, 1])])?;

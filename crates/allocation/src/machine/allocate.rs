@@ -15,7 +15,8 @@ impl Machine {
     /// randomized strategy uses seed 1.
     ///
     /// ```
-    /// use pavior_allocation::{JobId, Machine, Request};
+    /// # use pavior_allocation as pavior;
+    /// use pavior::{JobId, Machine, Request};
     /// let mut machine = Machine::new("torus:8x8x8".parse()?, "tff")?;
     /// let placement = machine.allocate(JobId(1), &Request::shape([4, 4, 2]))?;
     /// assert_eq!(placement.nodes(), 32);

@@ -46,7 +46,8 @@ impl Machine {
     /// Returns the known properties of answers to a request. O(1).
     ///
     /// ```
-    /// use pavior_allocation::{Answers, Freedom, Machine, Request};
+    /// # use pavior_allocation as pavior;
+    /// use pavior::{Answers, Freedom, Machine, Request};
     /// let machine = Machine::new("mesh:8x8".parse()?, "tff")?;
     /// let asked = Request::shape([2, 3, 1]);
     /// assert_eq!(machine.answers(&asked), Answers::Shapes);
@@ -68,7 +69,8 @@ impl Machine {
     /// instead.
     ///
     /// ```
-    /// use pavior_allocation::{Machine, Request};
+    /// # use pavior_allocation as pavior;
+    /// use pavior::{Machine, Request};
     /// let machine = Machine::new("mesh:8x8".parse()?, "2db")?;
     /// assert_eq!(machine.most(&Request::shape([3, 1, 1])), 16);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -103,7 +105,8 @@ impl Machine {
     /// boxes.
     ///
     /// ```
-    /// use pavior_allocation::{Freedom, Machine, Request};
+    /// # use pavior_allocation as pavior;
+    /// use pavior::{Freedom, Machine, Request};
     /// let machine = Machine::new("mesh:4x2".parse()?, "mbs")?;
     /// let asked = Request::shape([1, 3, 1]);
     /// assert_eq!(machine.boxes_for(&asked), None);

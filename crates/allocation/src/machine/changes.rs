@@ -64,7 +64,8 @@ impl Machine {
     /// machine remembers nothing.
     ///
     /// ```
-    /// use pavior_allocation::{JobId, Machine, Request};
+    /// # use pavior_allocation as pavior;
+    /// use pavior::{JobId, Machine, Request};
     /// let mut machine = Machine::new("mesh:4x4".parse()?, "tff")?;
     /// machine.remember_changes();
     /// let state = machine.state();

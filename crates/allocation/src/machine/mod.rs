@@ -32,7 +32,8 @@ use crate::{BuildError, Fork, Placement, Refusal, Selection, UnknownNode};
 /// full copy, O(N) for N nodes. [`Machine::fork`] copies less.
 ///
 /// ```
-/// use pavior_allocation::{JobId, Machine, Request};
+/// # use pavior_allocation as pavior;
+/// use pavior::{JobId, Machine, Request};
 /// let mut machine = Machine::new("mesh:4x4".parse()?, "tff")?;
 /// machine.allocate(JobId(1), &Request::shape([4, 2]))?;
 /// let second = machine.allocate(JobId(2), &Request::shape([2, 2]))?;
@@ -203,7 +204,8 @@ impl Machine {
     /// ([`Request::within`]). A pool never changes. O(N/64).
     ///
     /// ```
-    /// use pavior_allocation::{Cuboid, JobId, Machine, Occupancy, Request};
+    /// # use pavior_allocation as pavior;
+    /// use pavior::{Cuboid, JobId, Machine, Occupancy, Request};
     /// let grid = "mesh:4x2".parse()?;
     /// let mut machine = Machine::new(grid, "tff")?;
     /// let mut nodes = Occupancy::all_free(grid);

@@ -26,6 +26,16 @@ const MINUTE: u64 = 60 * TimeUnit::SECOND.ticks;
 /// with probability n / (n + 2), otherwise the next wider one. Runs of the first two classes count
 /// unchanged. Runs of the third are cut at the estimate, and runs of the others count as fractions
 /// of their estimates.
+///
+/// ```
+/// # mod pavior { pub use pavior_answers as answers; pub use pavior_kernel::*; }
+/// use pavior::Time;
+/// use pavior::answers::forecasts::{Kind, Past};
+/// let kind = Kind { user: Some(1), nodes: 4, estimate: Some(Time(3600)) };
+/// let mut past = Past::new();
+/// past.add(kind, Time(1800));
+/// assert_eq!(past.usual(&kind), Some(Time(1800)));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Past {
     runs: VecDeque<Run>,

@@ -72,6 +72,27 @@ pub struct RoomBy {
 }
 
 /// Finds the best way to make room by a time, with at most `max_jobs` jobs moved or requeued.
+///
+/// ```
+/// # mod pavior { pub use pavior_answers as answers;
+/// #     pub use {pavior_allocation::*, pavior_kernel::*}; }
+/// use pavior::answers::{Prospect, Room, SearchLimits, Shape, Snapshot, room_by};
+/// use pavior::{JobId, Machine, Request, Time};
+/// // The row of six nodes above: job 1 ends at 8, and job 2 at 20.
+/// let mut machine = Machine::new("mesh:6".parse()?, "ff")?;
+/// machine.allocate(JobId(1), &Request::shape([2]))?;
+/// machine.allocate(JobId(2), &Request::shape([2]))?;
+/// let prospect = |job: JobId| {
+///     let end = Some(Time(if job.0 == 1 { 8 } else { 20 }));
+///     Prospect { end, loss: None }
+/// };
+/// let (snapshot, four) = (Snapshot::of(&machine), [Shape::new([4, 1, 1])]);
+/// let limits = SearchLimits::jobs(1);
+/// let found = room_by(&snapshot, Room::Box(&four), Time(9), prospect, &limits);
+/// let plan = found.plan.expect("job 2 can move");
+/// assert_eq!((plan.moves.jobs, plan.awaited), (vec![JobId(2)], vec![JobId(1)]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn room_by(
     snapshot: &Snapshot,
     room: Room<'_>,

@@ -5,6 +5,13 @@ use pavior_mesh::{Cuboid, JobId, Occupancy};
 use crate::Shape;
 
 /// Limits of a search.
+///
+/// ```
+/// # mod pavior { pub use pavior_answers as answers; }
+/// use pavior::answers::SearchLimits;
+/// let quick = SearchLimits { budget: 1_000_000, ..SearchLimits::jobs(2) };
+/// assert!(quick.turn && quick.max_jobs == 2);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchLimits {
     /// The maximum number of jobs that are moved.

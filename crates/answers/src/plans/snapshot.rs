@@ -6,6 +6,21 @@ use thiserror::Error;
 
 /// The state of a machine at one instant, without its strategy: the jobs by number, and the healthy
 /// nodes.
+///
+/// ```
+/// # mod pavior { pub use pavior_answers as answers; pub use pavior_allocation::*; }
+/// use pavior::answers::{Shape, Snapshot, Weights, fit};
+/// use pavior::{JobId, Machine, Request};
+/// let mut machine = Machine::new("mesh:4x4".parse()?, "tff")?;
+/// machine.allocate(JobId(1), &Request::shape([4, 3]))?;
+/// let snapshot = Snapshot::of(&machine);
+/// let place = fit(&snapshot, Shape::new([1, 4, 1])).expect("the last row is free");
+/// assert_eq!(place.to_string(), "4x1 at 0,3");
+/// // A caller can weigh jobs by their priority instead of their nodes.
+/// let weights = Weights::new(&snapshot, |job| if job.0 == 1 { 10 } else { 1 })?;
+/// assert_ne!(weights, Weights::nodes(&snapshot));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(crate) grid: Grid,
@@ -133,6 +148,15 @@ pub(crate) fn give_healthy(free: &mut Occupancy, part: &Cuboid, healthy: &Occupa
 }
 
 /// A requested box, and whether it may be turned.
+///
+/// ```
+/// # mod pavior { pub use pavior_answers as answers; pub use pavior_mesh::*; }
+/// use pavior::Grid;
+/// use pavior::answers::Shape;
+/// let grid = Grid::mesh(&[8, 2])?;
+/// assert!(Shape::new([2, 4, 1]).fits(&grid) && !Shape::fixed([2, 4, 1]).fits(&grid));
+/// # Ok::<(), pavior::GridError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// The sides, at least 1 each; 1 on axes that the machine lacks.

@@ -217,10 +217,10 @@ impl<'a> Question<'a> {
 /// [`unblock_any`].
 ///
 /// ```
-/// use pavior_allocation::{Machine, Placement};
-/// use pavior_answers::{Demand, Question, SearchLimits, Snapshot, why};
-/// use pavior_kernel::Time;
-/// use pavior_mesh::{Cuboid, JobId, Request};
+/// # mod pavior { pub use pavior_answers as answers;
+/// #     pub use {pavior_allocation::*, pavior_kernel::*}; }
+/// use pavior::answers::{Demand, Question, SearchLimits, Snapshot, why};
+/// use pavior::{Cuboid, JobId, Machine, Placement, Request, Time};
 ///
 /// let mut machine = Machine::new("mesh:4x2".parse()?, "bf")?;
 /// machine.allocate_at(JobId(7), Placement::Whole(Cuboid::new([1, 0], [1, 2])))?;

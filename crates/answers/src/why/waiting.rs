@@ -19,12 +19,13 @@ use crate::{SearchLimits, Snapshot, waits};
 /// Cost: that of [`run_forward`], [`waits`] and [`why`].
 ///
 /// ```
-/// use pavior_allocation::Machine;
-/// use pavior_answers::{Cause, Queued, SearchLimits, waiting};
-/// use pavior_kernel::Time;
-/// use pavior_mesh::{JobId, Request};
-/// use pavior_scheduling::{Dispatcher, Selection};
-/// use pavior_workload::Job;
+/// # mod pavior { pub use pavior_answers as answers; pub use pavior_scheduling as scheduling;
+/// #     pub use pavior_workload as workload;
+/// #     pub use {pavior_allocation::*, pavior_kernel::*}; }
+/// use pavior::answers::{Cause, Queued, SearchLimits, waiting};
+/// use pavior::scheduling::{Dispatcher, Selection};
+/// use pavior::workload::Job;
+/// use pavior::{JobId, Machine, Request, Time};
 ///
 /// let fcfs: Selection = "fcfs".parse()?;
 /// let machine = Machine::new("mesh:4x4".parse()?, "tff")?;

@@ -29,7 +29,8 @@ impl Energy {
     /// Returns the energy of one message.
     ///
     /// ```
-    /// let energy = pavior_network::Energy { per_link: 2.0, per_router: 0.5 };
+    /// # mod pavior { pub use pavior_network as network; }
+    /// let energy = pavior::network::Energy { per_link: 2.0, per_router: 0.5 };
     /// assert_eq!(energy.of(8, 3), 8.0 * (3.0 * 2.0 + 4.0 * 0.5));
     /// ```
     pub fn of(&self, flits: u32, hops: u32) -> f64 {
@@ -63,15 +64,16 @@ pub struct ChannelUse {
 /// regardless of the distance.
 ///
 /// ```
-/// use pavior_mesh::{Grid, NodeId};
-/// use pavior_network::{ChannelLoad, Channels, VirtualChannels};
+/// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
+/// use pavior::network::{ChannelLoad, Channels, VirtualChannels};
+/// use pavior::{Grid, NodeId};
 /// let channels = Channels::new(Grid::mesh(&[4, 4])?, VirtualChannels::Two);
 /// let mut load = ChannelLoad::new(channels);
 /// load.add(NodeId(0), NodeId(6), 8);
 /// let hottest = load.hottest(100, 1)[0];
 /// assert_eq!((hottest.busy_cycles, hottest.utilization), (8, 0.08));
 /// assert_eq!((load.flit_hops(), load.router_traversals()), (24, 32));
-/// # Ok::<(), pavior_mesh::GridError>(())
+/// # Ok::<(), pavior::GridError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct ChannelLoad {

@@ -10,9 +10,10 @@ use crate::message::Delivery;
 /// 2^32 messages fit into 64 bits, or into 128 for the fields that have as many.
 ///
 /// ```
-/// use pavior_kernel::Time;
-/// use pavior_mesh::NodeId;
-/// use pavior_network::{Delivery, Tag, MessageTotals};
+/// # mod pavior { pub use pavior_network as network;
+/// #     pub use {pavior_kernel::*, pavior_mesh::*}; }
+/// use pavior::network::{Delivery, MessageTotals, Tag};
+/// use pavior::{NodeId, Time};
 /// let delivery = Delivery {
 ///     id: 0,
 ///     from: NodeId(0),

@@ -42,12 +42,13 @@ pub struct TrafficPlan {
 /// [`follower`]: JobTraffic::follower
 ///
 /// ```
-/// use pavior_kernel::{Stream, Time};
-/// use pavior_mesh::{Cuboid, Grid};
-/// use pavior_network::{
-///     Communication, Engine, JobTraffic, Layout, NetworkEvents, RankOrder, Settings, TrafficPlan,
-///     Worm,
+/// # mod pavior { pub use pavior_network as network;
+/// #     pub use {pavior_kernel::*, pavior_mesh::*}; }
+/// use pavior::network::{
+///     Communication, Engine, JobTraffic, Layout, NetworkEvents, RankOrder, Settings,
+///     TrafficPlan, Worm,
 /// };
+/// use pavior::{Cuboid, Grid, Stream, Time};
 /// let grid = Grid::mesh(&[4, 4])?;
 /// let layout =
 ///     Layout::new(&grid, &[Cuboid::whole(&grid)], 16, Some([4, 4, 1]), RankOrder::Coordinates);

@@ -13,15 +13,16 @@ use crate::patterns::RankGrid;
 /// ranks. The logical grid has the sides of the box, or of the request if there are several parts.
 ///
 /// ```
-/// use pavior_mesh::{Cuboid, Grid};
-/// use pavior_network::{Layout, RankOrder};
+/// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
+/// use pavior::network::{Layout, RankOrder};
+/// use pavior::{Cuboid, Grid};
 /// let grid = Grid::mesh(&[8, 8])?;
 /// let buddy = Cuboid::new([4, 0, 0], [4, 4, 1]);
 /// let layout = Layout::new(&grid, &[buddy], 6, Some([3, 2, 1]), RankOrder::Coordinates);
 /// let nodes: Vec<u32> = layout.nodes.iter().map(|node| node.0).collect();
 /// assert_eq!(nodes, [4, 5, 6, 12, 13, 14]);
 /// assert_eq!(layout.shape.sides, [3, 2, 1]);
-/// # Ok::<(), pavior_mesh::GridError>(())
+/// # Ok::<(), pavior::GridError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {

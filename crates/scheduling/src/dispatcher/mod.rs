@@ -33,11 +33,12 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// starts jobs until the scheduler names no more:
 ///
 /// ```
-/// use pavior_allocation::Machine;
-/// use pavior_kernel::Time;
-/// use pavior_mesh::{JobId, Request};
-/// use pavior_scheduling::{Dispatcher, Selection};
-/// use pavior_workload::{Job, Service};
+/// # mod pavior { pub use pavior_scheduling as scheduling;
+/// #     pub use pavior_workload as workload;
+/// #     pub use {pavior_allocation::*, pavior_kernel::*}; }
+/// use pavior::scheduling::{Dispatcher, Selection};
+/// use pavior::workload::{Job, Service};
+/// use pavior::{JobId, Machine, Request, Time};
 ///
 /// let scheduler = "easy".parse::<Selection>()?.build(())?;
 /// let mut dispatcher = Dispatcher::new(Machine::new("mesh:4x4".parse()?, "tff")?, scheduler);

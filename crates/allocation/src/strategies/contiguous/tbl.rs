@@ -109,13 +109,15 @@ impl BoxRule for TurningBusyList {
 /// The TBL paper says "at most four", and derives its cost from that.
 ///
 /// ```
-/// use pavior_allocation::tbl_most_pieces;
-/// use pavior_mesh::{Cuboid, Grid};
+/// # mod pavior { pub use pavior_allocation as strategies;
+/// #     pub use {pavior_allocation::*, pavior_mesh::*}; }
+/// use pavior::strategies::tbl_most_pieces;
+/// use pavior::{Cuboid, Grid};
 /// let grid = Grid::mesh(&[2, 5, 5])?;
 /// let node = |y, z| Cuboid::node([0, y, z]);
 /// // The left face, without two nodes in general position.
 /// assert_eq!(tbl_most_pieces(&grid, &[node(1, 1), node(3, 3)], [1, 1, 1]), 7);
-/// # Ok::<(), pavior_mesh::GridError>(())
+/// # Ok::<(), pavior::GridError>(())
 /// ```
 pub fn tbl_most_pieces(grid: &Grid, busy: &[Cuboid], shape: Sides) -> usize {
     let mut planes = PlaneSubtraction::new(*grid);

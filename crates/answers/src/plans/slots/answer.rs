@@ -23,10 +23,10 @@ impl SlotsAnswer {
     /// that of [`slots`], [`next_slot`] and [`defragment`].
     ///
     /// ```
-    /// use pavior_allocation::{Machine, Placement};
-    /// use pavior_answers::{SearchLimits, Shape, SlotsAnswer, Snapshot};
-    /// use pavior_kernel::Time;
-    /// use pavior_mesh::{Cuboid, JobId};
+    /// # mod pavior { pub use pavior_answers as answers;
+    /// #     pub use {pavior_allocation::*, pavior_kernel::*}; }
+    /// use pavior::answers::{SearchLimits, Shape, SlotsAnswer, Snapshot};
+    /// use pavior::{Cuboid, JobId, Machine, Placement, Time};
     ///
     /// let mut machine = Machine::new("mesh:4x2".parse()?, "bf")?;
     /// machine.allocate_at(JobId(7), Placement::Whole(Cuboid::new([1, 0], [1, 2])))?;

@@ -58,8 +58,9 @@ impl Slots {
 /// found, with a bound.
 ///
 /// ```
-/// use pavior_mesh::{Cuboid, Grid, Occupancy};
-/// use pavior_answers::{SearchLimits, Shape, slots};
+/// # mod pavior { pub use pavior_answers as answers; pub use pavior_mesh::*; }
+/// use pavior::answers::{SearchLimits, Shape, slots};
+/// use pavior::{Cuboid, Grid, Occupancy};
 /// let mut free = Occupancy::all_free(Grid::mesh(&[5, 4])?);
 /// free.take(&Cuboid::new([2, 1], [1, 2])).unwrap();
 /// let slots = slots(&free, &[Shape::new([2, 2, 1])], SearchLimits::BUDGET);

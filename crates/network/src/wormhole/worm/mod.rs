@@ -136,9 +136,10 @@ impl Worm {
     /// others, as if they had been simulated all along.
     ///
     /// ```
-    /// use pavior_kernel::Time;
-    /// use pavior_mesh::{Grid, NodeId};
-    /// use pavior_network::{Engine, Message, NetworkEvents, Settings, Worm};
+    /// # mod pavior { pub use pavior_network as network;
+    /// #     pub use {pavior_kernel::*, pavior_mesh::*}; }
+    /// use pavior::network::{Engine, Message, NetworkEvents, Settings, Worm};
+    /// use pavior::{Grid, NodeId, Time};
     /// let mut network = Worm::new(Grid::mesh(&[4, 4])?, Settings::default())?;
     /// let mut events = NetworkEvents::default();
     /// network.create(Message::new(0, NodeId(0), NodeId(3), 8, Time(0)));

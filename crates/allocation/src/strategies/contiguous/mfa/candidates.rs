@@ -45,8 +45,10 @@ pub enum MfaVerdict {
 /// `free`. The list is empty if the task does not fit the empty machine unturned.
 ///
 /// ```
-/// use pavior_allocation::{MfaVerdict, mfa_candidates};
-/// use pavior_mesh::{Cuboid, Grid, Occupancy};
+/// # mod pavior { pub use pavior_allocation as strategies;
+/// #     pub use {pavior_allocation::*, pavior_mesh::*}; }
+/// use pavior::strategies::{MfaVerdict, mfa_candidates};
+/// use pavior::{Cuboid, Grid, Occupancy};
 /// let mut free = Occupancy::all_free(Grid::mesh(&[6, 7])?);
 /// let busy = Cuboid::node([1, 1, 0]);
 /// free.take(&busy);
@@ -56,7 +58,7 @@ pub enum MfaVerdict {
 ///     _ => None,
 /// });
 /// assert_eq!(best.max_by_key(|(index, _)| *index), Some((9, [2, 0, 0])));
-/// # Ok::<(), pavior_mesh::GridError>(())
+/// # Ok::<(), pavior::GridError>(())
 /// ```
 pub fn mfa_candidates(
     free: &Occupancy,
