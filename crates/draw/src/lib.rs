@@ -60,6 +60,7 @@ mod packing;
 mod palette;
 mod placements;
 mod plan;
+mod rows;
 mod schedule;
 mod state;
 mod text;

@@ -6,15 +6,16 @@ use crate::chart::{Chart, Mark, Marks, Series};
 use crate::coinciding::{self, Turn};
 use crate::description::of_chart;
 use crate::palette::Ink;
+use crate::rows;
 use crate::text::{cut, width_of, wrapped};
 use crate::xml::Element;
 
-const WIDTH: f64 = 500.0;
+pub(crate) const WIDTH: f64 = 500.0;
 const PLOT_HEIGHT: f64 = 260.0;
-const RIGHT: f64 = 18.0;
+pub(crate) const RIGHT: f64 = 18.0;
 /// Text sizes, legible even if the figure is 350 pixels wide.
-const TITLE: f64 = 15.0;
-const SMALL: f64 = 13.0;
+pub(crate) const TITLE: f64 = 15.0;
+pub(crate) const SMALL: f64 = 13.0;
 
 /// Draws a chart as SVG.
 pub fn svg(chart: &Chart) -> String {
@@ -22,8 +23,12 @@ pub fn svg(chart: &Chart) -> String {
     // The plot begins about 60 from the left; bold letters are wider.
     let title = wrapped(&chart.title, TITLE * 1.08, WIDTH - 60.0 - RIGHT);
     let top = 12.0 + 20.0 * title.len() as f64 + 20.0 * legend.len() as f64 + 10.0;
-    let y = y_scale(chart, top);
+    let y = value_scale(chart, (top + PLOT_HEIGHT, top));
     let left = 34.0 + y.ticks.iter().map(|t| width_of(&y.label(*t), SMALL)).fold(12.0, f64::max);
+    let tilted = tilted(chart, left);
+    if are_points(chart) && tilted {
+        return rows::svg(chart);
+    }
     let x = x_scale(chart, left);
     let groups = coinciding(chart, &x, &y);
     let turns = coinciding::turns(chart.series.len(), &groups);
@@ -33,7 +38,6 @@ pub fn svg(chart: &Chart) -> String {
         .chain([&chart.note])
         .flat_map(|text| wrapped(text, SMALL - 2.0, WIDTH - 60.0 - RIGHT))
         .collect();
-    let tilted = tilted(chart, left);
     let names = room_for_names(chart, &x, tilted);
     let bottom = top + PLOT_HEIGHT;
     let notes_at = bottom + names + 26.0;
@@ -43,10 +47,7 @@ pub fn svg(chart: &Chart) -> String {
     if chart.marks == Marks::Bars && !are_points(chart) && chart.series.len() > 1 {
         *canvas.body() += &canvas::hatches(&key);
     }
-    for (row, line) in title.iter().enumerate() {
-        let place = (left, 24.0 + 20.0 * row as f64);
-        canvas.write(bold(canvas::text(place, Anchor::Start, TITLE, Ink::Text)), line);
-    }
+    heading(&mut canvas, &title, left);
     let place = (left, 28.0 + 20.0 * title.len() as f64);
     draw_legend(&mut canvas, chart, &legend, place, &turns, &key);
     axes(&mut canvas, chart, &x, &y, (left, top, bottom), tilted);
@@ -68,6 +69,14 @@ pub fn svg(chart: &Chart) -> String {
         canvas.write(canvas::text(place, Anchor::Start, SMALL - 2.0, Ink::Faint), line);
     }
     canvas.finish(&chart.title, &of_chart(chart, &sentences))
+}
+
+/// Writes the lines of the heading.
+pub(crate) fn heading(canvas: &mut Canvas, title: &[String], left: f64) {
+    for (row, line) in title.iter().enumerate() {
+        let place = (left, 24.0 + 20.0 * row as f64);
+        canvas.write(bold(canvas::text(place, Anchor::Start, TITLE, Ink::Text)), line);
+    }
 }
 
 /// Returns true if points replace bars. A logarithmic axis has no 0 at which bars could begin, so
@@ -99,7 +108,8 @@ fn room_for_names(chart: &Chart, x: &Scale, tilted: bool) -> f64 {
     10.0 + names.map(width).fold(0.0, f64::max) * 0.5
 }
 
-fn y_scale(chart: &Chart, top: f64) -> Scale {
+/// Returns the scale of the values, between two places.
+pub(crate) fn value_scale(chart: &Chart, place: (f64, f64)) -> Scale {
     let ends = chart.points().flat_map(|mark| {
         let [low, high] = mark.interval.unwrap_or([mark.y; 2]);
         [low, mark.y, high]
@@ -118,7 +128,7 @@ fn y_scale(chart: &Chart, top: f64) -> Scale {
     let range = if range == (0.0, 0.0) { (0.0, 1.0) } else { range };
     let range = if chart.y.logarithmic && range.0 <= 0.0 { (1.0, 10.0) } else { range };
     let kind = (chart.y.logarithmic, chart.y.unit);
-    Scale::new(range, kind, (top + PLOT_HEIGHT, top), 6)
+    Scale::new(range, kind, place, 6)
 }
 
 fn x_scale(chart: &Chart, left: f64) -> Scale {
@@ -150,7 +160,7 @@ fn entry(chart: &Chart, index: usize) -> &str {
 }
 
 /// Breaks the entries of the legend into rows that fit.
-fn legend(chart: &Chart) -> Vec<Vec<usize>> {
+pub(crate) fn legend(chart: &Chart) -> Vec<Vec<usize>> {
     let named = chart.series.len() != 1 || !chart.series[0].name.is_empty();
     let first = if named { 0 } else { chart.series.len() };
     let last = chart.series.len() + usize::from(!chart.stated.is_empty());
@@ -174,7 +184,7 @@ fn entry_width(name: &str) -> f64 {
     38.0 + width_of(name, SMALL) + 16.0
 }
 
-fn draw_legend(
+pub(crate) fn draw_legend(
     canvas: &mut Canvas,
     chart: &Chart,
     rows: &[Vec<usize>],
@@ -212,7 +222,7 @@ fn draw_legend(
 }
 
 /// Draws a cross that is visible over marks and bars.
-fn cross(canvas: &mut Canvas, (x, y): (f64, f64)) {
+pub(crate) fn cross(canvas: &mut Canvas, (x, y): (f64, f64)) {
     for slope in [-1.0, 1.0] {
         let (from, to) = ((x - 5.0, y - 5.0 * slope), (x + 5.0, y + 5.0 * slope));
         canvas.add(canvas::line(from, to, Ink::Text).with("stroke-width", "2"));

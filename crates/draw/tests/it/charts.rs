@@ -206,3 +206,30 @@ fn long_names_along_x_do_not_leave_the_picture() {
     let whole = svg.matches(&format!(">{name}<")).count();
     assert_eq!((whole, svg.matches('…').count()), (1, 1), "{svg}");
 }
+
+#[test]
+fn points_with_long_names_are_in_rows_with_their_whole_names() {
+    let names = ["mesh-overloaded", "mesh-small-jobs", "mesh-exponential", "mesh-equal-runs", "it"];
+    let mark = |(x, y)| Mark { x: x as f64, y, interval: Some([y / 2.0, 2.0 * y]) };
+    let chart = Chart {
+        title: "Points".into(),
+        x: ChartAxis::plain("", false),
+        y: ChartAxis::plain("ratio", true),
+        categories: names.map(String::from).into(),
+        marks: Marks::Bars,
+        series: vec![Series {
+            name: "best".into(),
+            points: [1.0, 10.0, 100.0].into_iter().enumerate().map(mark).collect(),
+        }],
+        stated: Vec::new(),
+        note: String::new(),
+    };
+    let svg = svg(&chart);
+    let x = |circle: &str| -> f64 { circle.split('"').next().unwrap().parse().unwrap() };
+    // The first circle is the legend's.
+    let places: Vec<f64> = svg.split("cx=\"").skip(2).map(x).collect();
+    assert!(names.iter().all(|name| svg.contains(&format!(">{name}<"))), "{svg}");
+    assert_eq!(places.len(), 3, "{svg}");
+    let steps = [places[1] - places[0], places[2] - places[1]];
+    assert!(steps[0] > 20.0 && (steps[0] - steps[1]).abs() < 0.1, "{places:?}");
+}
