@@ -295,8 +295,8 @@ def navigation(pages: Pages) -> list[Any]:
 
 def machine() -> str:
     """The large picture of the home page: the machine that runs in the browser, or a film of one."""
-    if (TRY / "index.html").exists():
-        return '<iframe src="try/index.html" title="A machine that runs in this page"></iframe>'
+    if (TRY / "pavior.html").exists():
+        return '<iframe src="try/pavior.html" loading="lazy" title="Two machines with the same jobs, running in this page"></iframe>'
     placements, torus = SOURCE / "machine.jsonl", ["--machine", "torus:32x16"]
     jobs = "--sides uniform-decreasing --load 40 --jobs 250 --replications 1 --scheduler easy"
     strategies.pavior(

@@ -76,30 +76,21 @@ pub(crate) fn with_environment(
     }
 }
 
-/// Builds the site with what the program draws; any warning is a failure. The page that runs the
-/// engine is in `try/`.
+/// Builds the site with drawings of the program; any warning is a failure. The home page has the
+/// page that runs the engine, if that can be built.
 fn built(root: &Path, environment: &Environment, program: Result<PathBuf, String>) -> Vec<String> {
     eprintln!("== documentation site");
-    match program {
-        Ok(_) if environment.run(root, SITE) => {}
-        Ok(_) => return vec![format!("failed: {}", SITE.join(" "))],
-        Err(problem) => return vec![problem],
-    }
     match browser::page(root) {
-        Ok(()) => {
-            let (from, to) = (root.join(browser::PAGE), root.join("target/site"));
-            let copied = Command::new("cp").arg("-r").args([from, to]).status();
-            if copied.is_ok_and(|status| status.success()) {
-                Vec::new()
-            } else {
-                vec![format!("{} cannot be copied into the site", browser::PAGE)]
-            }
-        }
+        Ok(()) => {}
         Err(NotBuilt::Lacking(why)) => {
             notes::skip(root, "the page that runs the engine, in the site", &why);
-            Vec::new()
         }
-        Err(NotBuilt::Failed(problem)) => vec![problem],
+        Err(NotBuilt::Failed(problem)) => return vec![problem],
+    }
+    match program {
+        Ok(_) if environment.run(root, SITE) => Vec::new(),
+        Ok(_) => vec![format!("failed: {}", SITE.join(" "))],
+        Err(problem) => vec![problem],
     }
 }
 
