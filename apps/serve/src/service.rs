@@ -195,8 +195,11 @@ async fn serve(
     // Watchers and the listener are told first; what waits for the writer is still answered.
     let _ = stop.send(true);
     let _ = serving.await;
-    writer.stop();
-    let ended = tokio::task::spawn_blocking(move || drop(thread.join()));
+    // The connections of a store may not be closed on a thread of the runtime.
+    let ended = tokio::task::spawn_blocking(move || {
+        writer.stop();
+        drop(thread.join());
+    });
     if tokio::time::timeout(FINISH, ended).await.is_err() {
         tracing::warn!("stopped in the middle of a decision, which is not carried out");
     }
