@@ -1,4 +1,4 @@
-//! When what waits will start: a copy of the state that learns from every record, and is run
+//! Forecasts of waiting requests: a copy of the state that learns from every record, and is run
 //! forward.
 //!
 //! The copy is folded from the records alone, as the state is, on threads of its own. So forecasts
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant as Stopwatch};
 
 use pavior::answers::forecasts::{
-    Effort, Forecaster, Kind, QueueForecast, Record, Start, StartJson,
+    Effort, Experience, Forecaster, Kind, QueueForecast, Start, StartJson,
 };
 use pavior::workload::{Job, Service};
 use pavior::{Grid, JobId, Refusal, Request, Time};
@@ -32,7 +32,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// Without a change they are made anew at most so often: where a median has passed.
 const PASSED: Duration = Duration::from_secs(5);
 
-/// When requests start that wait, and how good it was what was said before.
+/// Forecasts of waiting requests, and the experience with earlier ones.
 #[derive(Default)]
 pub(crate) struct Forecasts {
     /// Whether the records of the past have been read. Until then there are no forecasts.
@@ -48,7 +48,7 @@ pub(crate) struct Starts {
 }
 
 impl Starts {
-    /// What is said about a waiting request.
+    /// Returns the forecast of a waiting request.
     pub(crate) fn of(&self, request: u64) -> Option<StartJson> {
         self.known.as_ref()?.forecast.json(JobId(request), &self.grid, date)
     }
@@ -59,14 +59,6 @@ struct MachineForecast {
     forecast: QueueForecast,
     /// The number of forecasts of waiting requests that were made, repeated ones included.
     made: u64,
-}
-
-/// How good promises have been on a machine.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Standing {
-    pub(crate) promises: Record,
-    /// The number of forecasts of waiting requests that were made, repeated ones included.
-    pub(crate) forecasts: u64,
 }
 
 /// The copy.
@@ -89,23 +81,21 @@ enum Due {
 }
 
 impl Forecasts {
-    /// What is said about the requests that wait for a machine.
+    /// Returns the forecasts of the requests that wait for a machine.
     pub(crate) fn told(&self, board: &BoardView) -> Starts {
         Starts { grid: board.grid, known: lock(&self.known).get(&board.spec.name).cloned() }
     }
 
-    /// How good promises have been so far, by machine.
-    pub(crate) fn standings(&self) -> HashMap<String, Standing> {
+    /// Returns the experience of each machine, and the number of forecasts of waiting requests that
+    /// were made, repeated ones included.
+    pub(crate) fn experiences(&self) -> HashMap<String, (Experience, u64)> {
+        let experience = |one: &MachineForecast| (one.forecast.experience, one.made);
         let known = lock(&self.known);
-        let standing = |one: &MachineForecast| Standing {
-            promises: one.forecast.experience.promises,
-            forecasts: one.made,
-        };
-        known.iter().map(|(machine, one)| (machine.clone(), standing(one))).collect()
+        known.iter().map(|(machine, one)| (machine.clone(), experience(one))).collect()
     }
 
-    /// Takes up all records that there are, and makes the forecasts anew that they change. How long
-    /// to rest then, and how long at most if nothing changes.
+    /// Takes up all records that there are, and makes the forecasts anew that they change. Returns
+    /// the time to rest then, and the most if nothing changes.
     ///
     /// # Errors
     /// If the records cannot be read.
@@ -136,7 +126,8 @@ impl Forecasts {
         Ok((rest, passes.map(|passes| passes.saturating_sub(now).max(PASSED))))
     }
 
-    /// When a request would start that comes now, after all records that there are.
+    /// Returns the time when a request would start that comes now, after all records that there
+    /// are.
     ///
     /// # Errors
     /// If it can never be granted, or nothing is known yet ([`Unforeseen`]).
@@ -169,10 +160,10 @@ impl Forecasts {
     }
 }
 
-/// Who asks, and for how long.
+/// The tenant that asks, and the length.
 pub(crate) struct Asks {
     pub(crate) tenant: String,
-    /// What is said of its length: the estimate, or else when it ends by itself.
+    /// The length as it is said: the estimate, or else when it ends by itself.
     pub(crate) said_ms: Option<u64>,
 }
 
@@ -196,7 +187,7 @@ pub(crate) enum Unforeseen {
 }
 
 impl Learning {
-    /// A copy of the state after a record, which has heard of all records that are kept.
+    /// Returns a copy of the state after a record, which has heard of all records that are kept.
     fn begin(history: &dyn History, until: u64, seed: u64) -> Result<Learning, RecoveryError> {
         let oldest = history.oldest()?;
         let limits = ServiceLimits::default();
@@ -247,7 +238,7 @@ impl Learning {
         Ok(())
     }
 
-    /// What a record says to the forecaster of its machine. The state is as it was before.
+    /// Tells the forecaster of a machine about a record. The state is as it was before.
     fn hear(&mut self, record: &ServiceRecord) {
         let at = Time(record.at_ms * 1000);
         match &record.event {
@@ -316,8 +307,8 @@ impl Learning {
         }
     }
 
-    /// A request that comes changes the forecasts of no other: they are made with later arrivals.
-    /// What else happens may change all.
+    /// Notes forecasts that are due. A new request changes no other's: they are made with later
+    /// arrivals. Anything else may change all.
     fn change(&mut self, machine: &str, request: Option<u64>) {
         let Some(index) = self.state.board_index(Some(machine)) else { return };
         match (request, &mut self.due[index]) {
@@ -345,8 +336,8 @@ impl Learning {
         }
     }
 
-    /// The forecasts now, by machine. Only those are made anew that may have changed: by a record,
-    /// or since the time has come to their median, and the request still waits.
+    /// Returns the forecasts now, by machine. Only those are made anew that may have changed: by a
+    /// record, or since the time has come to their median, and the request still waits.
     fn forecasts(
         &mut self,
         before: &HashMap<String, Arc<MachineForecast>>,
@@ -433,7 +424,7 @@ pub(crate) async fn foresee(app: Arc<crate::http::App>) {
     }
 }
 
-/// A time as it is written in replies.
+/// Returns a time as it is written in replies.
 fn date(time: Time) -> String {
     Instant(time.0 / 1000).to_string()
 }
@@ -457,7 +448,7 @@ fn kind(tenant: &str, nodes: u32, said_ms: Option<u64>) -> Kind {
     Kind { user: Some(user), nodes, estimate: said_ms.map(micros) }
 }
 
-/// A job that the scheduler takes to run as long as its kind is said to, or for ever.
+/// Returns a job that the scheduler takes to run as long as its kind is said to, or for ever.
 fn job(id: JobId, request: Request, arrival: Time, kind: &Kind) -> Job {
     let estimate = kind.estimate.unwrap_or_else(|| estimate(None, None));
     Job {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
+use pavior::answers::forecasts::Experience;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
@@ -17,7 +18,6 @@ use prometheus_client::registry::Registry;
 use super::statuses::Guarded;
 use super::{App, Fault};
 use crate::core::{BoardView, NodeCounts, StateView};
-use crate::forecasts::Standing;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Labels {
@@ -36,7 +36,7 @@ struct OfShape {
     shape: String,
 }
 
-/// What is measured of requests.
+/// Measurements of requests.
 pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<Labels, Counter>,
@@ -53,7 +53,7 @@ impl Metrics {
         Metrics { registry, requests, seconds }
     }
 
-    /// A request was answered.
+    /// Counts a request that was answered.
     pub(crate) fn request(&self, path: &str, status: u16, seconds: f64) {
         self.requests.get_or_create(&Labels { path: path.to_string(), status }).inc();
         self.seconds.observe(seconds);
@@ -87,14 +87,14 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> 
     ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
 
-/// Whether a caller reads OpenMetrics, as Prometheus does. What is written is text of its older
+/// Returns true if a caller reads OpenMetrics, as Prometheus does. The text is valid in its older
 /// form, too.
 fn asks_for_open_metrics(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accepted.into_iter().any(|kinds| kinds.contains("application/openmetrics-text"))
 }
 
-/// The numbers of the writer, and of the state as it is now.
+/// Returns the numbers of the writer, and of the state as it is now.
 async fn numbers(app: &Arc<App>) -> Registry {
     let mut all = Registry::with_prefix("pavior");
     let counters = &app.writer.counters;
@@ -145,32 +145,32 @@ async fn numbers(app: &Arc<App>) -> Registry {
     all
 }
 
-/// What was promised to requests that wait, and how that turned out. It begins anew with the
+/// Registers the promises to waiting requests, and how they turned out. It begins anew with the
 /// service.
 fn promises(app: &App, all: &mut Registry) {
-    let standings = app.forecasts.standings();
-    let mut each = |name: &str, what: &str, number: fn(&Standing) -> u64| {
+    let experiences = app.forecasts.experiences();
+    let mut each = |name: &str, what: &str, number: fn(&Experience, u64) -> u64| {
         let family = Family::<OfMachine, Counter>::default();
         for (spec, _) in &app.machines {
-            let standing = standings.get(&spec.name).copied().unwrap_or_default();
+            let (known, made) = experiences.get(&spec.name).copied().unwrap_or_default();
             let machine = OfMachine { machine: spec.name.clone() };
-            family.get_or_create(&machine).inc_by(number(&standing));
+            family.get_or_create(&machine).inc_by(number(&known, made));
         }
         all.register(name, what, family);
     };
     let what = "Forecasts of waiting requests made, those made anew included";
-    each("forecasts", what, |standing| standing.forecasts);
+    each("forecasts", what, |_, made| made);
     let what = "Requests that were promised an interval in which they start";
-    each("promises", what, |standing| standing.promises.made);
+    each("promises", what, |known, _| known.promises.made);
     let what = "Promises whose request started in the interval";
-    each("promises_kept", what, |standing| standing.promises.kept);
+    each("promises_kept", what, |known, _| known.promises.kept);
     let what = "Promises whose request started before the interval, or had not by its end";
-    each("promises_broken", what, |standing| standing.promises.broken);
+    each("promises_broken", what, |known, _| known.promises.broken);
 }
 
-/// How many boxes of each configured shape can be placed side by side, on machines that have as
-/// many axes. They are counted off the threads that answer, and not again while the same nodes are
-/// free.
+/// Registers the number of boxes of each configured shape that can be placed side by side, on
+/// machines that have as many axes. They are counted off the threads that answer, and not again
+/// while the same nodes are free.
 async fn slots(app: &Arc<App>, view: Arc<StateView>, all: &mut Registry) {
     if app.bounds.slots.is_empty() {
         return;
