@@ -15,7 +15,6 @@ const LIMITS: (usize, usize) = (3, 75);
 const EXCEPTIONS: &[(&str, (usize, usize))] = &[
     ("apps/cli", (16, 29)),
     ("apps/python", (18, 19)),
-    ("apps/serve", (16, 33)),
     ("apps/slurm", (20, 26)),
 ];
 

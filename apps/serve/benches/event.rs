@@ -1,5 +1,5 @@
-//! What an event costs that watchers are sent: instructions of finding it, writing it once for all
-//! of them, and copying it for each. What the sockets take is not counted.
+//! The cost of an event for watchers: instructions of finding it, writing it once for all of them,
+//! and copying it for each. The work of the sockets is not counted.
 //!
 //! ```sh
 //! cargo bench --profile dev --workspace --all-features --bench event          # 1 to 100 watchers
@@ -55,8 +55,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The instructions of an event to so many watchers; NaN where counting failed. Some watchers wake
-/// once more than they need, by chance: the least of three counts.
+/// Returns the instructions of an event to so many watchers; NaN where counting failed. Some
+/// watchers wake once more than they need, by chance: the least of three counts.
 fn counted(watchers: usize) -> f64 {
     let once = |events: usize| {
         let words = [watchers.to_string(), events.to_string()];
@@ -107,7 +107,7 @@ fn serving(folder: &TempDir) -> String {
     }
 }
 
-/// A watcher of what happens from now on.
+/// Returns a watcher of what happens from now on.
 fn watch(address: &str) -> BufReader<TcpStream> {
     let host = address.trim_start_matches("http://");
     let mut stream = TcpStream::connect(host).expect("it listens");

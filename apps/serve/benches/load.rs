@@ -1,5 +1,5 @@
-//! How many durable operations a second the service carries out, how long each takes, and how soon
-//! a killed server is back. The numbers depend on the machine and its disk; nothing is judged.
+//! Durable operations a second, the time of each, and the restart of a killed server. The numbers
+//! depend on the machine and its disk; nothing is judged.
 //!
 //! ```sh
 //! cargo bench -p pavior-serve --bench load            # 20 s a part, a million records
@@ -45,7 +45,7 @@ fn number(name: &str) -> Option<f64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// The time of a part.
+/// Returns the time of a part.
 fn part() -> Duration {
     Duration::from_secs_f64(number("PAVIOR_LOAD_S").unwrap_or(20.0))
 }
@@ -133,7 +133,7 @@ fn crowd() {
     println!("  {cores:.2} cores of the service, {} MB, {} before", resident(&server), before.1);
 }
 
-/// What the watchers were sent.
+/// The events that watchers were sent.
 #[derive(Default)]
 struct Heard {
     bytes: u64,
@@ -169,7 +169,7 @@ fn watched(server: &Server, watchers: usize, work: impl FnOnce() -> usize) -> (f
     })
 }
 
-/// A watcher that was answered.
+/// Returns a watcher that was answered.
 fn watch(address: &str) -> TcpStream {
     let host = address.trim_start_matches("http://");
     let mut stream = TcpStream::connect(host).expect("it listens");
@@ -205,7 +205,7 @@ fn listen(mut stream: TcpStream, over: &AtomicBool) -> Heard {
     }
 }
 
-/// The memory of a process, in MB.
+/// Returns the memory of a process, in MB.
 fn resident(server: &Server) -> u64 {
     let statm = std::fs::read_to_string(format!("/proc/{}/statm", server.pid())).unwrap();
     let pages = statm.split_whitespace().nth(1).expect("it is the second number");
@@ -228,7 +228,8 @@ fn recovery() {
     );
 }
 
-/// The time for which a process has had a processor; clock ticks are hundredths of a second.
+/// Returns the time for which a process has had a processor; clock ticks are hundredths of a
+/// second.
 fn worked(server: &Server) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.pid())).unwrap();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();

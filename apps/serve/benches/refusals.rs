@@ -1,5 +1,6 @@
-//! What a refusal and a change cost on a large machine as leases grow in number: square leases, of
-//! which every fifth has ended, and requests for a little more, for which no place is free.
+//! The cost of a refusal and of a change on a large machine as leases grow in number: square
+//! leases, of which every fifth has ended, and requests for a little more, for which no place is
+//! free.
 //!
 //! ```sh
 //! cargo bench -p pavior-serve --bench refusals                     # 10, 10,000, 100,000 leases
@@ -40,13 +41,14 @@ fn main() {
     counts.into_iter().for_each(measure);
 }
 
-/// The width of the leases: so many more than are left fit the machine.
+/// Returns the width of the leases: so many more than are left fit the machine.
 fn width(leases: usize) -> usize {
     let all = leases * 5 / 4;
     (1..=SIDE).rev().find(|width| (SIDE / width).pow(2) >= all).expect("there is room")
 }
 
-/// A server whose machine is full of leases, but for a fifth of the small ones that has ended.
+/// Returns a server whose machine is full of leases, but for a fifth of the small ones that has
+/// ended.
 fn filled(leases: usize) -> Server {
     let (server, _) = fresh(|setup| {
         setup.machine = format!("mesh:{SIDE}x{SIDE}");

@@ -10,7 +10,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 pub struct ServiceClock {
     wall_ms: u64,
     began: Instant,
-    /// What is added to the milliseconds since the beginning.
+    /// Milliseconds that are added to those since the beginning.
     base_ms: Arc<AtomicI64>,
 }
 
@@ -21,25 +21,25 @@ impl Default for ServiceClock {
 }
 
 impl ServiceClock {
-    /// A clock that shows the time of now.
+    /// Returns a clock that shows the time of now.
     pub fn new() -> ServiceClock {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         ServiceClock::at(since.as_millis() as u64)
     }
 
-    /// A clock that shows a time.
+    /// Returns a clock that shows a time.
     pub fn at(wall_ms: u64) -> ServiceClock {
         let base_ms = Arc::new(AtomicI64::new(signed(wall_ms)));
         ServiceClock { wall_ms, began: Instant::now(), base_ms }
     }
 
-    /// The time.
+    /// Returns the time.
     pub fn now_ms(&self) -> u64 {
         let now = self.base_ms.load(Ordering::Acquire).saturating_add(signed(self.elapsed_ms()));
         u64::try_from(now).unwrap_or(0)
     }
 
-    /// The time that the wall clock would show if it had not been set since the beginning.
+    /// Returns the time that the wall clock would show if it had not been set since the beginning.
     pub fn wall_ms(&self) -> u64 {
         self.wall_ms.saturating_add(self.elapsed_ms())
     }

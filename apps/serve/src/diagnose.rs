@@ -1,4 +1,4 @@
-//! What stands in the way of a request, in a state as it was when it was refused.
+//! Diagnoses of requests: reasons why they were refused, in the state in which that was decided.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -29,7 +29,7 @@ pub(crate) struct Changes {
     pub(crate) repaired: HashSet<NodeId>,
 }
 
-/// A machine of a view as the explanations see it.
+/// Returns a machine of a view as the explanations see it.
 pub(crate) fn state(view: &StateView, board: &BoardView, changes: &Changes) -> explain::State {
     let mut state = explain::State::new(board.grid);
     for lease in view.leases_on(board) {
@@ -48,7 +48,7 @@ pub(crate) fn state(view: &StateView, board: &BoardView, changes: &Changes) -> e
     state
 }
 
-/// A machine of a view as plans see it.
+/// Returns a machine of a view as plans see it.
 ///
 /// # Errors
 /// If its strategy cannot be built.
@@ -69,27 +69,28 @@ pub(crate) fn as_it_is(view: &StateView, board: &BoardView, seed: u64) -> Result
     machine(&state(view, board, &Changes::default()), &board.spec.strategy, seed)
 }
 
-/// When a lease is expected to end: by its time to live, or when its job was said to end.
+/// Returns the time when a lease is expected to end: by its time to live, or when its job was said
+/// to end.
 pub(crate) fn end(view: &StateView, JobId(id): JobId) -> Option<Time> {
     expected(view, view.leases.get(&id)?.end_ms())
 }
 
-/// The same of a time in milliseconds: what has not ended ends now at the earliest.
+/// Returns the same of a time in milliseconds: a lease that has not ended ends now at the earliest.
 fn expected(view: &StateView, end_ms: Option<u64>) -> Option<Time> {
     end_ms.map(|end_ms| Time(end_ms.max(view.now_ms).saturating_mul(1000)))
 }
 
-/// A time of plans as replies write it.
+/// Returns a time of plans as replies write it.
 pub(crate) fn instant(time: Time) -> Instant {
     Instant(time.0 / 1000)
 }
 
-/// Whether an unavailable node is drained. One that is imagined to fail has failed.
+/// Returns true if an unavailable node is drained. One that is imagined to fail has failed.
 fn is_drained(board: &BoardView, changes: &Changes, node: NodeId) -> bool {
     board.drained.binary_search(&node.0).is_ok() && !changes.failed.contains(&node)
 }
 
-/// The nodes of each kind in a state.
+/// Returns the nodes of each kind in a state.
 fn counts(board: &BoardView, state: &explain::State, changes: &Changes) -> NodeCounts {
     let unavailable = state.failed();
     let drained = unavailable.iter().filter(|&&node| is_drained(board, changes, node));
@@ -102,7 +103,7 @@ fn counts(board: &BoardView, state: &explain::State, changes: &Changes) -> NodeC
     }
 }
 
-/// What stands in the way of a request.
+/// A diagnosis of a request.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Diagnosis {
     /// The answer in sentences: the reason, who is in the way, and what would help.
@@ -110,9 +111,9 @@ pub(crate) struct Diagnosis {
     counts: NodeCounts,
     /// The nodes that must be free for it.
     needed: u64,
-    /// What is missing: `nodes`, or a `place` among enough of them; null if nothing is.
+    /// The thing that is missing: `nodes`, or a `place` among enough of them; null if nothing is.
     missing: Option<&'static str>,
-    /// Where it fits, if it does. Of boxes nothing is said where the strategy grants by count.
+    /// The place where it fits; null if it fits nowhere, or if the strategy grants by count.
     fits: Option<Part>,
     /// The free box that is nearest to it.
     nearest: Option<Part>,
@@ -131,7 +132,7 @@ pub(crate) struct Blocked {
     busy_nodes: u64,
     /// The largest leases that hold nodes there.
     jobs: Vec<Blocker>,
-    /// How many more do.
+    /// The number of other leases.
     and_more: u64,
     /// Nodes there that have failed.
     #[schema(value_type = Vec<Vec<u16>>)]
@@ -161,7 +162,7 @@ pub(crate) struct Question<'a> {
     pub(crate) board: &'a BoardView,
     pub(crate) changes: &'a Changes,
     pub(crate) request: Request,
-    /// What its queue says of it.
+    /// Its position by the queue.
     pub(crate) queued: Queued,
     pub(crate) planned: Option<PlannedStart>,
     /// Whether moves that make room are looked for, which takes up to a second. They are told the
@@ -170,7 +171,7 @@ pub(crate) struct Question<'a> {
     pub(crate) caller: &'a Caller,
 }
 
-/// Who holds what on a machine, and what else does not depend on the request.
+/// The leases of a machine, and whatever else does not depend on the request.
 pub(crate) struct Scene {
     snapshot: Snapshot,
     /// When each job is expected to end, by number.
@@ -180,7 +181,8 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// That of a machine as it is, by its place, without its strategy. O(leases + N/64).
+    /// Returns the scene of a machine as it is, by its place, without its strategy. O(leases +
+    /// N/64).
     pub(crate) fn in_view(view: &StateView, index: usize) -> Scene {
         let board = &view.boards[index];
         let mut healthy = Occupancy::all_free(board.grid);
@@ -194,15 +196,15 @@ impl Scene {
         Scene { snapshot, ends, counts: view.counts(board), largest: OnceLock::new() }
     }
 
-    /// That of a machine on which the leases of a view, or some of them, hold nodes.
+    /// Returns the scene of a machine on which the leases of a view, or some of them, hold nodes.
     fn of(view: &StateView, machine: &Machine, counts: NodeCounts) -> Scene {
         let snapshot = Snapshot::of(machine);
         let ends = snapshot.jobs().map(|(job, _)| (job, end(view, job))).collect();
         Scene { snapshot, ends, counts, largest: OnceLock::new() }
     }
 
-    /// When a job is expected to end. As a rule it is asked of one job after the other: `next` is
-    /// the place of the next one.
+    /// Returns the time when a job is expected to end. As a rule it is asked of one job after the
+    /// other: `next` is the place of the next one.
     fn end(&self, job: JobId, next: &Cell<usize>) -> Option<Time> {
         let is_next = self.ends.get(next.get()).is_some_and(|(other, _)| *other == job);
         let at = if is_next {
@@ -220,7 +222,7 @@ impl Scene {
 }
 
 impl Question<'_> {
-    /// What stands in the way of the request in a state, where a strategy is to be asked first.
+    /// Diagnoses the request in a state, after asking a strategy.
     ///
     /// # Errors
     /// If the strategy cannot be built.
@@ -237,9 +239,9 @@ impl Question<'_> {
         Ok(self.told(&Scene::of(self.view, &machine, counts), &demand, by_count))
     }
 
-    /// What stands in the way of the request, as the caller may know it: names of other tenants'
-    /// leases are left out, and when they end. Where a strategy grants by count, nodes are what is
-    /// missing, and no box is spoken of.
+    /// Diagnoses the request, as the caller may know it: names of other tenants' leases are left
+    /// out, and when they end. If a strategy grants by count, nodes are missing, and no box is
+    /// spoken of.
     pub(crate) fn told(&self, scene: &Scene, demand: &Demand, by_count: bool) -> Diagnosis {
         let Question { view, board, caller, .. } = *self;
         let (grid, counts) = (&board.grid, scene.counts);
@@ -312,7 +314,7 @@ impl Question<'_> {
     }
 }
 
-/// A lease by its number, if the caller may see it.
+/// Returns a lease by its number, if the caller may see it.
 pub(crate) fn lease<'a>(
     view: &'a StateView,
     caller: &Caller,
@@ -322,7 +324,7 @@ pub(crate) fn lease<'a>(
     found.filter(|lease| caller.may_touch(&lease.tenant))
 }
 
-/// What a strategy would do.
+/// The decision of a strategy.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Choice {
     strategy: String,
@@ -335,7 +337,7 @@ pub(crate) struct Choice {
     parts: Vec<Part>,
 }
 
-/// What a strategy would do with a request in a state.
+/// Asks a strategy for its decision about a request in a state.
 pub(crate) fn answer(
     grid: &Grid,
     state: &explain::State,

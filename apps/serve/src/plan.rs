@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::core::JobName;
 use crate::core::reply::{Part, parts};
 
-/// The cheapest way to make room for a request on a machine whose jobs weigh their nodes. It goes
-/// into whichever of the boxes that its freedom allows, without one into its box, turned if the
-/// limits say so. Of boxes that cost the same the first is taken.
+/// Returns the cheapest way to make room for a request on a machine whose jobs weigh their nodes.
+/// It goes into whichever of the boxes that its freedom allows, without one into its box, turned if
+/// the limits say so. Of boxes that cost the same the first is taken.
 ///
 /// # Errors
 /// If sets that are no boxes are allowed: plans are for boxes.
@@ -27,13 +27,13 @@ pub(crate) fn unblocked(
     Ok(answers::unblock_any(&snapshot, &shapes, &Weights::nodes(&snapshot), limits))
 }
 
-/// Which leases to move.
+/// The leases to move.
 #[derive(Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub(crate) struct Plan {
     /// Whether the request fits as it is.
     pub(crate) fits: bool,
-    /// Where it goes.
+    /// The place of the box.
     pub(crate) placement: Option<Part>,
     /// Whether there is proof that nothing is cheaper, or that there is no plan of so many moves.
     pub(crate) proven: bool,
@@ -58,7 +58,7 @@ pub(crate) struct Move {
 }
 
 impl Plan {
-    /// An answer of the search; `name` is what callers call a job.
+    /// Returns an answer of the search; `name` is what callers call a job.
     pub(crate) fn of(grid: &Grid, answer: &Planned, name: impl Fn(JobId) -> JobName) -> Plan {
         let plan = answer.plan.as_ref();
         Plan {

@@ -39,7 +39,7 @@ const PATIENCE: Patience =
 /// nothing that it has not recorded was acknowledged.
 const FINISH: Duration = Duration::from_millis(300);
 
-/// How a service is started.
+/// The options of a service.
 #[derive(Clone, Debug)]
 pub struct ServiceOptions {
     /// The machines; those of the data if there are none.
@@ -48,13 +48,13 @@ pub struct ServiceOptions {
     pub strategy: Option<String>,
     /// A scheduler for the same.
     pub scheduler: Option<String>,
-    /// Where records are kept.
+    /// The folder of the records.
     pub data: PathBuf,
     /// The store: `embedded`, or the address of a PostgreSQL database; embedded if left out.
     pub store: Option<String>,
     /// A file with the password of the database.
     pub store_password: Option<PathBuf>,
-    /// Where to listen; `unix:DATA/pavior.sock` if left out.
+    /// The address to listen at; `unix:DATA/pavior.sock` if left out.
     pub listen: Option<String>,
     /// A file of tokens.
     pub token_file: Option<PathBuf>,
@@ -62,7 +62,7 @@ pub struct ServiceOptions {
     pub tls: Option<Tls>,
     /// The most nodes of a tenant.
     pub quota: Option<u64>,
-    /// How much callers may ask for.
+    /// Limits on callers.
     pub bounds: HttpBounds,
     /// The writer's queues, and how much history is kept.
     pub tuning: Tuning,
@@ -73,7 +73,7 @@ pub struct ServiceOptions {
 /// Why a service does not start, or ends.
 #[derive(Debug, Error)]
 pub enum ServiceError {
-    /// What the user gave is wrong.
+    /// A mistake of the user.
     #[error("{0}")]
     Usage(String),
     /// The address.
@@ -85,7 +85,7 @@ pub enum ServiceError {
     /// The system.
     #[error("{what}: {error}")]
     Io {
-        /// What was tried.
+        /// The step that failed.
         what: String,
         /// Why it failed.
         error: io::Error,
@@ -99,7 +99,7 @@ impl From<StoreError> for ServiceError {
 }
 
 impl ServiceError {
-    /// Whether the user has to change what was asked for.
+    /// Returns true if the user has to change what was asked for.
     pub fn is_usage(&self) -> bool {
         match self {
             ServiceError::Usage(_) => true,
@@ -235,7 +235,7 @@ fn store(options: &ServiceOptions) -> Result<Opened, ServiceError> {
     }
 }
 
-/// A store that several servers share.
+/// Returns a store that several servers share.
 #[cfg(feature = "postgres")]
 fn database(
     url: &str,
@@ -258,7 +258,7 @@ fn database(_: &str, _: Option<&Path>, _: DiskFolder) -> Result<Opened, ServiceE
     Err(ServiceError::Usage(text.to_string()))
 }
 
-/// The address of a database, with its password.
+/// Returns the address of a database, with its password.
 #[cfg(feature = "postgres")]
 fn connection(url: &str, file: Option<&Path>) -> Result<postgres::Config, ServiceError> {
     let mut config = address(url)?;

@@ -33,7 +33,7 @@ pub(crate) fn waits(
     Ok(found.into_iter().map(|(job, why)| (job.0, why)).collect())
 }
 
-/// What the requests of a machine wait for, by their numbers.
+/// The reasons why the requests of a machine are waiting, by their numbers.
 pub(crate) type Waits = HashMap<u64, Why>;
 
 /// The last answers, machine by machine: readers that ask in the same state share one.
@@ -48,7 +48,7 @@ struct Answer {
 }
 
 impl WaitsCache {
-    /// How long an answer holds in one state: what is planned comes nearer.
+    /// The time that an answer holds in one state: planned starts come nearer.
     const HOLDS_MS: u64 = 1000;
 
     /// As [`waits`].
@@ -73,7 +73,7 @@ impl WaitsCache {
     }
 }
 
-/// What jobs and times are called in replies to a caller: names of other tenants' are left out.
+/// The names of jobs and times in replies to a caller: names of other tenants' are left out.
 pub(crate) struct Names<'a> {
     view: &'a StateView,
     board: &'a BoardView,
@@ -82,20 +82,20 @@ pub(crate) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// O(waiting requests).
+    /// Makes the names of a machine, in O(waiting requests).
     pub(crate) fn of(view: &'a StateView, board: &'a BoardView, caller: &'a Caller) -> Names<'a> {
         let here = view.waiting.iter().filter(|one| one.machine == board.spec.name);
         let waiting = here.map(|one| (one.id, &**one)).collect();
         Names { view, board, caller, waiting }
     }
 
-    /// A waiting request by its number, if the caller may see it.
+    /// Returns a waiting request by its number, if the caller may see it.
     fn waiting(&self, JobId(id): JobId) -> Option<&'a WaitingRequest> {
         let found = self.waiting.get(&id).copied();
         found.filter(|one| self.caller.may_touch(&one.tenant))
     }
 
-    /// What a lease or a request is called in a sentence.
+    /// Returns the name of a lease or a request in a sentence.
     fn job(&self, job: JobId) -> String {
         let waiting = self.waiting(job).map(|one| &one.job);
         let name = waiting
@@ -118,12 +118,12 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// An answer in sentences.
+    /// Returns an answer in sentences.
     pub(crate) fn lines(&self, why: &Why) -> Vec<String> {
         self.words(|words| why.lines(words))
     }
 
-    /// What a request waits for, as the caller may see it.
+    /// Returns the reason why a request is waiting, as the caller may see it.
     pub(crate) fn shown(&self, why: &Why) -> WaitsFor {
         let by = |id: JobId| {
             let one = self.waiting(id);

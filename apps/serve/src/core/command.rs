@@ -1,4 +1,4 @@
-//! What callers ask of the service.
+//! Commands of callers.
 
 use pavior::{Coordinates, Cuboid, Freedom};
 
@@ -6,7 +6,7 @@ use super::{Ask, JobName, Reply, Written};
 #[cfg(feature = "http")]
 use super::{Problem, Reason};
 
-/// Who sends a command.
+/// The sender of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// The tenant; `None` is the operator, who sees and may do everything.
@@ -17,12 +17,12 @@ impl Caller {
     /// The operator.
     pub const OPERATOR: Caller = Caller { tenant: None };
 
-    /// Whether the caller may see and end what belongs to a tenant.
+    /// Returns true if the caller may see and end a tenant's leases and requests.
     pub fn may_touch(&self, tenant: &str) -> bool {
         self.tenant.as_deref().is_none_or(|own| own == tenant)
     }
 
-    /// The operator alone is told how leases could move.
+    /// Checks that the caller is the operator, who alone is told how leases could move.
     #[cfg(feature = "http")]
     pub(crate) fn may_see_moves(&self) -> Result<(), Problem> {
         let detail = "only the operator may see how to move leases";
@@ -40,7 +40,8 @@ pub struct IdempotencyKey {
     pub key: String,
     /// A digest of the command; the same key with another command is an error.
     pub digest: u64,
-    /// How the door of the client writes the reply, which is kept as it was written.
+    /// The function by which the interface of the client writes the reply, which is kept as it was
+    /// written.
     pub write: fn(&Reply) -> Written,
 }
 
@@ -49,24 +50,24 @@ pub struct IdempotencyKey {
 pub struct LeaseRequest {
     /// The machine's name; `None` is the first.
     pub machine: Option<String>,
-    /// What to hold.
+    /// The nodes or the box.
     pub ask: Ask,
-    /// How free it is to be placed; `None` leaves that to the strategy.
+    /// The freedom to place it; `None` leaves that to the strategy.
     pub freedom: Option<Freedom>,
-    /// How long, in milliseconds; `None` is until it is ended.
+    /// The length in milliseconds; `None` is until it is ended.
     pub ttl_ms: Option<u64>,
-    /// How long the job is said to run, for schedulers; `None` is the time to live.
+    /// The time that the job is said to run, for schedulers; `None` is the time to live.
     pub estimate_ms: Option<u64>,
     /// For whom; `None` is the caller.
     pub tenant: Option<String>,
-    /// What the client calls the job.
+    /// The client's name for the job.
     pub job: Option<JobName>,
     /// Whether to wait in the queue if it cannot start now.
     pub wait: bool,
 }
 
 impl LeaseRequest {
-    /// A request of the caller for nodes of the first machine, which does not wait.
+    /// Makes a request of the caller for nodes of the first machine, which does not wait.
     pub fn of(ask: Ask) -> LeaseRequest {
         LeaseRequest {
             machine: None,
@@ -81,7 +82,7 @@ impl LeaseRequest {
     }
 }
 
-/// What happens to a node.
+/// A change of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeChange {
     /// It is broken: a lease that holds it keeps it, and then it is unavailable.
@@ -103,11 +104,11 @@ pub struct ReservationRequest {
     pub from_ms: Option<u64>,
     /// When jobs may run on them again.
     pub to_ms: u64,
-    /// What it is called.
+    /// Its name.
     pub name: Option<String>,
 }
 
-/// What callers ask of the service; each is decided at once and as a whole.
+/// Commands of callers; each is decided at once and as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Asks for nodes.
@@ -141,7 +142,7 @@ pub enum Command {
         machine: Option<String>,
         /// The node.
         node: Coordinates,
-        /// What happens to it.
+        /// The change.
         change: NodeChange,
     },
     /// Reserves nodes ahead.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 /// The most that are remembered.
 const MOST: usize = 10_000;
 
-/// The leases that ended last. Where they are too many, the tenant with most of them loses its
+/// The leases that ended last. If there are too many, the tenant with most of them loses its
 /// oldest. So no tenant pushes out more than its own part of the whole.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ended {
@@ -50,7 +50,7 @@ impl Ended {
         result
     }
 
-    /// The tenant of a lease that has ended, if it is remembered.
+    /// Returns the tenant of a lease that has ended, if it is remembered.
     pub(crate) fn tenant(&self, id: u64) -> Option<&str> {
         let place = self.leases.get(&id)?;
         self.order.get(place).map(|(_, tenant)| tenant.as_str())

@@ -29,8 +29,8 @@ const CEILING: u64 = (1 << 53) - (1 << 46);
 /// A random step has fewer than these.
 const STEP: u64 = 1 << 30;
 
-/// The epoch after which a server goes on that begins to decide: `last` is the last one in its
-/// data, `wall_ms` the wall clock, and `random` differs from start to start.
+/// Returns the epoch after which a server goes on that begins to decide: `last` is the last one in
+/// its data, `wall_ms` the wall clock, and `random` differs from start to start.
 pub(crate) fn begin(last: u64, wall_ms: u64, random: u64) -> u64 {
     let since = wall_ms.saturating_sub(ORIGIN_MS).min(CEILING >> PER_MS);
     let by_clock = since << PER_MS;

@@ -1,4 +1,4 @@
-//! What the service has decided. The journal is a list of these, and the state is their fold.
+//! Records of decisions. The journal is a list of these, and the state is their fold.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub struct ServiceRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeptReply {
-    /// Whose key it is; the empty name is the operator's.
+    /// The tenant that gave the key; the empty name is the operator's.
     pub tenant: String,
     /// The key.
     pub key: String,
@@ -89,7 +89,7 @@ pub enum Event {
         id: u64,
         /// When it ends now.
         expires_ms: Option<u64>,
-        /// Whose it is, the operator's if the name is empty.
+        /// The tenant that has it; the empty name is the operator's.
         tenant: String,
     },
     /// A lease, or a waiting request, is no more.
@@ -98,7 +98,7 @@ pub enum Event {
         id: u64,
         /// Why.
         why: Why,
-        /// Whose it was, the operator's if the name is empty.
+        /// The tenant that had it; the empty name is the operator's.
         tenant: String,
     },
     /// A node has changed.
@@ -123,7 +123,7 @@ pub enum Event {
         /// Why.
         why: Why,
     },
-    /// What the time is; noted now and then, so that a start knows how long the service was down.
+    /// The time, noted now and then, so that a start knows how long the service was down.
     Clock {
         /// Whether the clock is in doubt: until that is over, no lease ends by time.
         doubted: bool,
@@ -132,7 +132,7 @@ pub enum Event {
     Kept,
 }
 
-/// What a record and the state share is written as what it is.
+/// Values that a record and the state share are written as themselves.
 mod shared {
     use std::sync::Arc;
 

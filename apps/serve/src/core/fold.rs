@@ -79,7 +79,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Whether a record says rightly whose a lease is.
+    /// Checks that a record names the tenant of a lease rightly.
     fn own(&self, event: &Event) -> Result<(), String> {
         let (Event::Renewed { id, tenant, .. } | Event::Ended { id, tenant, .. }) = event else {
             return Ok(());
@@ -156,7 +156,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// A lease begins: the machine holds its nodes, and no request of its number waits.
+    /// Begins a lease: the machine holds its nodes, and no request of its number waits.
     pub(crate) fn begin(&mut self, lease: &Arc<Lease>) -> Result<(), String> {
         if self.leases.contains_key(&lease.id) {
             return Err(format!("lease {} is held already", lease.id));
@@ -176,7 +176,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// A request waits no longer.
+    /// Removes a request that waits no longer.
     fn leave(&mut self, waiting: &WaitingRequest) -> Result<(), String> {
         let board = self.board_of(&waiting.machine)?;
         self.boards[board].leave(waiting.id);
@@ -185,7 +185,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// A request waits.
+    /// Adds a waiting request.
     pub(crate) fn enqueue(&mut self, waiting: &Arc<WaitingRequest>) -> Result<(), String> {
         if self.tenant_of(waiting.id).is_some() {
             return Err(format!("{} holds nodes or waits already", waiting.id));
@@ -236,7 +236,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Nodes are reserved ahead.
+    /// Reserves nodes ahead.
     pub(crate) fn reserve(&mut self, reservation: &Arc<Reservation>) -> Result<(), String> {
         let id = reservation.id;
         if self.tenant_of(id).is_some() || self.reservations.contains_key(&id) {

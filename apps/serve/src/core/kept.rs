@@ -47,19 +47,19 @@ impl KeptBody {
         }
     }
 
-    /// The bytes that it takes.
+    /// Returns the bytes that it takes.
     pub fn len(&self) -> usize {
         match self {
             KeptBody::Text(text) | KeptBody::Packed { zlib: text } => text.len(),
         }
     }
 
-    /// Whether it has no bytes.
+    /// Returns true if it has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The body.
+    /// Returns the body.
     ///
     /// # Errors
     /// If it cannot be expanded: the record was changed.

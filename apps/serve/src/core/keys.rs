@@ -1,6 +1,6 @@
-//! Replies that clients may ask for again, the youngest of them.
+//! The youngest of the replies that clients may ask for again.
 //!
-//! They are bounded by age, by number and by bytes. Where they are too many, or have too many
+//! They are bounded by age, by number and by bytes. If there are too many, or they have too many
 //! bytes, the tenant with most of them loses its oldest. So of T tenants each keeps a T-th of the
 //! whole: a tenant with more than that makes room first.
 
@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{KeptReply, ServiceLimits, Written};
 
-/// How long a reply is kept, in milliseconds: a day.
+/// The time that a reply is kept, in milliseconds: a day.
 const KEEP_MS: u64 = 24 * 3600 * 1000;
-/// What a kept reply takes beside its body, about: names, numbers and places in tables.
+/// The bytes of a kept reply beside its body, about: names, numbers and places in tables.
 const OVERHEAD: usize = 256;
 
 /// Kept replies by tenant and key.
@@ -38,13 +38,13 @@ struct Share {
     bytes: usize,
 }
 
-/// The bytes that a reply counts for.
+/// Returns the bytes that a reply counts for.
 fn size(kept: &KeptReply) -> usize {
     kept.body.len() + kept.key.len() + kept.tenant.len() + OVERHEAD
 }
 
 impl Keys {
-    /// The digest of the command, and the reply, if the key is known.
+    /// Returns the digest of the command, and the reply, if the key is known.
     pub(crate) fn get(&self, tenant: &str, key: &str) -> Option<(u64, Result<Written, String>)> {
         let kept = self.shares.get(tenant)?.known.get(key)?;
         let reply = kept.body.read().map(|body| Written { status: kept.status, body });
@@ -116,7 +116,7 @@ impl Keys {
         }
     }
 
-    /// All of them in the order in which they were made, with the time.
+    /// Returns all of them in the order in which they were made, with the time.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, KeptReply)> + '_ {
         self.order.values().map(|(at, tenant, key)| (*at, self.shares[tenant].known[key].clone()))
     }

@@ -6,7 +6,7 @@ use pavior::{Cuboid, Freedom};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a client calls a job: a JSON integer or string; 7 and "7" differ.
+/// A client's name for a job: a JSON integer or string; 7 and "7" differ.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum JobName {
@@ -19,7 +19,7 @@ pub enum JobName {
 }
 
 impl JobName {
-    /// The name that a JSON value is; `None` for anything but an integer or a string.
+    /// Returns the name that a JSON value is; `None` for anything but an integer or a string.
     pub fn read(value: &Value) -> Option<JobName> {
         let number = || value.as_i64().map(JobName::Number);
         let large = || value.as_u64().map(JobName::Large);
@@ -40,12 +40,12 @@ impl fmt::Display for JobName {
 /// A box as the journal writes it: base and sides, three of each.
 pub type Box3 = [[u16; 3]; 2];
 
-/// The boxes of a list as the journal writes them.
+/// Returns the boxes of a list as the journal writes them.
 pub(crate) fn boxes(parts: &[Cuboid]) -> Vec<Box3> {
     parts.iter().map(|part| [part.base, part.sides]).collect()
 }
 
-/// The boxes that the journal wrote so.
+/// Returns the boxes that the journal wrote so.
 pub(crate) fn cuboids(boxes: &[Box3]) -> Vec<Cuboid> {
     boxes.iter().map(|&[base, sides]| Cuboid::new(base, sides)).collect()
 }
@@ -67,13 +67,13 @@ pub struct Lease {
     /// The box that was asked for, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<[u16; 3]>,
-    /// How free it was to be placed, if that was said.
+    /// The freedom to place it, if that was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freedom: Option<Freedom>,
     /// For whom; the empty name is the operator.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tenant: String,
-    /// What the client calls the job.
+    /// The client's name for the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobName>,
     /// When it was granted, in milliseconds since 1970.
@@ -84,7 +84,7 @@ pub struct Lease {
     /// The time to live that it was granted with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// How long the job is said to run, for schedulers.
+    /// The time that the job is said to run, for schedulers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate_ms: Option<u64>,
     /// When it was asked for, if it has waited.
@@ -93,18 +93,18 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// The boxes.
+    /// Returns the boxes.
     pub fn cuboids(&self) -> Vec<Cuboid> {
         cuboids(&self.parts)
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     pub fn nodes(&self) -> u32 {
         self.cuboids().iter().map(Cuboid::volume).sum()
     }
 
-    /// When it ends by itself or its job is said to end, whichever comes first, in milliseconds
-    /// since 1970; none if neither is known.
+    /// Returns the time when it ends by itself or its job is said to end, whichever comes first, in
+    /// milliseconds since 1970; none if neither is known.
     pub(crate) fn end_ms(&self) -> Option<u64> {
         let said = self.estimate_ms.map(|length| self.start_ms.saturating_add(length));
         said.into_iter().chain(self.expires_ms).min()
@@ -132,7 +132,7 @@ pub struct WaitingRequest {
     /// For whom.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tenant: String,
-    /// What the client calls the job.
+    /// The client's name for the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobName>,
     /// When it was asked for.
@@ -140,7 +140,7 @@ pub struct WaitingRequest {
     /// The time to live, counted from the grant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// How long the job is said to run.
+    /// The time that the job is said to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate_ms: Option<u64>,
 }

@@ -5,7 +5,7 @@
 //! all over the memory, and pages do not.
 //!
 //! Invariant: all pages are equally deep, and only that of an empty tree is empty. Numbers grow
-//! through a page and from page to page, and stand beside the first that a part has. Two neighbours
+//! through a page and from page to page, and stand beside the first that a part has. Two neighbors
 //! have more than half of [`MOST`] together.
 //!
 //! Cost: O(log leases) for everything but walks.
@@ -20,7 +20,7 @@ use super::Lease;
 /// The most leases of a page, and the most parts of a node above.
 const MOST: usize = 64;
 
-/// What all diagnoses ask of a lease.
+/// The part of a lease that all diagnoses need.
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) id: u64,
@@ -66,27 +66,28 @@ impl Default for Leases {
 }
 
 impl Leases {
-    /// How many there are.
+    /// Returns the number of leases.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there is none.
+    /// Returns true if there is none.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The leases by number.
+    /// Returns the leases by number.
     pub fn values(&self) -> impl Iterator<Item = &Arc<Lease>> {
         self.held().map(|held| &held.lease)
     }
 
-    /// The same.
+    /// Returns the same.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Lease>> {
         self.values()
     }
 
-    /// The leases of a machine, or all, in the order of their grants. O(l log l) for l leases.
+    /// Returns the leases of a machine, or all, in the order of their grants. O(l log l) for l
+    /// leases.
     pub(crate) fn by_grant(&self, machine: Option<&str>) -> Vec<&Arc<Lease>> {
         let is_on = |lease: &&Arc<Lease>| machine.is_none_or(|name| lease.machine == name);
         let mut leases: Vec<&Arc<Lease>> = self.values().filter(is_on).collect();
@@ -94,7 +95,8 @@ impl Leases {
         leases
     }
 
-    /// What diagnoses ask of the leases, by number. The leases themselves are not looked at.
+    /// Returns the part of the leases that diagnoses need, by number. The leases themselves are not
+    /// looked at.
     pub(crate) fn held(&self) -> impl Iterator<Item = &Held> {
         let mut above = Vec::new();
         let mut page = self.root.begin(&mut above).iter();
@@ -114,7 +116,7 @@ impl Leases {
         })
     }
 
-    /// A lease by its number.
+    /// Returns a lease by its number.
     pub fn get(&self, id: &u64) -> Option<&Arc<Lease>> {
         let mut node = &self.root;
         loop {
@@ -128,7 +130,7 @@ impl Leases {
         }
     }
 
-    /// Whether there is one of a number.
+    /// Returns true if there is one of a number.
     pub fn contains_key(&self, id: &u64) -> bool {
         self.get(id).is_some()
     }
@@ -158,20 +160,21 @@ impl Leases {
     }
 }
 
-/// The place of the part that a number belongs to: the first if it comes before all of them.
+/// Returns the place of the part that a number belongs to: the first if it comes before all of
+/// them.
 fn part(parts: &[(u64, Arc<Node>)], id: u64) -> usize {
     parts.partition_point(|(first, _)| *first <= id).saturating_sub(1)
 }
 
-/// What is behind the place at which a list that is too long is divided. Numbers grow as a rule:
-/// what comes last in the whole tree begins a new list, and the others stay.
+/// Splits a list that is too long, and returns its second part. Numbers grow as a rule: the last
+/// one of the whole tree begins a new list, and the others stay.
 fn split<T>(list: &mut Vec<T>, added: usize, is_last: bool) -> Option<Vec<T>> {
     let at = if is_last && added == MOST { MOST } else { MOST / 2 };
     (list.len() > MOST).then(|| list.split_off(at))
 }
 
 impl Node {
-    /// How many leases or parts it has.
+    /// Returns the number of leases or parts.
     fn len(&self) -> usize {
         match self {
             Node::Page(page) => page.len(),
@@ -179,7 +182,7 @@ impl Node {
         }
     }
 
-    /// The first page, and the parts behind it at each depth.
+    /// Returns the first page, and the parts behind it at each depth.
     fn begin<'a>(&'a self, above: &mut Vec<std::slice::Iter<'a, (u64, Arc<Node>)>>) -> &'a [Held] {
         let mut node = self;
         loop {
@@ -246,7 +249,7 @@ impl Node {
         }
     }
 
-    /// The first number; none of an empty part.
+    /// Returns the first number; none of an empty part.
     fn first(&self) -> Option<u64> {
         match self {
             Node::Page(page) => page.first().map(|held| held.id),
@@ -325,7 +328,7 @@ mod tests {
         }
     }
 
-    /// The parts that one tree has and the other does not share.
+    /// Returns the parts that one tree has and the other does not share.
     fn own(node: &Arc<Node>, other: &[*const Node]) -> usize {
         if other.contains(&Arc::as_ptr(node)) {
             return 0;
@@ -345,7 +348,8 @@ mod tests {
         }
     }
 
-    /// A grant and an end cost the logarithm of the leases, also where a view has them all.
+    /// Checks that a grant and an end cost the logarithm of the leases, also if a view has them
+    /// all.
     #[test]
     fn a_change_copies_a_page_and_what_is_above_it() {
         let one = lease(0, 0);

@@ -56,7 +56,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// The word and the title.
+    /// Returns the word and the title.
     fn parts(self) -> (&'static str, &'static str) {
         match self {
             Reason::Refused(refusal) => (refusal.word(), refusal.meaning()),
@@ -86,17 +86,17 @@ impl Reason {
         }
     }
 
-    /// The word for it.
+    /// Returns the word for it.
     pub fn word(self) -> &'static str {
         self.parts().0
     }
 
-    /// What it means.
+    /// Returns its meaning.
     pub fn title(self) -> &'static str {
         self.parts().1
     }
 
-    /// Whether the same command may be carried out later.
+    /// Returns true if the same command may be carried out later.
     pub(crate) fn may_pass(self) -> bool {
         use Reason::{BadStrategy, LostReply, NoEpochs, NotYet, QueueFull};
         matches!(self, BadStrategy | LostReply | NoEpochs | NotYet | QueueFull)
@@ -108,7 +108,7 @@ impl Reason {
 pub struct Problem {
     /// The kind.
     pub reason: Reason,
-    /// What is wrong here, in a sentence.
+    /// The mistake, in a sentence.
     pub detail: String,
     /// The quota that does not suffice, and how much of it is used.
     pub(crate) quota: Option<Quota>,
@@ -122,7 +122,7 @@ pub(crate) struct Quota {
 }
 
 impl Problem {
-    /// A problem with a sentence.
+    /// Returns a problem with a sentence.
     pub fn new(reason: Reason, detail: impl Into<String>) -> Problem {
         Problem { reason, detail: detail.into(), quota: None }
     }

@@ -1,5 +1,5 @@
-//! What the core answers. A door writes it: `http` as a status and JSON, `lines` in words of its
-//! own.
+//! Replies of the core. An interface writes them: `http` as a status and JSON, `lines` in words of
+//! its own.
 
 use std::fmt;
 use std::time::Duration;
@@ -34,14 +34,15 @@ pub enum Reply {
     Batch(Vec<Reply>),
     /// There is nothing to tell.
     Done,
-    /// What a command of the same key was answered, as a door wrote it then.
+    /// The reply to a command of the same key, as the interface wrote it then.
     Kept(Written),
     /// The command is not carried out.
     Problem(Problem),
 }
 
 impl Reply {
-    /// Whether a key keeps it. A fault that may pass is not kept: the command may be sent again.
+    /// Returns true if a key keeps it. A fault that may pass is not kept: the command may be sent
+    /// again.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(self, Reply::Problem(problem) if problem.reason.may_pass())
     }
@@ -82,18 +83,18 @@ impl Serialize for Point {
 }
 
 impl Part {
-    /// A box with as many coordinates as the machine has axes.
+    /// Returns a box with as many coordinates as the machine has axes.
     pub(crate) fn of(grid: &Grid, cuboid: &Cuboid) -> Part {
         Part { base: point(grid, cuboid.base), sides: point(grid, cuboid.sides) }
     }
 }
 
-/// Boxes with as many coordinates as the machine has axes.
+/// Returns boxes with as many coordinates as the machine has axes.
 pub(crate) fn parts(grid: &Grid, cuboids: &[Cuboid]) -> Vec<Part> {
     cuboids.iter().map(|cuboid| Part::of(grid, cuboid)).collect()
 }
 
-/// A node, or the sides of a box, with as many coordinates as the machine has axes.
+/// Returns a node, or the sides of a box, with as many coordinates as the machine has axes.
 pub(crate) fn point(grid: &Grid, point: Coordinates) -> Point {
     Point { axes: grid.axes(), coordinates: point }
 }
@@ -126,7 +127,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// A lease on a machine of this grid.
+    /// Returns a lease on a machine of this grid.
     pub(crate) fn of(grid: &Grid, lease: &lease::Lease) -> Lease {
         Lease {
             id: lease.id,
@@ -166,7 +167,7 @@ pub struct Waiting {
     pub(crate) asked: Instant,
     pub(crate) tenant: Option<String>,
     pub(crate) job: Option<JobName>,
-    /// What it waits for: in `GET /v1/queue` and `GET /v1/leases/{id}`.
+    /// The reason why it is waiting: in `GET /v1/queue` and `GET /v1/leases/{id}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) waits_for: Option<WaitsFor>,
     /// When it will start: in `GET /v1/queue` and `GET /v1/leases/{id}`, of the first 256 of a
@@ -177,7 +178,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// A request that waits for a machine of this grid.
+    /// Returns a request that waits for a machine of this grid.
     pub(crate) fn of(grid: &Grid, waiting: &lease::WaitingRequest) -> Waiting {
         Waiting {
             id: waiting.id,
@@ -214,7 +215,7 @@ pub enum WaitsForKind {
     Scheduler,
 }
 
-/// What a request waits for.
+/// The reason why a request is waiting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct WaitsFor {
@@ -295,7 +296,8 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// A reservation on a machine of this grid, with the leases of some that are in its way.
+    /// Returns a reservation on a machine of this grid, with the leases of some that are in its
+    /// way.
     pub(crate) fn of<'a>(
         grid: &Grid,
         one: &reservation::Reservation,
@@ -323,11 +325,11 @@ pub struct Clock {
     /// The time now.
     #[cfg_attr(feature = "http", schema(value_type = String))]
     pub(crate) now: Instant,
-    /// How many leases have ended by it.
+    /// The number of leases that have ended by it.
     pub(crate) ended: u64,
 }
 
-/// A tenant as callers see it: the operator has no name.
+/// Returns a tenant as callers see it: the operator has no name.
 fn tenant(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_string())
 }

@@ -21,18 +21,19 @@ pub struct Reservation {
     pub from_ms: u64,
     /// When jobs may run on them again.
     pub to_ms: u64,
-    /// What it is called.
+    /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 impl Reservation {
-    /// The boxes.
+    /// Returns the boxes.
     pub fn cuboids(&self) -> Vec<Cuboid> {
         cuboids(&self.parts)
     }
 
-    /// The leases, of some, that hold some of its nodes and are said to end after it begins.
+    /// Returns those of some leases that hold some of its nodes and are said to end after it
+    /// begins.
     pub(crate) fn in_the_way<'a>(
         &self,
         grid: &Grid,
@@ -45,7 +46,7 @@ impl Reservation {
         late.filter(|lease| lease.cuboids().iter().any(meets)).map(|lease| lease.id).collect()
     }
 
-    /// What the scheduler's calendar has of it.
+    /// Returns its entry in the scheduler's calendar.
     ///
     /// # Errors
     /// If it has no time or no nodes, or a box does not lie on the machine.

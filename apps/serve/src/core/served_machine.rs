@@ -12,7 +12,7 @@ use pavior::{
 
 use super::{Ask, Lease, MachineSpec, NodeState, Reservation, StateError, WaitingRequest};
 
-/// How long a job without an estimate is taken to run: a century, in milliseconds.
+/// The length of a job without an estimate: a century, in milliseconds.
 const FOREVER_MS: u64 = 100 * 365 * 24 * 3600 * 1000;
 
 /// A machine, what waits for it and what runs on it. A job's number is that of its lease.
@@ -26,7 +26,7 @@ pub(crate) struct ServedMachine {
 }
 
 impl ServedMachine {
-    /// An empty machine. A strategy that draws does so from `seed`.
+    /// Returns an empty machine. A strategy that draws does so from `seed`.
     pub(crate) fn new(spec: &MachineSpec, seed: u64) -> Result<ServedMachine, StateError> {
         let bad = |reason: String| StateError::Machine { name: spec.name.clone(), reason };
         let grid: Grid =
@@ -57,7 +57,7 @@ impl ServedMachine {
         })
     }
 
-    /// The nodes, and who holds them.
+    /// Returns the nodes, and who holds them.
     pub(crate) fn machine(&self) -> &Machine {
         self.dispatcher.machine()
     }
@@ -70,17 +70,17 @@ impl ServedMachine {
         self.dispatcher.could_ever_fit(request)
     }
 
-    /// Whether requests can wait.
+    /// Returns true if requests can wait.
     pub(crate) fn orders(&self) -> bool {
         self.spec.scheduler.is_some()
     }
 
-    /// The request of the machine's strategy for what a caller asks.
+    /// Returns the request of the machine's strategy for what a caller asks.
     pub(crate) fn request(&mut self, ask: Ask) -> Request {
         ask.request(&mut self.shaper)
     }
 
-    /// Where the strategy would place a request that does not wait.
+    /// Finds the place of a request that does not wait, by the strategy.
     ///
     /// # Errors
     /// If nowhere, with the reason.
@@ -94,8 +94,8 @@ impl ServedMachine {
         self.dispatcher.probe(&job(0, *request, now, estimate), now)
     }
 
-    /// The first reservation ahead because of which a request is refused now that would be granted
-    /// otherwise.
+    /// Returns the first reservation ahead because of which a request is refused now that would be
+    /// granted otherwise.
     pub(crate) fn reserved_for(
         &mut self,
         request: &Request,
@@ -113,7 +113,7 @@ impl ServedMachine {
         reserved.map_err(|error| error.to_string())
     }
 
-    /// A reservation is no more.
+    /// Removes a reservation.
     pub(crate) fn unreserve(&mut self, id: u64) {
         self.dispatcher.give_up(id);
     }
@@ -149,7 +149,7 @@ impl ServedMachine {
         held.map_err(|error| self.check(&parts).err().unwrap_or_else(|| error.to_string()))
     }
 
-    /// Whether boxes lie on the machine, apart, and on free nodes.
+    /// Checks that boxes lie on the machine, apart, and on free nodes.
     pub(crate) fn check(&self, parts: &[Cuboid]) -> Result<(), String> {
         if parts.is_empty() {
             return Err("a lease holds at least one box".to_string());
@@ -181,7 +181,7 @@ impl ServedMachine {
         self.dispatcher.estimate_anew(JobId(lease.id), lease.estimate());
     }
 
-    /// The most nodes that a request may be granted: what it counts for while it waits.
+    /// Returns the most nodes that a request may be granted: what it counts for while it waits.
     pub(crate) fn books(&self, waiting: &WaitingRequest) -> u64 {
         self.machine().most(&waiting.request())
     }
@@ -202,8 +202,8 @@ impl ServedMachine {
         }
     }
 
-    /// The number of the next waiting request to start now, and the boxes that it gets: the machine
-    /// has granted them, and the request has left the queue.
+    /// Returns the number of the next waiting request to start now, and the boxes that it gets: the
+    /// machine has granted them, and the request has left the queue.
     pub(crate) fn start_next(&mut self, now_ms: u64) -> Option<(u64, Vec<Cuboid>)> {
         if !self.orders() {
             return None;
@@ -214,17 +214,17 @@ impl ServedMachine {
         Some((started.job.id.0, started.placement.parts().to_vec()))
     }
 
-    /// What the scheduler has in mind for the waiting requests ([`Dispatcher::standing`]). O(n).
+    /// Returns the scheduler's plans for the waiting requests ([`Dispatcher::standing`]). O(n).
     pub(crate) fn standing(&self, now_ms: u64) -> Option<Standing> {
         self.dispatcher.standing(micros(now_ms))
     }
 
-    /// The numbers of the waiting requests, the oldest first.
+    /// Returns the numbers of the waiting requests, the oldest first.
     pub(crate) fn waiting(&self) -> impl ExactSizeIterator<Item = u64> + '_ {
         self.dispatcher.queue().iter().map(|job| job.id.0)
     }
 
-    /// The state of a node.
+    /// Returns the state of a node.
     pub(crate) fn node(&self, node: NodeId) -> NodeState {
         if self.failed.contains(&node) {
             NodeState::Failed
@@ -248,7 +248,7 @@ impl ServedMachine {
         self.dispatcher.fail(node).expect(KNOWN);
     }
 
-    /// The node at some coordinates, if they lie on the machine.
+    /// Returns the node at some coordinates, if they lie on the machine.
     pub(crate) fn node_at(&self, coordinates: &[u16]) -> Option<NodeId> {
         let mut point = [0; 3];
         point.get_mut(..coordinates.len())?.copy_from_slice(coordinates);
@@ -257,13 +257,14 @@ impl ServedMachine {
     }
 }
 
-/// How long a job is taken to run: as long as was said, or else until it ends by itself.
+/// Returns the length by which schedulers plan: as long as was said, or else until it ends by
+/// itself.
 pub(crate) fn estimate(said_ms: Option<u64>, length_ms: Option<u64>) -> Time {
     micros(said_ms.or(length_ms).unwrap_or(FOREVER_MS))
 }
 
 impl Lease {
-    /// When it is said to end, in milliseconds since 1970.
+    /// Returns the time when it is said to end, in milliseconds since 1970.
     pub(crate) fn said_end_ms(&self) -> u64 {
         self.start_ms.saturating_add(self.estimate().0 / 1000)
     }
@@ -275,12 +276,12 @@ impl Lease {
 }
 
 impl WaitingRequest {
-    /// How long it is taken to run.
+    /// Returns the length by which schedulers plan it.
     pub(crate) fn estimate(&self) -> Time {
         estimate(self.estimate_ms, self.ttl_ms)
     }
 
-    /// What the machine is asked.
+    /// Returns the request for the machine.
     pub(crate) fn request(&self) -> Request {
         request(self.requested, self.shape).with_freedom(self.freedom)
     }

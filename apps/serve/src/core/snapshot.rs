@@ -32,7 +32,7 @@ pub struct StateSnapshot {
     pub leases: Vec<Lease>,
     /// The waiting requests, machine by machine in the order of the queue.
     pub waiting: Vec<WaitingRequest>,
-    /// What is reserved ahead, by number.
+    /// The reservations ahead, by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reservations: Vec<Reservation>,
     /// Plans that a former version carried out. None is ever written.
@@ -45,7 +45,7 @@ pub struct StateSnapshot {
 }
 
 impl StateSnapshot {
-    /// The number of a plan that is under way: the state cannot be restored without it.
+    /// Returns the number of a plan that is under way: the state cannot be restored without it.
     pub fn plan_under_way(&self) -> Option<&Value> {
         self.plans.iter().find(|plan| plan["outcome"].is_null()).map(|plan| &plan["id"])
     }
@@ -79,7 +79,7 @@ impl SavedMachine {
 }
 
 impl ServiceState {
-    /// The state as one value.
+    /// Returns the state as one value.
     pub fn snapshot(&self) -> StateSnapshot {
         let machines = self.boards.iter().map(|board| {
             let bad = board.failed.iter().chain(&board.drained);
@@ -104,7 +104,7 @@ impl ServiceState {
         }
     }
 
-    /// The state of a snapshot.
+    /// Returns the state of a snapshot.
     ///
     /// # Errors
     /// If it contradicts itself, with the reason.

@@ -1,4 +1,4 @@
-//! Who holds what, who waits, and what was answered: the fold of the journal.
+//! Leases, waiting requests, and kept replies: the fold of the journal.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -26,11 +26,11 @@ pub struct MachineSpec {
     /// The scheduler, if requests may wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,
-    /// How a number of nodes becomes a box.
+    /// The rule by which a number of nodes becomes a box.
     pub shape_rule: String,
 }
 
-/// What tenants may have, and how much is remembered.
+/// Limits on tenants and on memory.
 #[derive(Clone, Debug)]
 pub struct ServiceLimits {
     /// The most nodes that a tenant may hold and wait for, where `quotas` does not say otherwise.
@@ -65,7 +65,7 @@ pub enum StateError {
     Machine {
         /// Its name.
         name: String,
-        /// What is wrong.
+        /// The mistake.
         reason: String,
     },
     /// The data are of another grid.
@@ -80,7 +80,7 @@ pub enum StateError {
     },
 }
 
-/// Who holds what, who waits, and what was answered.
+/// Leases, waiting requests, and kept replies.
 pub struct ServiceState {
     pub(crate) seq: u64,
     pub(crate) now_ms: u64,
@@ -90,7 +90,7 @@ pub struct ServiceState {
     pub(crate) waiting: BTreeMap<u64, Arc<WaitingRequest>>,
     /// (time, lease) of those that end by themselves.
     pub(crate) expiries: BTreeSet<(u64, u64)>,
-    /// What is reserved ahead, by number, and (time, number) of when it is over.
+    /// The reservations ahead, by number, and (time, number) of their ends.
     pub(crate) reservations: BTreeMap<u64, Arc<Reservation>>,
     pub(crate) over: BTreeSet<(u64, u64)>,
     /// Nodes held and waited for, by tenant.
@@ -112,7 +112,7 @@ pub struct ServiceState {
 }
 
 impl ServiceState {
-    /// A service without machines, before its first record.
+    /// Makes a service without machines, before its first record.
     pub fn new(limits: ServiceLimits, seed: u64) -> ServiceState {
         ServiceState {
             seq: 0,
@@ -136,23 +136,23 @@ impl ServiceState {
         }
     }
 
-    /// The number of the last record.
+    /// Returns the number of the last record.
     pub fn seq(&self) -> u64 {
         self.seq
     }
 
-    /// The time of the last record, in milliseconds since 1970.
+    /// Returns the time of the last record, in milliseconds since 1970.
     pub fn now_ms(&self) -> u64 {
         self.now_ms
     }
 
-    /// Whether the clock is in doubt: no lease ends by time.
+    /// Returns true if the clock is in doubt: no lease ends by time.
     pub fn is_clock_doubted(&self) -> bool {
         self.doubted.is_some()
     }
 
-    /// When the next lease or reservation ends by time, in milliseconds since 1970; none while the
-    /// clock is in doubt.
+    /// Returns the time when the next lease or reservation ends by time, in milliseconds since
+    /// 1970; none while the clock is in doubt.
     pub fn next_expiry_ms(&self) -> Option<u64> {
         let next = [self.expiries.first(), self.over.first()].into_iter().flatten();
         next.map(|&(at, _)| at).min().filter(|_| self.doubted.is_none())
@@ -164,18 +164,18 @@ impl ServiceState {
         self.epoch = epoch::begin(self.epoch, wall_ms, random);
     }
 
-    /// Whose a lease or a waiting request is.
+    /// Returns the tenant of a lease or a waiting request.
     pub fn tenant_of(&self, id: u64) -> Option<&str> {
         let held = self.leases.get(&id).map(|lease| lease.tenant.as_str());
         held.or_else(|| self.waiting.get(&id).map(|waiting| waiting.tenant.as_str()))
     }
 
-    /// The machines as they are configured.
+    /// Returns the machines as they are configured.
     pub fn machines(&self) -> Vec<MachineSpec> {
         self.boards.iter().map(|board| board.spec.clone()).collect()
     }
 
-    /// The place of a machine; the first if no name is given.
+    /// Returns the place of a machine; the first if no name is given.
     pub fn board_index(&self, name: Option<&str>) -> Option<usize> {
         match name {
             None => (!self.boards.is_empty()).then_some(0),
@@ -183,17 +183,18 @@ impl ServiceState {
         }
     }
 
-    /// The nodes of a machine, and who holds them.
+    /// Returns the nodes of a machine, and who holds them.
     pub fn machine(&self, board: usize) -> &Machine {
         self.boards[board].machine()
     }
 
-    /// The request of a machine's strategy for what a caller asks. A random shape rule draws.
+    /// Returns the request of a machine's strategy for what a caller asks. A random shape rule
+    /// draws.
     pub fn request(&mut self, board: usize, ask: Ask) -> Request {
         self.boards[board].request(ask)
     }
 
-    /// What a request would be granted now that runs until it is ended.
+    /// Returns the placement that a request would be granted now, if it ran until it is ended.
     ///
     /// # Errors
     /// Why it would be refused.
@@ -202,22 +203,22 @@ impl ServiceState {
         self.boards[board].probe(request, now_ms, estimate(None, None))
     }
 
-    /// A lease by its number.
+    /// Returns a lease by its number.
     pub fn lease(&self, id: u64) -> Option<&Lease> {
         self.leases.get(&id).map(|lease| &**lease)
     }
 
-    /// The live lease of a tenant's job.
+    /// Returns the live lease of a tenant's job.
     pub fn lease_of(&self, tenant: &str, job: &JobName) -> Option<&Lease> {
         self.jobs.get(&(tenant.to_string(), job.clone())).and_then(|&id| self.lease(id))
     }
 
-    /// The grid of a machine.
+    /// Returns the grid of a machine.
     pub fn grid(&self, board: usize) -> &Grid {
         &self.boards[board].grid
     }
 
-    /// The most nodes that a tenant may hold and wait for.
+    /// Returns the most nodes that a tenant may hold and wait for.
     pub(crate) fn quota(&self, tenant: &str) -> Option<u64> {
         if tenant.is_empty() {
             return None;
@@ -225,7 +226,7 @@ impl ServiceState {
         self.limits.quotas.get(tenant).copied().or(self.limits.quota)
     }
 
-    /// A lease is no more, or a request no longer waits.
+    /// Forgets a lease that has ended, or a request that no longer waits.
     pub(crate) fn forget(&mut self, tenant: &str, job: Option<&JobName>, nodes: u64) {
         if let Some(used) = self.usage.get_mut(tenant) {
             *used = used.saturating_sub(nodes);
@@ -238,7 +239,7 @@ impl ServiceState {
         }
     }
 
-    /// A lease begins, or a request waits.
+    /// Counts a lease that begins, or a request that waits.
     pub(crate) fn count(&mut self, id: u64, tenant: &str, job: Option<&JobName>, nodes: u64) {
         *self.usage.entry(tenant.to_string()).or_insert(0) += nodes;
         if let Some(job) = job {

@@ -6,7 +6,8 @@ use pavior::scheduling::Dispatcher;
 use super::{BoardView, NodeState, ServedMachine, StateView};
 
 impl ServedMachine {
-    /// A machine of a view, to be tried out: with its leases, its queue and what is reserved ahead.
+    /// Returns a machine of a view, to be tried out: with its leases, its queue and what is
+    /// reserved ahead.
     ///
     /// # Errors
     /// If the view contradicts itself.
@@ -32,7 +33,7 @@ impl ServedMachine {
         Ok(machine)
     }
 
-    /// Machine, queue and running jobs, to be run forward.
+    /// Returns machine, queue and running jobs, to be run forward.
     pub(crate) fn dispatcher(&self) -> &Dispatcher {
         &self.dispatcher
     }

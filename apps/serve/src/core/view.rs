@@ -1,4 +1,4 @@
-//! What readers look at: a state as it was at one record, shared and never changed.
+//! Views for readers: a state as it was at one record, shared and never changed.
 
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ pub struct StateView {
     pub leases: Leases,
     /// The waiting requests, machine by machine in the order of the queue.
     pub waiting: Vec<Arc<WaitingRequest>>,
-    /// What is reserved ahead, by number.
+    /// The reservations ahead, by number.
     pub reservations: Vec<Arc<Reservation>>,
 }
 
 /// A machine as it was at one record.
 #[derive(Clone, Debug)]
 pub struct BoardView {
-    /// How it is configured.
+    /// Its configuration.
     pub spec: MachineSpec,
     /// The grid.
     pub grid: Grid,
@@ -43,13 +43,13 @@ pub struct BoardView {
     pub failed: Vec<u32>,
     /// The nodes that are drained, also those that a lease holds.
     pub drained: Vec<u32>,
-    /// What the scheduler has in mind for the waiting requests, in the order of the queue, if it
-    /// was asked in this state.
+    /// The scheduler's plans for the waiting requests, in the order of the queue, if it was asked
+    /// in this state.
     pub standing: Option<Standing>,
 }
 
-/// How many nodes there are of each kind. A node that a lease holds is busy, whatever its state:
-/// `free + busy + failed + drained` is the number of nodes.
+/// The number of nodes of each kind. A node that a lease holds is busy, whatever its state: `free +
+/// busy + failed + drained` is the number of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = Counts))]
 pub struct NodeCounts {
@@ -64,8 +64,8 @@ pub struct NodeCounts {
 }
 
 impl ServiceState {
-    /// The state as readers look at it. O(nodes/64 + waiting requests), and the
-    /// leases are shared.
+    /// Returns the state as readers look at it. O(nodes/64 + waiting requests), and the leases are
+    /// shared.
     pub fn view(&self) -> StateView {
         let boards = self.boards.iter().map(|board| BoardView {
             spec: board.spec.clone(),
@@ -90,7 +90,7 @@ impl ServiceState {
 }
 
 impl StateView {
-    /// The place of a machine; the first if no name is given.
+    /// Returns the place of a machine; the first if no name is given.
     pub fn board_index(&self, name: Option<&str>) -> Option<usize> {
         match name {
             None => (!self.boards.is_empty()).then_some(0),
@@ -98,13 +98,13 @@ impl StateView {
         }
     }
 
-    /// The leases of a machine, in the order of their grants.
+    /// Returns the leases of a machine, in the order of their grants.
     pub fn leases_on<'a>(&'a self, board: &BoardView) -> Vec<&'a Lease> {
         let leases = self.leases.by_grant(Some(&board.spec.name));
         leases.into_iter().map(|lease| &**lease).collect()
     }
 
-    /// What is reserved ahead on a machine, by number.
+    /// Returns the reservations ahead of a machine, by number.
     pub fn reservations_on<'a>(
         &'a self,
         board: &'a BoardView,
@@ -113,8 +113,7 @@ impl StateView {
         all.filter(|one| one.machine == board.spec.name)
     }
 
-    /// How many nodes of a machine there are of each kind. O(leases and their rows) if a node is
-    /// drained.
+    /// Counts the nodes of each kind of a machine. O(leases and their rows) if a node is drained.
     pub fn counts(&self, board: &BoardView) -> NodeCounts {
         let mut drained = board.drained.len() as u64;
         if drained > 0 {
@@ -136,7 +135,7 @@ impl StateView {
         }
     }
 
-    /// The grid of a machine.
+    /// Returns the grid of a machine.
     pub fn grid(&self, machine: &str) -> Option<&Grid> {
         self.board_index(Some(machine)).map(|board| &self.boards[board].grid)
     }

@@ -1,4 +1,5 @@
-//! Who a caller is: by the peer of a Unix socket, by a bearer token, or by a client certificate.
+//! Identities of callers: by the peer of a Unix socket, by a bearer token, or by a client
+//! certificate.
 
 use std::collections::HashMap;
 
@@ -11,7 +12,7 @@ use super::places::Party;
 use super::problem::Fault;
 use crate::core::Caller;
 
-/// What is known of the other end of a connection.
+/// The other end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     /// A process of this user on the Unix socket.
@@ -27,7 +28,7 @@ struct Token {
     tenant: Option<String>,
 }
 
-/// Who may do what.
+/// The tokens, and the rights that they give.
 #[derive(Default)]
 pub struct Access {
     tokens: Vec<Token>,
@@ -45,7 +46,7 @@ pub struct Access {
 pub struct BadToken {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The mistake.
     pub reason: &'static str,
 }
 
@@ -104,22 +105,22 @@ impl Access {
         Ok(())
     }
 
-    /// The quotas of tenants.
+    /// Returns the quotas of tenants.
     pub fn quotas(&self) -> &HashMap<String, u64> {
         &self.quotas
     }
 
-    /// Whether a TCP caller has to show who it is.
+    /// Returns true if a TCP caller has to show who it is.
     pub fn asks(&self) -> bool {
         !self.tokens.is_empty() || self.certificates
     }
 
-    /// Whether client certificates are asked for.
+    /// Returns true if client certificates are asked for.
     pub(crate) fn certificates(&self) -> bool {
         self.certificates
     }
 
-    /// Who sends a request.
+    /// Finds the sender of a request.
     pub(crate) fn caller(&self, peer: &Peer, headers: &HeaderMap) -> Result<Caller, Fault> {
         let known = self.known(peer);
         // A token may raise a caller, whatever it is already.
@@ -140,7 +141,7 @@ impl Access {
         }
     }
 
-    /// Who a peer is without a token.
+    /// Finds the caller that a peer is without a token.
     fn known(&self, peer: &Peer) -> Option<Caller> {
         match peer {
             Peer::User(uid) if *uid == 0 || *uid == self.uid => Some(Caller::OPERATOR),
@@ -151,12 +152,12 @@ impl Access {
         }
     }
 
-    /// The party of a peer that is known without a token.
+    /// Returns the party of a peer that is known without a token.
     pub(crate) fn party(&self, peer: &Peer) -> Party {
         self.known(peer).map_or(Party::at([0, 0, 0, 0].into()), |caller| Party::of(&caller))
     }
 
-    /// The token of this text; the time it takes does not tell how much of it is right.
+    /// Returns the token of this text; the time it takes does not tell how much of it is right.
     fn token(&self, given: &str) -> Option<&Token> {
         let same = |token: &&Token| bool::from(token.secret.as_bytes().ct_eq(given.as_bytes()));
         self.tokens.iter().find(same)

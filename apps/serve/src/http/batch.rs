@@ -104,7 +104,7 @@ pub(crate) async fn batch(State(app): State<Arc<App>>, change: Change) -> Result
     change.carry_out(&app, "batch", |bytes| commands(&app, bytes)).await
 }
 
-/// The commands of a batch.
+/// Returns the commands of a batch.
 fn commands(app: &App, bytes: &Bytes) -> Result<Command, Problem> {
     let BatchBody { operations } = read(bytes)?;
     let most = app.bounds.batch;

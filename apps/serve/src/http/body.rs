@@ -1,4 +1,4 @@
-//! What bodies hold, and how they are read.
+//! The bodies of requests, and reading them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -30,7 +30,7 @@ pub(crate) struct LeaseBody {
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     pub(crate) nodes: Option<u64>,
-    /// How free it is to be placed; left to the strategy if left out.
+    /// The freedom to place it; left to the strategy if left out.
     #[schema(value_type = Option<FreedomSchema>)]
     pub(crate) freedom: Option<String>,
     /// Seconds until the lease ends by itself; without it, it lasts until it is ended.
@@ -44,14 +44,14 @@ pub(crate) struct LeaseBody {
     pub(crate) tenant: Option<String>,
     /// The machine; the first one if left out.
     pub(crate) machine: Option<String>,
-    /// What the client calls the job: an integer or a string.
+    /// The client's name for the job: an integer or a string.
     pub(crate) job: Option<JobName>,
     /// Waits in the queue if it cannot start now.
     #[serde(default)]
     pub(crate) wait: bool,
 }
 
-/// How free a request is to be placed: each word allows all that the one before allows.
+/// The freedom to place a request: each word allows all that the one before allows.
 #[derive(serde::Serialize, ToSchema)]
 #[schema(as = Freedom)]
 #[expect(dead_code, reason = "it is a description only")]
@@ -69,7 +69,7 @@ pub(crate) enum FreedomSchema {
     Any,
 }
 
-/// How free a request for a box is to be placed.
+/// The freedom to place a box.
 #[derive(serde::Serialize, ToSchema)]
 #[schema(as = BoxFreedom)]
 #[expect(dead_code, reason = "it is a description only")]
@@ -214,7 +214,7 @@ fn bad<T>(detail: impl Into<String>) -> Result<T, Problem> {
 }
 
 impl LeaseBody {
-    /// The request, for a machine of this grid.
+    /// Returns the request, for a machine of this grid.
     pub(crate) fn request(self, grid: &Grid) -> Result<LeaseRequest, Problem> {
         let ask = ask(self.shape.as_deref(), self.nodes, grid)?;
         Ok(LeaseRequest {
@@ -231,7 +231,7 @@ impl LeaseBody {
 }
 
 impl HoldBody {
-    /// The request and the boxes, for a machine of this grid.
+    /// Returns the request and the boxes, for a machine of this grid.
     pub(crate) fn request(self, grid: &Grid) -> Result<(LeaseRequest, Vec<Cuboid>), Problem> {
         let parts = self.parts.iter().map(|part| part.cuboid(grid)).collect::<Result<_, _>>()?;
         let request = LeaseRequest {
@@ -264,18 +264,18 @@ impl BoxBody {
     }
 }
 
-/// What is asked of a machine of this grid.
+/// Reads the nodes or the box that are asked of a machine of this grid.
 pub(crate) fn ask(shape: Option<&[u64]>, nodes: Option<u64>, grid: &Grid) -> Result<Ask, Problem> {
     Ask::read(shape, nodes, grid).or_else(|fault| bad(fault.to_string()))
 }
 
-/// How free a request is to be placed.
+/// Reads the freedom to place a request.
 pub(crate) fn freedom(word: Option<&str>) -> Result<Option<Freedom>, Problem> {
     let read = |word: &str| word.parse().or_else(|error: UnknownFreedom| bad(error.to_string()));
     word.map(read).transpose()
 }
 
-/// A node's coordinates, for a machine of this grid.
+/// Returns a node's coordinates, for a machine of this grid.
 pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Problem> {
     let axes = grid.axes();
     if coordinates.len() != axes {
@@ -292,7 +292,7 @@ pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Prob
     Ok(point)
 }
 
-/// A time of a body in milliseconds since 1970.
+/// Returns a time of a body in milliseconds since 1970.
 pub(crate) fn instant(what: &str, text: &str) -> Result<u64, Problem> {
     let read = text.parse().map(|Date(since)| since.as_millis() as u64);
     read.or_else(|error: BadDate| bad(format!("\"{what}\": {error}")))
@@ -326,7 +326,7 @@ fn tenant(name: Option<String>) -> Result<Option<String>, Problem> {
     }
 }
 
-/// Whether a tenant may be called so.
+/// Returns true if a tenant may be called so.
 pub(crate) fn is_tenant(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._:@-".contains(c);
     (1..=NAME).contains(&name.len()) && name.chars().all(allowed)

@@ -1,4 +1,4 @@
-//! What changes something: leases, nodes and the clock.
+//! Changes of leases, nodes and the clock.
 
 use std::sync::Arc;
 
@@ -15,22 +15,22 @@ use super::{App, Fault};
 use crate::core::reply::{Clock, Ended, Lease, Node, Waiting};
 use crate::core::{Command, NodeChange, Problem, Reason, Reply};
 
-/// What an address may say about a request for nodes.
+/// The query of a request for nodes.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct CreateQuery {
     /// Waits in the queue if it cannot start now; the same as in the body.
     wait: Option<bool>,
-    /// What a refusal says beside its reason.
+    /// The part of a refusal beside its reason.
     #[param(inline)]
     diagnosis: Option<Told>,
 }
 
-/// What a refusal says beside its reason.
+/// The part of a refusal beside its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum Told {
-    /// What stands in the way.
+    /// With a diagnosis.
     Full,
     /// Nothing: the reply costs the service no more than the attempt.
     None,
@@ -124,18 +124,19 @@ pub(crate) async fn hold(State(app): State<Arc<App>>, change: Change) -> Result<
     change.carry_out(&app, "hold", command).await
 }
 
-/// The number of a lease in an address.
+/// Returns the number of a lease in an address.
 pub(crate) fn number(id: &str) -> Result<u64, Problem> {
     number_of(id, "lease", Reason::UnknownLease)
 }
 
-/// The number of a thing in an address, and what is answered if it is none.
+/// Returns the number of a thing in an address, and what is answered if it is none.
 pub(crate) fn number_of(id: &str, thing: &str, unknown: Reason) -> Result<u64, Problem> {
     let none = |_| Problem::new(unknown, format!("there is no {thing} `{}`", message(id)));
     id.parse().map_err(none)
 }
 
-/// A node has failed: a lease that holds it keeps it; then it is unavailable until it is repaired.
+/// Notes that a node has failed: a lease that holds it keeps it; then it is unavailable until it is
+/// repaired.
 #[utoipa::path(
     post, path = "/v1/nodes/fail", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),
@@ -145,7 +146,7 @@ pub(crate) async fn fail(State(app): State<Arc<App>>, change: Change) -> Result<
     node(&app, change, NodeChange::Fail).await
 }
 
-/// A node is available again, whether it had failed or was drained.
+/// Notes that a node is available again, whether it had failed or was drained.
 #[utoipa::path(
     post, path = "/v1/nodes/repair", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),
@@ -155,7 +156,7 @@ pub(crate) async fn repair(State(app): State<Arc<App>>, change: Change) -> Resul
     node(&app, change, NodeChange::Repair).await
 }
 
-/// A node is to be free for maintenance: as a failure, but under another name.
+/// Notes that a node is to be free for maintenance: as a failure, but under another name.
 #[utoipa::path(
     post, path = "/v1/nodes/drain", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),

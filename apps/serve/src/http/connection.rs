@@ -27,12 +27,12 @@ use super::places::{Party, Place};
 use super::write_timeout::WriteTimeout;
 use super::{Access, App, Peer};
 
-/// How long a connection may take to shake hands, or to send a head.
+/// The time that a connection may take to shake hands, or to send a head.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The bytes of a head, and of what waits to be written beside a body. A head that is larger than
 /// [`HEAD`], and fits, is refused with a problem; beyond that it is refused by its status alone.
 const BUFFER: usize = HEAD + (8 << 10);
-/// What is answered to a connection that gives its place up before it has asked for anything.
+/// The reply to a connection that gives its place up before it has asked for anything.
 const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n\
     Connection: close\r\nContent-Length: 0\r\n\r\n";
 
@@ -42,15 +42,15 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 /// A connection that was just accepted.
 pub(super) struct Accepted {
     pub(super) stream: Box<dyn Stream>,
-    /// What shakes hands, if that has to be done.
+    /// The TLS acceptor, if there is one.
     pub(super) tls: Option<TlsAcceptor>,
-    /// Where it comes from, over TCP.
+    /// The address of its peer, over TCP.
     pub(super) address: Option<IpAddr>,
     pub(super) peer: Peer,
 }
 
 impl Accepted {
-    /// The party that its place is counted to at first.
+    /// Returns the party that its place is counted to at first.
     pub(super) fn party(&self, access: &Access) -> Party {
         match self.address {
             Some(address) => Party::at(address),
@@ -140,7 +140,7 @@ async fn shake(accepted: Accepted) -> Option<(Box<dyn Stream>, Peer)> {
     Some((Box::new(stream), Peer::Tcp(name)))
 }
 
-/// The first DNS name of a client certificate, if a tenant may be called so.
+/// Returns the first DNS name of a client certificate, if a tenant may be called so.
 fn name(certificate: &CertificateDer<'_>) -> Option<String> {
     let certificate = webpki::EndEntityCert::try_from(certificate).ok()?;
     certificate.valid_dns_names().next().filter(|name| is_tenant(name)).map(str::to_string)

@@ -23,7 +23,7 @@ type Asking = (usize, Request, Option<String>);
 #[derive(Default)]
 pub(crate) struct Diagnoses(Mutex<Option<Arc<Known>>>);
 
-/// What is known of one state.
+/// The scenes and answers of one state.
 struct Known {
     view: Arc<StateView>,
     /// Machine by machine.
@@ -32,15 +32,15 @@ struct Known {
 }
 
 impl Diagnoses {
-    /// The answer to a question, if one is known.
+    /// Returns the answer to a question, if one is known.
     pub(crate) fn known(&self, caller: &Caller, refusal: &RefusalInState) -> Option<Diagnosis> {
         let known = self.of(&refusal.view);
         let answers = known.answers.lock().unwrap_or_else(PoisonError::into_inner);
         answers.get(&asking(caller, refusal)).cloned()
     }
 
-    /// What stands in the way of a request, in the state in which it was refused. O(leases + N)
-    /// for the first request of a state, O(N) and the leases in the way for others.
+    /// Diagnoses a request in the state in which it was refused. O(leases + N) for the first
+    /// request of a state, O(N) and the leases in the way for others.
     pub(crate) fn diagnosis(&self, caller: &Caller, refusal: &RefusalInState) -> Diagnosis {
         if let Some(known) = self.known(caller, refusal) {
             return known;

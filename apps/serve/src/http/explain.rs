@@ -32,7 +32,7 @@ pub(crate) struct ExplainBody {
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     nodes: Option<u64>,
-    /// How free it is to be placed; left to the strategy if left out.
+    /// The freedom to place it; left to the strategy if left out.
     #[schema(value_type = Option<FreedomSchema>)]
     freedom: Option<String>,
     /// The strategies to ask; the machine's own if left out.
@@ -54,7 +54,7 @@ pub(crate) struct WhatIfBody {
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     nodes: Option<u64>,
-    /// How free it is to be placed; left to the strategy if left out.
+    /// The freedom to place it; left to the strategy if left out.
     #[schema(value_type = Option<FreedomSchema>)]
     freedom: Option<String>,
     /// Another strategy than the machine's own.
@@ -83,7 +83,7 @@ pub(crate) struct AskedRequest {
     freedom: Option<&'static str>,
 }
 
-/// What strategies would do, and what stands in the way.
+/// The decisions of strategies, and a diagnosis.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Explanation {
     seq: u64,
@@ -91,11 +91,12 @@ pub(crate) struct Explanation {
     request: AskedRequest,
     strategies: Vec<Choice>,
     diagnosis: Diagnosis,
-    /// What a waiting request waits for, if one was asked about.
+    /// The reason why a request is waiting, if one was asked about.
     waits_for: Option<WaitsFor>,
 }
 
-/// What each strategy would do now with a request, and what stands in its way. Nothing changes.
+/// Explains what each strategy would do now with a request, and what is in its way. Nothing
+/// changes.
 #[utoipa::path(
     post, path = "/v1/explain", tag = "machines",
     request_body = ExplainBody,
@@ -114,8 +115,8 @@ pub(crate) async fn explain(
     answered(&app, caller, Question { asked, strategies, waiting }).await
 }
 
-/// What the machine's strategy would do if leases had ended and nodes were otherwise. Nothing
-/// changes.
+/// Explains what the machine's strategy would do if leases had ended and nodes were otherwise.
+/// Nothing changes.
 #[utoipa::path(
     post, path = "/v1/what-if", tag = "machines",
     request_body = WhatIfBody,
@@ -217,7 +218,7 @@ fn answer(
     })
 }
 
-/// What is otherwise in the question.
+/// Reads the changes that a question imagines.
 fn changes(
     view: &StateView,
     caller: &Caller,
@@ -240,7 +241,7 @@ fn changes(
     })
 }
 
-/// The waiting request that is asked about, if one is.
+/// Returns the waiting request that is asked about, if one is.
 fn waiting<'a>(
     view: &'a StateView,
     caller: &Caller,
@@ -261,7 +262,7 @@ fn waiting<'a>(
         .ok_or_else(|| Problem::new(Reason::UnknownLease, format!("no request {id} waits")))
 }
 
-/// The request for what is asked, by a machine's shape rule.
+/// Returns the request for what is asked, by a machine's shape rule.
 pub(crate) fn request(asked: Ask, rule: &str, grid: &Grid, seed: u64) -> Request {
     let rule = rule.parse().expect("the machine was made with this rule");
     asked.request(&mut Shaper::new(&rule, grid, seed, 0))

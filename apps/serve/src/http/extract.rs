@@ -1,4 +1,4 @@
-//! What handlers take from a request, with mistakes answered as problems.
+//! Extractors of handlers, with mistakes answered as problems.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for InBody<T> {
     }
 }
 
-/// The bytes of a body.
+/// Returns the bytes of a body.
 async fn whole(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
     Bytes::from_request(request, app).await.map_err(|rejection| match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => Fault::large_body(app.bounds.body),
@@ -52,7 +52,7 @@ async fn whole(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
     })
 }
 
-/// What makes a change happen once.
+/// The header that makes a change happen once.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "it is a description only")]
@@ -92,7 +92,7 @@ impl FromRequest<Arc<App>> for Change {
 }
 
 impl Change {
-    /// The same, with refusals that say no more than their reason.
+    /// Returns the same, with refusals that say no more than their reason.
     pub(crate) fn undiagnosed(self) -> Change {
         Change { is_diagnosed: false, ..self }
     }
@@ -131,7 +131,7 @@ impl Change {
         Ok(app.writer.carry_out(Do { caller, key, command }).await?.reply)
     }
 
-    /// The key, with a digest of what is asked for.
+    /// Returns the key, with a digest of what is asked for.
     fn key(&self, what: &str) -> Result<Option<IdempotencyKey>, Problem> {
         let Some(value) = &self.key else { return Ok(None) };
         let is_key = |text: &&str| {
@@ -149,7 +149,7 @@ impl Change {
     }
 }
 
-/// What stands in the way of a request, in the state in which it was refused.
+/// Diagnoses a request in the state in which it was refused.
 async fn diagnosis(
     app: &App,
     caller: &Caller,

@@ -28,10 +28,10 @@ pub(crate) struct ForecastBody {
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     nodes: Option<u64>,
-    /// How free it is to be placed; left to the strategy if left out.
+    /// The freedom to place it; left to the strategy if left out.
     #[schema(value_type = Option<FreedomSchema>)]
     freedom: Option<String>,
-    /// How long it is said to run, in seconds.
+    /// The seconds that it is said to run.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9, example = 3600.0)]
     estimate_s: Option<f64>,
     /// Seconds until it would end by itself. They count where no estimate is given.
@@ -50,8 +50,8 @@ pub(crate) struct ForecastReply {
     forecast: StartJson,
 }
 
-/// When a request would start that is made now, as an interval: nine of ten start in it. Nothing
-/// changes.
+/// Returns the time when a request would start that is made now, as an interval: nine of ten start
+/// in it. Nothing changes.
 #[utoipa::path(
     post, path = "/v1/forecast", tag = "machines",
     request_body = ForecastBody,

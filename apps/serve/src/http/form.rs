@@ -70,7 +70,7 @@ fn head(request: &Request, most: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whether the parameters of an address are known ones, each once.
+/// Checks that the parameters of an address are known ones, each once.
 fn parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
     let bad = |detail: String| Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
     let Ok(Query(given)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else {
@@ -116,7 +116,7 @@ fn media_type(request: &Request) -> Result<(), Fault> {
     Err(Fault::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", detail))
 }
 
-/// Whether a content type is JSON, in UTF-8 if it says so.
+/// Returns true if a content type is JSON, in UTF-8 if it says so.
 fn is_json(kind: &HeaderValue) -> bool {
     let Ok(text) = kind.to_str() else { return false };
     let mut words = text.split(';').map(|word| word.trim().to_ascii_lowercase());

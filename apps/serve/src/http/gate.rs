@@ -1,4 +1,4 @@
-//! What every request passes: who it is from, how many there are, and what is measured of it.
+//! The checks that every request passes: its sender, its rate, and its measurement.
 
 use std::sync::Arc;
 
@@ -51,8 +51,8 @@ impl App {
     }
 }
 
-/// Without a token, a page of another site must not reach the service through a browser on this
-/// machine: its requests name another host, or another origin.
+/// Checks that, without a token, a page of another site does not reach the service through a
+/// browser on this machine: its requests name another host, or another origin.
 fn same_origin(headers: &HeaderMap) -> Result<(), Fault> {
     // A text that is not ASCII names no host of ours.
     let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or("?"));

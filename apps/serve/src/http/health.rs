@@ -1,4 +1,4 @@
-//! Whether the service is well.
+//! The health of the service.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::statuses::{NotReady, Open};
 use super::{App, Fault};
 use crate::writer::{ClockDoubt, Unavailable};
 
-/// Whether the service is well.
+/// The health of the service.
 #[derive(Default, Serialize, ToSchema)]
 #[expect(clippy::struct_field_names, reason = "it is the name of the member")]
 pub(crate) struct Status {
@@ -23,12 +23,12 @@ pub(crate) struct Status {
     /// `in-doubt` while no lease ends by time, because the clock is far after the last record.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<&'static str>,
-    /// What to do about it.
+    /// The remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
 }
 
-/// Whether the process runs.
+/// Says that the process runs.
 #[utoipa::path(
     get, path = "/healthz", tag = "service",
     responses((status = 200, description = "it does", body = Status), Open)
@@ -37,7 +37,7 @@ pub(crate) async fn healthz() -> Json<Status> {
     Json(Status { status: "ok", ..Status::default() })
 }
 
-/// Whether the service can decide.
+/// Says that the service can decide, or why it cannot.
 #[utoipa::path(
     get, path = "/readyz", tag = "service",
     responses((status = 200, description = "it can", body = Status), Open, NotReady)

@@ -1,4 +1,4 @@
-//! Where the service listens: a Unix socket, or TCP with or without TLS.
+//! Addresses of the service: a Unix socket, or TCP with or without TLS.
 
 use std::fmt;
 use std::io;
@@ -21,7 +21,7 @@ use super::connection::{Accepted, serve_connection};
 use super::{App, Peer};
 use crate::secret;
 
-/// How long requests that run may take when the service stops.
+/// The time that running requests have when the service stops.
 const GRACE: Duration = Duration::from_millis(1200);
 
 /// An address to listen at.

@@ -20,7 +20,7 @@ use crate::core::{
 use crate::storage::StoreError;
 use crate::writer::{Cutoff, RecoveryError, look_back};
 
-/// Which machine, and when.
+/// The machine and the time of a question.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct MachineQuery {
@@ -42,7 +42,7 @@ pub(crate) struct Machine {
     /// The grid, such as `torus:8x8x8`.
     machine: String,
     strategy: String,
-    /// What orders the requests that wait; null if none may.
+    /// The scheduler of waiting requests; null if none may.
     scheduler: Option<String>,
     nodes: u64,
     /// Free, healthy nodes.
@@ -148,8 +148,8 @@ pub(crate) struct Drawn {
     machines: Vec<String>,
 }
 
-/// A machine: how many of its nodes are free, held, failed and drained, and the largest free
-/// box.
+/// Returns a machine: how many of its nodes are free, held, failed and drained, and the largest
+/// free box.
 #[utoipa::path(
     get, path = "/v1/machine", tag = "machines", params(MachineQuery),
     responses((status = 200, description = "the machine", body = Machine), Guarded, Missing, Gone)
@@ -165,7 +165,7 @@ pub(crate) async fn machine(
     work.await.map(Json).map_err(|error| Fault::internal(&error))
 }
 
-/// All machines.
+/// Returns all machines.
 #[utoipa::path(
     get, path = "/v1/machines", tag = "machines",
     responses((status = 200, description = "the machines", body = Machines), Guarded)
@@ -214,12 +214,12 @@ pub(crate) async fn state(
     }))
 }
 
-/// The place of a machine in a view; the first if no name is given.
+/// Returns the place of a machine in a view; the first if no name is given.
 fn index(view: &StateView, name: Option<&str>) -> Result<usize, Problem> {
     view.board_index(name).ok_or_else(|| unknown_machine(name))
 }
 
-/// A machine of a view; the first if no name is given.
+/// Returns a machine of a view; the first if no name is given.
 pub(crate) fn board_of<'a>(
     view: &'a StateView,
     name: Option<&str>,
@@ -232,7 +232,7 @@ pub(crate) fn unknown_machine(name: Option<&str>) -> Problem {
     Problem::new(Reason::UnknownMachine, detail)
 }
 
-/// The state now, or after a record or at an instant of the past.
+/// Returns the state now, or after a record or at an instant of the past.
 async fn view_at(
     app: &Arc<App>,
     caller: &Caller,
@@ -257,7 +257,7 @@ async fn view_at(
     }
 }
 
-/// The records up to a number are no longer kept.
+/// Returns the problem of records that are no longer kept.
 pub(crate) fn compacted(upto: u64) -> Fault {
     let detail = format!("records up to {upto} are compacted; begin anew from GET /v1/state");
     let mut fault = Fault::new(StatusCode::GONE, "compacted", detail);
@@ -265,8 +265,8 @@ pub(crate) fn compacted(upto: u64) -> Fault {
     fault
 }
 
-/// A record that is not there yet: the caller has seen one of this number before the data were set
-/// back.
+/// Returns the problem of a record that is not there yet: the caller has seen one of this number
+/// before the data were set back.
 pub(crate) fn ahead(record: u64, last: u64) -> Fault {
     let detail = format!("the last record is {last}, not {record}; begin anew from GET /v1/state");
     Fault::new(StatusCode::GONE, "ahead", detail)

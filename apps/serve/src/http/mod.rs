@@ -63,7 +63,7 @@ use crate::writer::WriterHandle;
 /// Watchers that read the history at a time: each opens a file, and takes a processor.
 const READERS: usize = 2;
 
-/// How much callers may ask for.
+/// Limits on callers.
 #[derive(Clone, Debug)]
 pub struct HttpBounds {
     /// The bytes of a body.
@@ -100,7 +100,7 @@ const AT_ONCE: usize = 2;
 const LONGEST: Duration = Duration::from_mins(2);
 const FORECAST: Duration = Duration::from_secs(10);
 
-/// What all handlers share.
+/// The state that all handlers share.
 pub(crate) struct App {
     pub(crate) writer: WriterHandle,
     pub(crate) access: Access,
@@ -164,7 +164,8 @@ impl App {
         }
     }
 
-    /// The grid of a machine; of the first if the name is not known, which the decision says.
+    /// Returns the grid of a machine; of the first if the name is not known, which the decision
+    /// says.
     pub(crate) fn grid(&self, machine: Option<&str>) -> &Grid {
         let named = |(spec, _): &&(MachineSpec, Grid)| machine.is_none_or(|name| spec.name == name);
         self.machines
@@ -175,7 +176,7 @@ impl App {
     }
 }
 
-/// The routes of callers that are known, and those that everybody may ask.
+/// Returns the routes of callers that are known, and those that everybody may ask.
 fn described() -> [OpenApiRouter<Arc<App>>; 2] {
     let known = OpenApiRouter::new()
         .routes(routes!(reads::leases, changes::create))
@@ -209,7 +210,7 @@ fn described() -> [OpenApiRouter<Arc<App>>; 2] {
     [known, open]
 }
 
-/// All routes.
+/// Returns all routes.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let most = app.bounds.body;
     let [known, open] = described().map(Router::from);

@@ -13,7 +13,7 @@ use utoipa::openapi::{OpenApi, RefOr};
 use super::problem::Problem;
 use super::{App, Fault, described};
 
-/// What the routes say of themselves.
+/// The document of the routes.
 static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| {
     #[derive(utoipa::OpenApi)]
     #[openapi(
@@ -57,15 +57,15 @@ fn in_query(operation: &Operation) -> Vec<String> {
     .collect()
 }
 
-/// The parameters that the address of a route may have. What the document says is what is taken.
+/// Returns the parameters that the address of a route may have. The document decides.
 pub(crate) fn parameters(method: &Method, path: &str) -> Vec<&'static str> {
     let method = if method == Method::HEAD { &Method::GET } else { method };
     let known = PARAMETERS.get(&(method.clone(), path.to_string()));
     known.into_iter().flatten().map(String::as_str).collect()
 }
 
-/// The OpenAPI document of this service: how many coordinates there are depends on its machines,
-/// and how callers say who they are on its options.
+/// Returns the OpenAPI document of this service: how many coordinates there are depends on its
+/// machines, and how callers say who they are on its options.
 pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>, Fault> {
     let mut document = serde_json::to_value(&*DOCUMENT).map_err(|error| Fault::internal(&error))?;
     let axes: Vec<usize> = app.machines.iter().map(|(_, grid)| grid.axes()).collect();
@@ -87,7 +87,7 @@ pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>,
 }
 
 /// Says how callers tell who they are: by a bearer token, or by a certificate where those are asked
-/// for. Where neither is asked for, a token is not needed.
+/// for. If neither is asked for, a token is not needed.
 fn secure(document: &mut Value, asks: bool, certificates: bool) {
     let token = "a token of --token-file";
     let mut schemes = json!({

@@ -12,7 +12,7 @@ const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 
     connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// The page.
+/// Returns the page.
 pub(crate) async fn page() -> impl IntoResponse {
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),

@@ -26,7 +26,7 @@ pub(crate) enum Party {
 }
 
 impl Party {
-    /// The party of an address.
+    /// Returns the party of an address.
     pub(crate) fn at(address: IpAddr) -> Party {
         Party::Unknown(match address.to_canonical() {
             IpAddr::V6(address) => {
@@ -37,7 +37,7 @@ impl Party {
         })
     }
 
-    /// The party of a caller.
+    /// Returns the party of a caller.
     pub(crate) fn of(caller: &Caller) -> Party {
         caller.tenant.clone().map_or(Party::Operator, Party::Tenant)
     }
@@ -89,17 +89,17 @@ impl Places {
         Arc::new(Places { most, taken, held: AtomicUsize::new(0), left: Notify::new() })
     }
 
-    /// The most places.
+    /// Returns the most places.
     pub(crate) fn most(&self) -> usize {
         self.most
     }
 
-    /// How many places are held.
+    /// Returns the number of places that are held.
     pub(crate) fn held(&self) -> usize {
         self.held.load(Ordering::Acquire)
     }
 
-    /// A place. If none is free, the party with most gives one up, even the same party.
+    /// Returns a place. If none is free, the party with most gives one up, even the same party.
     pub(crate) fn enter(self: &Arc<Places>, party: Party) -> Arc<Place> {
         let mut taken = self.lock();
         if taken.all.len() >= self.most
@@ -110,7 +110,7 @@ impl Places {
         self.add(&mut taken, party)
     }
 
-    /// A place, unless only the same party could give one up.
+    /// Returns a place, unless only the same party could give one up.
     pub(crate) fn enter_if_fair(self: &Arc<Places>, party: Party) -> Option<Arc<Place>> {
         let mut taken = self.lock();
         if taken.all.len() >= self.most {
@@ -181,10 +181,10 @@ impl Taken {
         }
     }
 
-    /// The place that is given up.
+    /// Returns the place that is given up.
     ///
     /// The party with most places gives one up. Unknown callers come first while they have more
-    /// than a quarter of all places. An eighth is reserved for the operator. Of parties with as
+    /// than a quarter of all places. An eighth is reserved for the operator. Among parties with as
     /// many places the newcomer's gives one up, or else the one with the oldest first place. The
     /// party gives up the place that has been out of use for longest, or else the oldest.
     fn victim(&self, most: usize, newcomer: &Party) -> Option<u64> {
@@ -205,7 +205,7 @@ impl Taken {
 }
 
 impl Place {
-    /// From now on it is counted to another party.
+    /// Counts it to another party from now on.
     pub(crate) fn becomes(&self, party: &Party) {
         let mut taken = self.places.lock();
         if taken.all.get(&self.number).is_none_or(|entry| entry.party == *party) {
@@ -216,14 +216,14 @@ impl Place {
         }
     }
 
-    /// It is in use until what comes back is dropped.
+    /// Marks it as in use until the returned value is dropped.
     pub(crate) fn in_use(self: &Arc<Place>) -> InUse {
         self.asked.store(true, Ordering::Relaxed);
         self.set_in_use(true);
         InUse(self.clone())
     }
 
-    /// Whether it was ever in use.
+    /// Returns true if it was ever in use.
     pub(crate) fn was_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }

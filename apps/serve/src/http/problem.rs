@@ -17,11 +17,11 @@ pub(crate) struct Problem {
     r#type: String,
     title: &'static str,
     pub(crate) status: u16,
-    /// What is wrong here, in a sentence.
+    /// The mistake, in a sentence.
     pub(crate) detail: String,
     /// A word for programs, such as `no-free-submesh` or `stale-epoch`.
     reason: &'static str,
-    /// What stands in the way of a refused request.
+    /// The diagnosis of a refused request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) diagnosis: Option<Diagnosis>,
     /// The quota that does not suffice, and how much of it is used.
@@ -54,7 +54,7 @@ impl Problem {
     }
 }
 
-/// The status of a problem.
+/// Returns the status of a problem.
 fn status(reason: Reason) -> u16 {
     match reason {
         Reason::NoScheduler | Reason::BadValue => 400,
@@ -128,7 +128,7 @@ fn status_of(reply: &Reply) -> u16 {
     }
 }
 
-/// A reply as it is sent, and kept for a client that asks again.
+/// Returns a reply as it is sent, and kept for a client that asks again.
 pub fn written(reply: &Reply) -> Written {
     match reply {
         Reply::Kept(written) => written.clone(),
@@ -161,26 +161,26 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// A problem of the service itself, rather than of a command.
+    /// Makes a problem of the service itself, rather than of a command.
     pub(crate) fn new(status: StatusCode, word: &'static str, detail: impl Into<String>) -> Fault {
         let title = status.canonical_reason().unwrap_or_default();
         let problem = Problem::new(status.as_u16(), word, title, detail.into());
         Fault { problem: Box::new(problem), retry_after: None }
     }
 
-    /// A body of more bytes than are allowed.
+    /// Makes the problem of a body with too many bytes.
     pub(crate) fn large_body(most: usize) -> Fault {
         let detail = format!("a body has at most {most} bytes");
         Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
     }
 
-    /// A mistake of the service, told in its log alone.
+    /// Makes the problem of a mistake of the service, told in its log alone.
     pub(crate) fn internal(error: &impl std::fmt::Display) -> Fault {
         tracing::error!(%error, "a request failed");
         Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "see the service's log")
     }
 
-    /// The reply that carries it, to be kept.
+    /// Returns the reply that carries it, to be kept.
     pub(crate) fn written(&self) -> Written {
         Written { status: self.problem.status, body: text(&self.problem) }
     }

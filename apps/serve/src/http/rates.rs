@@ -1,10 +1,10 @@
-//! How many requests a tenant may send.
+//! Limits on the requests of a tenant.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How many seconds' worth of requests a tenant may send at once.
+/// The seconds' worth of requests that a tenant may send at once.
 const BURST_S: f64 = 2.0;
 /// Tenants that are told apart. More than these share one allowance; one whose allowance is whole
 /// is forgotten.
@@ -35,7 +35,7 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    /// So many requests a second, in the mean.
+    /// Makes a limit of so many requests a second, in the mean.
     pub(crate) fn new(rate: f64) -> Rates {
         let each = ((1e6 / rate) as u64).max(1);
         let most = ((BURST_S * 1e6) as u64).max(each);
@@ -73,7 +73,7 @@ impl Rates {
 }
 
 impl Allowances {
-    /// When the allowance of a tenant is whole.
+    /// Returns the time when the allowance of a tenant is whole.
     fn of(&mut self, tenant: &str) -> &mut u64 {
         if self.whole_at.len() >= self.tidy_at {
             let now = self.now;

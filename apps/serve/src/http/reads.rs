@@ -20,7 +20,7 @@ use crate::waits;
 /// The longest list of one reply.
 const PAGE: usize = 10_000;
 
-/// Which part of a list.
+/// A part of a list.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
@@ -34,7 +34,7 @@ pub(crate) struct ListQuery {
     machine: Option<String>,
 }
 
-/// Whose queue.
+/// The machine of a queue.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct QueueQuery {
@@ -61,7 +61,7 @@ pub(crate) struct Leases {
 pub(crate) struct Queue {
     seq: u64,
     waiting: Vec<Waiting>,
-    /// How many wait, of those that the caller may see.
+    /// The number of waiting requests that the caller may see.
     total: u64,
 }
 
@@ -75,7 +75,7 @@ pub(crate) enum LeaseOrWaiting {
     Waiting(Waiting),
 }
 
-/// The leases that the caller may see, by number.
+/// Returns the leases that the caller may see, by number.
 #[utoipa::path(
     get, path = "/v1/leases", tag = "leases", params(ListQuery),
     responses(
@@ -109,7 +109,7 @@ pub(crate) async fn leases(
     Ok(Json(Leases { seq: view.seq, leases, next }))
 }
 
-/// One lease, or one request that waits.
+/// Returns one lease, or one request that waits.
 #[utoipa::path(
     get, path = "/v1/leases/{id}", tag = "leases",
     params(("id" = u64, Path, description = "the lease")),
@@ -135,8 +135,8 @@ pub(crate) async fn lease(
     Ok(Json(LeaseOrWaiting::Waiting(asked.await?.pop().ok_or_else(unknown)?)))
 }
 
-/// The requests that wait, machine by machine in the order in which they came, and what each waits
-/// for.
+/// Returns the requests that wait, machine by machine in the order in which they came, and what
+/// each waits for.
 #[utoipa::path(
     get, path = "/v1/queue", tag = "leases", params(QueueQuery),
     responses((status = 200, description = "the requests", body = Queue), Guarded, Missing)
@@ -160,7 +160,7 @@ pub(crate) async fn queue(
     Ok(Json(Queue { seq: view.seq, waiting, total }))
 }
 
-/// The waiting requests that a caller may see, of those that are wanted.
+/// Returns the waiting requests that a caller may see, of those that are wanted.
 fn wanted(
     view: &StateView,
     caller: &Caller,
@@ -170,7 +170,7 @@ fn wanted(
     view.waiting.iter().filter(seen).cloned().collect()
 }
 
-/// Waiting requests, with what they wait for.
+/// Returns waiting requests, with what they wait for.
 async fn waiting_list(
     app: &Arc<App>,
     view: &Arc<StateView>,

@@ -46,7 +46,7 @@ pub(crate) struct Refused {
     detail: String,
 }
 
-/// What a reply says of a request that is refused.
+/// Returns the refusal that a reply reports.
 fn refusal(reply: &Reply) -> Option<&Problem> {
     match reply {
         Reply::Problem(problem)
@@ -79,7 +79,7 @@ impl Kept {
         }
     }
 
-    /// Those after a number that a caller may see, by number.
+    /// Returns those after a number that a caller may see, by number.
     fn seen(&self, caller: &Caller, after: u64, machine: Option<&str>) -> Vec<Refused> {
         let own = self.by_tenant.iter().filter(|(tenant, _)| caller.may_touch(tenant));
         let seen = own
@@ -148,7 +148,7 @@ impl Refusals {
     }
 }
 
-/// Which refusals.
+/// The refusals that are wanted.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RefusalsQuery {
@@ -169,8 +169,8 @@ pub(crate) struct RefusalsReply {
     last: u64,
 }
 
-/// The requests that were refused of late, with their reasons: at most 1024, since the start of the
-/// service. One that waits is not refused.
+/// Returns the requests that were refused of late, with their reasons: at most 1024, since the
+/// start of the service. One that waits is not refused.
 #[utoipa::path(
     get, path = "/v1/refusals", tag = "leases", params(RefusalsQuery),
     responses(
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// A tenant that is refused all the time pushes out none of another's refusals.
+    /// Checks that a tenant that is refused all the time pushes out none of another's refusals.
     #[test]
     fn the_loudest_tenant_loses_its_oldest() {
         let mut kept = Kept::default();

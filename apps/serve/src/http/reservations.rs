@@ -41,14 +41,14 @@ pub(crate) struct ReservationBody {
     /// When jobs may run on them again.
     #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
     to: String,
-    /// What it is called.
+    /// Its name.
     #[schema(max_length = 255)]
     name: Option<String>,
     /// The machine; the first one if left out.
     machine: Option<String>,
 }
 
-/// Whose reservations.
+/// The machine of the reservations.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ReservationsQuery {
@@ -56,7 +56,7 @@ pub(crate) struct ReservationsQuery {
     machine: Option<String>,
 }
 
-/// What is reserved ahead.
+/// Reservations ahead.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Reservations {
     /// The last record that is in it.
@@ -65,7 +65,7 @@ pub(crate) struct Reservations {
     reservations: Vec<Reservation>,
 }
 
-/// What is reserved ahead.
+/// Reservations ahead.
 #[utoipa::path(
     get, path = "/v1/reservations", tag = "reservations", params(ReservationsQuery),
     responses(
@@ -92,9 +92,9 @@ pub(crate) async fn reservations(
 
 /// Reserves nodes ahead (operator).
 ///
-/// No job starts on them that is said to run when the reservation begins. Who holds them keeps
-/// them until the lease ends; then they are kept free. A lease without `estimate_s` and `ttl_s` is
-/// said to run for ever. It is over by itself at `to`.
+/// No job starts on them that is said to run when the reservation begins. Leases keep them until
+/// they end; then they are kept free. A lease without `estimate_s` and `ttl_s` is said to run for
+/// ever. It is over by itself at `to`.
 #[utoipa::path(
     post, path = "/v1/reservations", tag = "reservations",
     request_body = ReservationBody, params(ChangeHeaders),
@@ -129,7 +129,7 @@ pub(crate) async fn give_up(
 }
 
 impl ReservationBody {
-    /// The request, for a machine of this grid.
+    /// Returns the request, for a machine of this grid.
     fn request(self, grid: &Grid) -> Result<ReservationRequest, Problem> {
         let bad = |detail: String| Problem::new(Reason::BadValue, detail);
         if self.parts.len() + self.nodes.len() > PARTS {

@@ -23,7 +23,7 @@ use crate::diagnose::instant as time;
 /// The most nodes to be emptied.
 const NODES: usize = 4096;
 
-/// What is to be free by a time: a box, or some nodes.
+/// The nodes to be free by a time: a box, or some nodes.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RoomBody {
@@ -33,7 +33,7 @@ pub(crate) struct RoomBody {
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     nodes: Option<u64>,
-    /// How free the box is to be placed: `box`, `turned` or `any-box`; turned if left out.
+    /// The freedom to place the box: `box`, `turned` or `any-box`; turned if left out.
     #[schema(value_type = Option<BoxFreedomSchema>)]
     freedom: Option<String>,
     /// The nodes to be emptied, instead of a box.
@@ -74,7 +74,7 @@ pub(crate) struct RoomAnswer {
     moves: Vec<RoomMove>,
     /// The leases that are said to end before and hold nodes that are needed.
     awaited: Vec<u64>,
-    /// Who starts later than without the plan, if all run as long as they are said to.
+    /// The requests that start later than without the plan, if all run as long as they are said to.
     delayed: Vec<Delayed>,
 }
 
@@ -104,10 +104,10 @@ pub(crate) struct Delayed {
     by_s: Option<f64>,
 }
 
-/// How a box, or some nodes, are made free by a time: who moves or is requeued, what work that
-/// loses, and who starts later (operator). Of all plans of at most `max_jobs` leases the one that
-/// loses least, then the one that moves fewest nodes. A lease is said to end as its `estimate_s` or
-/// `ttl_s` says. Nothing changes.
+/// Plans how a box, or some nodes, are made free by a time: which leases move or are requeued, the
+/// work that is lost, and which requests start later (operator). Among all plans of at most
+/// `max_jobs` leases it is the one that loses least, then the one that moves fewest nodes. A lease
+/// is said to end as its `estimate_s` or `ttl_s` says. Nothing changes.
 #[utoipa::path(
     post, path = "/v1/room", tag = "machines",
     request_body = RoomBody,
@@ -215,7 +215,7 @@ fn drained(nodes: &[Vec<u64>], grid: &Grid) -> Result<Vec<NodeId>, Problem> {
     nodes.iter().map(|node| body::node(node, grid).map(|point| grid.id(point))).collect()
 }
 
-/// The boxes of a request.
+/// Returns the boxes of a request.
 fn shapes(
     machine: &Machine,
     board: &BoardView,

@@ -1,7 +1,7 @@
-//! Utilisation and the largest free box over time, as the page draws them: a bounded number of
-//! stretches of time, which grow longer as time passes. Of each stretch the least, the greatest and
-//! the last value are kept, so that nothing is shown that was not there, and nothing that lasts is
-//! lost.
+//! Utilization and the largest free box over time, as the page draws them: a bounded number of
+//! stretches of time, which grow longer as time passes. For each stretch the least, the greatest
+//! and the last value are kept, so that nothing is shown that was not there, and nothing that lasts
+//! is lost.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -84,7 +84,8 @@ impl Stretch for Seen {
 pub(crate) struct Series(Mutex<Vec<Stretches<Seen>>>);
 
 impl Series {
-    /// The first record of the last stretch that begins up to an instant; 0 if there is none.
+    /// Returns the first record of the last stretch that begins up to an instant; 0 if there is
+    /// none.
     pub(super) fn before(&self, at_ms: u64) -> u64 {
         let Ok(machines) = self.0.lock() else { return 0 };
         let Some(samples) = machines.first().map(Stretches::all) else { return 0 };
@@ -92,7 +93,7 @@ impl Series {
         after.checked_sub(1).map_or(0, |index| samples[index].seq)
     }
 
-    /// The length of a stretch, in milliseconds.
+    /// Returns the length of a stretch, in milliseconds.
     fn gap_ms(&self) -> u64 {
         let Ok(machines) = self.0.lock() else { return 1 };
         machines.iter().map(Stretches::gap).max().unwrap_or(1)
@@ -248,7 +249,7 @@ pub(crate) struct SeriesReply {
     now: Instant,
 }
 
-/// Which machine.
+/// The machine of a question.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SeriesQuery {
@@ -256,8 +257,8 @@ pub(crate) struct SeriesQuery {
     machine: Option<String>,
 }
 
-/// Utilisation and the largest free box over time: stretches of time, each with the least, the
-/// greatest and the last value. What holds from the last one on holds until `now`.
+/// Utilization and the largest free box over time: stretches of time, each with the least, the
+/// greatest and the last value. The last value holds until `now`.
 #[utoipa::path(
     get, path = "/v1/series", tag = "machines", params(SeriesQuery),
     responses(
@@ -290,8 +291,8 @@ mod tests {
         Seen { largest_free: largest_free.map(Range::of), ..one }
     }
 
-    /// A stretch begins at its first record; the largest free box is that of the records at which
-    /// it was looked for.
+    /// Checks that a stretch begins at its first record; the largest free box is that of the
+    /// records at which it was looked for.
     #[test]
     fn a_stretch_has_all_numbers_of_its_records() {
         let joined =

@@ -1,4 +1,4 @@
-//! How many boxes of a shape can be placed side by side on a machine.
+//! Numbers of boxes of a shape that can be placed side by side on a machine.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,7 +27,7 @@ const SCRAPED: u64 = 400_000;
 /// The most jobs that are moved in a plan.
 const MOVED: u64 = 4;
 
-/// Which boxes, and on which machine.
+/// The boxes and the machine of a question.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SlotsQuery {
@@ -42,14 +42,14 @@ pub(crate) struct SlotsQuery {
     moves: Option<u64>,
 }
 
-/// How many boxes of a shape can be placed side by side.
+/// The number of boxes of a shape that can be placed side by side.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SlotsReply {
     seq: u64,
     machine: String,
     #[schema(value_type = Vec<u16>)]
     shape: Point,
-    /// How many were found.
+    /// The number that was found.
     slots: u64,
     /// No more are possible.
     bound: u64,
@@ -68,7 +68,7 @@ pub(crate) struct NextSlots {
     /// The end of a lease after which there are more.
     #[schema(value_type = String, format = DateTime)]
     at: Instant,
-    /// How many there are then.
+    /// The number then.
     slots: u64,
     /// Whether there are certainly no more before.
     proven: bool,
@@ -87,7 +87,7 @@ pub(crate) struct SlotsAfter {
     moves: Vec<Move>,
 }
 
-/// How many boxes of a shape can be placed side by side on the free nodes, with a bound. The
+/// Counts the boxes of a shape that can be placed side by side on the free nodes, with a bound. The
 /// strategy is not asked. Nothing changes.
 #[utoipa::path(
     get, path = "/v1/slots", operation_id = "slots", tag = "machines", params(SlotsQuery),
@@ -163,7 +163,7 @@ pub(crate) struct Counted(Mutex<Counts>);
 type Counts = HashMap<(String, Sides), (Occupancy, [u64; 2])>;
 
 impl Counted {
-    /// How many boxes of a shape were found, and the bound. A count takes about a millisecond.
+    /// Counts the boxes of a shape, and returns the bound, too. A count takes about a millisecond.
     pub(crate) fn of(&self, board: &BoardView, sides: Sides) -> [u64; 2] {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (board.spec.name.clone(), sides);

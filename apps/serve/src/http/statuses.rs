@@ -22,7 +22,7 @@ macro_rules! problems {
 }
 
 problems! {
-    /// Of every route that asks who calls.
+    /// Problems of every route that asks who calls.
     Guarded {
         400: "a parameter or a value is wrong",
         401: "it is not known who calls",
@@ -32,34 +32,34 @@ problems! {
         500: "a mistake of the service, told in its log",
         503: "the service cannot answer now; `reason` says why",
     }
-    /// Of every route that takes a body.
+    /// Problems of every route that takes a body.
     Posted {
         408: "the body did not come in time",
         413: "the body is too large, or asks for too much at once",
         415: "the body is not application/json, or is encoded",
     }
-    /// Of every route that takes an Idempotency-Key.
+    /// Problems of every route that takes an Idempotency-Key.
     Keyed {
         422: "the key was used for another request",
     }
-    /// Of routes that name a lease, a machine, a node or a strategy.
+    /// Problems of routes that name a lease, a machine, a node or a strategy.
     Missing {
         404: "there is nothing of that name",
     }
-    /// Of routes that change who holds what.
+    /// Problems of routes that change leases or nodes.
     Conflict {
         409: "refused, with a reason and a diagnosis; a stale epoch; or the lease has ended",
     }
-    /// Of routes that look back.
+    /// Problems of routes that look back.
     Gone {
         410: "these records are compacted, or the service has not come so far",
     }
-    /// Of a route without parameters that everybody may ask.
+    /// Problems of a route without parameters that anyone may ask.
     Open {
         400: "it has no parameters",
         431: "the head is too large",
     }
-    /// Of the route that says whether the service can decide.
+    /// Problems of the route that says whether the service can decide.
     NotReady {
         503: "it cannot; `reason` says why",
     }
@@ -74,11 +74,11 @@ impl<A: IntoResponses, B: IntoResponses> IntoResponses for Both<A, B> {
     }
 }
 
-/// Of every route that asks something by a body.
+/// Problems of every route that asks something by a body.
 pub(crate) type Questioned = Both<Guarded, Posted>;
-/// Of every route that changes something.
+/// Problems of every route that changes something.
 pub(crate) type Changed = Both<Questioned, Keyed>;
-/// Of every route that changes something it names.
+/// Problems of every route that changes something it names.
 pub(crate) type Named = Both<Changed, Missing>;
 
 fn problem(what: &str) -> RefOr<Response> {

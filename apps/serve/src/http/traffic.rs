@@ -1,4 +1,4 @@
-//! How long the bodies of requests may take, and what memory they and their replies may.
+//! Limits on the time that request bodies may take, and on buffered bodies and replies.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -17,19 +17,19 @@ use tokio::time::{Sleep, sleep};
 use super::Fault;
 use crate::core::Caller;
 
-/// How long a body may take to come.
+/// The time that a body may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Bytes of bodies that are on their way, or are being read.
 const BODIES: usize = 128 << 20;
 /// Bytes of replies that are not sent yet.
 const REPLIES: usize = 256 << 20;
 
-/// What a body or a reply takes without being counted. That many times the connections is the most
-/// that is not counted.
+/// The bytes of a body or a reply that are not counted. At most that many times the connections are
+/// not counted.
 const FREE: usize = 16 << 10;
 
 /// A number of bytes that callers share. A tenant may have a quarter, tenants together seven
-/// eighths. What is larger than that is let through alone.
+/// eighths. Anything larger is let through alone.
 struct Budget {
     most: usize,
     used: Mutex<Used>,
@@ -53,12 +53,12 @@ impl Budget {
         Arc::new(Budget { most, used: Mutex::new(Used::default()) })
     }
 
-    /// A charge of a caller, of no bytes yet.
+    /// Returns a charge of a caller, of no bytes yet.
     fn charge(self: &Arc<Budget>, caller: &Caller) -> Charge {
         Charge { budget: self.clone(), caller: caller.clone(), bytes: 0 }
     }
 
-    /// Whether a caller may use more.
+    /// Returns true if a caller may use more.
     fn is_open(&self, caller: &Caller) -> bool {
         self.fits(&self.lock(), caller, 1)
     }
@@ -119,13 +119,13 @@ impl Drop for Charge {
     }
 }
 
-/// What is on its way, in both directions.
+/// The bytes under way in both directions.
 pub(crate) struct Traffic {
     bodies: Arc<Budget>,
     replies: Arc<Budget>,
 }
 
-/// What is known of a body while its request is carried out.
+/// The state of a body while its request is carried out.
 pub(super) struct Received {
     charge: Mutex<Charge>,
     /// Why it was not read to its end.
@@ -137,8 +137,8 @@ impl Traffic {
         Traffic { bodies: Budget::new(BODIES), replies: Budget::new(REPLIES) }
     }
 
-    /// Lets the body of a request come within bounds. What it takes is given back with what is
-    /// known of it.
+    /// Lets the body of a request come within bounds. The memory that it takes is given back with
+    /// the returned state.
     ///
     /// # Errors
     /// If earlier replies to the caller wait to be read, so that there is no room for this one. A
@@ -189,7 +189,7 @@ impl Traffic {
     }
 }
 
-/// More is on its way than may be.
+/// Returns the problem of too much traffic.
 fn busy(detail: &str) -> Fault {
     let mut fault = Fault::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail);
     fault.retry_after = Some(1);

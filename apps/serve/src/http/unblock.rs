@@ -1,4 +1,4 @@
-//! Which leases to move so that a request fits.
+//! The leases to move so that a request fits.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(crate) struct UnblockBody {
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     nodes: Option<u64>,
-    /// How free it is to be placed: `box`, `turned` or `any-box`; turned if left out.
+    /// The freedom to place it: `box`, `turned` or `any-box`; turned if left out.
     #[schema(value_type = Option<BoxFreedomSchema>)]
     freedom: Option<String>,
     /// The machine; the first one if left out.
@@ -39,8 +39,9 @@ pub(crate) struct UnblockBody {
     max_jobs: Option<u32>,
 }
 
-/// The cheapest set of leases whose moving makes a request fit, with where each goes; the moves are
-/// in an order in which they can be carried out. A lease weighs its nodes. Nothing changes.
+/// Returns the cheapest set of leases whose moving makes a request fit, with where each goes; the
+/// moves are in an order in which they can be carried out. A lease weighs its nodes. Nothing
+/// changes.
 #[utoipa::path(
     post, path = "/v1/unblock", tag = "machines",
     request_body = UnblockBody,

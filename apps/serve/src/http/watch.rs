@@ -127,8 +127,8 @@ pub(crate) async fn watch(
     Ok((head, Body::from_stream(events)).into_response())
 }
 
-/// The record that a watcher which comes again has seen last. One that cannot be read must not
-/// pass for none: the records since would be missed.
+/// Returns the record that a watcher which comes again has seen last. One that cannot be read must
+/// not pass for none: the records since would be missed.
 fn read_id(id: &HeaderValue) -> Result<u64, Fault> {
     id.to_str().ok().and_then(|id| id.parse().ok()).ok_or_else(|| {
         let detail = "Last-Event-ID is the number of a record";
@@ -156,8 +156,8 @@ struct Part {
     more: bool,
 }
 
-/// Some records after one that is known, none of them after `durable`: what is not durable yet must
-/// not be told.
+/// Returns some records after one that is known, none of them after `durable`: what is not durable
+/// yet must not be told.
 fn part(history: &dyn History, (after, durable): (u64, u64)) -> Result<Part, StoreError> {
     let (mut records, mut bytes, mut more) = (Vec::new(), 0, false);
     history.scan(after, &mut |record| {
@@ -173,7 +173,8 @@ fn part(history: &dyn History, (after, durable): (u64, u64)) -> Result<Part, Sto
 }
 
 impl Watcher {
-    /// The next events; `None` when the service stops or the watcher has fallen too far behind.
+    /// Returns the next events; `None` when the service stops or the watcher has fallen too far
+    /// behind.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if self.behind {
@@ -276,7 +277,7 @@ impl Watcher {
     }
 }
 
-/// A record as a server-sent event; empty if watchers are told nothing of it.
+/// Returns a record as a server-sent event; empty if watchers are told nothing of it.
 fn event(app: &App, record: &ServiceRecord) -> String {
     let Some((kind, mut data)) = told(app, record) else { return String::new() };
     data["seq"] = record.seq.into();
@@ -286,7 +287,7 @@ fn event(app: &App, record: &ServiceRecord) -> String {
     format!("id: {}\nevent: {kind}\ndata: {data}\n\n", record.seq)
 }
 
-/// The kind of an event, and what is told of the record.
+/// Returns the kind of an event, and what is told of the record.
 fn told(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)> {
     let told = match &record.event {
         Event::Configured { machines } => ("configured", json!({ "machines": machines })),

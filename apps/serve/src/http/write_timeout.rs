@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// How long a client may read nothing of what waits for it.
+/// The time that a client may read nothing although bytes wait for it.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The bytes a second that a client has to read.
 const RATE: f64 = 16.0 * 1024.0;

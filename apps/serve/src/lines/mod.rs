@@ -14,7 +14,7 @@ use crate::core::{
     ServiceLimits, ServiceState, StateError, parts,
 };
 
-/// What can be asked.
+/// The questions.
 const OPS: &str = "allocate, release, fail, repair, show, hold, list, drain and unblock";
 /// The keys of messages.
 const KEYS: [&str; 10] =
@@ -28,7 +28,7 @@ pub struct LineSession {
 }
 
 impl LineSession {
-    /// An empty machine. A strategy that draws does so from `seed`.
+    /// Returns an empty machine. A strategy that draws does so from `seed`.
     ///
     /// # Errors
     /// If the description is wrong.
@@ -38,7 +38,7 @@ impl LineSession {
         Ok(LineSession { state })
     }
 
-    /// The answer to a line.
+    /// Returns the answer to a line.
     ///
     /// # Errors
     /// What is wrong with the line; nothing has changed.
@@ -100,7 +100,8 @@ impl LineSession {
         Ok(answered(&job, &self.carry_out(command)?))
     }
 
-    /// What a message asks for: a shape, or a number of nodes that the shape rule gives a shape.
+    /// Reads the nodes that a message asks for: a shape, or a number of nodes that the shape rule
+    /// gives a shape.
     fn ask(&self, message: &Map<String, Value>) -> Result<Ask, String> {
         let sides = |shape: &Value| -> Option<Vec<u64>> {
             shape.as_array()?.iter().map(positive).collect()
@@ -135,7 +136,7 @@ impl LineSession {
         Ok(json!({ "node": node.node, "failed": node.failed, "job": node.job }))
     }
 
-    /// A node of the machine.
+    /// Returns a node of the machine.
     fn node(&self, node: Option<&Value>) -> Result<Coordinates, String> {
         let grid = self.grid();
         let axes = grid.axes();
@@ -170,7 +171,7 @@ impl LineSession {
         self.state.grid(MACHINE)
     }
 
-    /// The name of a job that holds nothing yet.
+    /// Returns the name of a job that holds nothing yet.
     fn free_name(&self, message: &Map<String, Value>) -> Result<JobName, String> {
         let job = job(message)?;
         match self.state.lease_of("", &job) {
@@ -179,15 +180,15 @@ impl LineSession {
         }
     }
 
-    /// What the caller calls a job: every job of a session has a name.
+    /// Returns the caller's name for a job: every job of a session has one.
     fn name(&self, JobId(id): JobId) -> JobName {
         let named = self.state.lease(id).and_then(|lease| lease.job.clone());
         named.unwrap_or(JobName::Large(id))
     }
 }
 
-/// A key that is written nearly as one of ours is a mistake: `dryrun` would allocate. Others are
-/// the caller's own.
+/// Refuses a key that is written nearly as one of ours: `dryrun` would allocate. Others are the
+/// caller's own.
 fn known_keys(message: &Map<String, Value>) -> Result<(), String> {
     let unknown = message.keys().filter(|key| !KEYS.contains(&key.as_str()));
     let mut meant = unknown.filter_map(|key| {
@@ -206,13 +207,13 @@ fn request(ask: Ask, job: JobName) -> LeaseRequest {
     LeaseRequest { job: Some(job), ..LeaseRequest::of(ask) }
 }
 
-/// The job's name: an integer or a string.
+/// Returns the job's name: an integer or a string.
 fn job(message: &Map<String, Value>) -> Result<JobName, String> {
     let name = message.get("job").ok_or("no \"job\"")?;
     JobName::read(name).ok_or_else(|| "\"job\" is an integer or a string".to_string())
 }
 
-/// A positive integer; those beyond 64 bits count as the greatest.
+/// Returns a positive integer; those beyond 64 bits count as the greatest.
 fn positive(value: &Value) -> Option<u64> {
     let beyond = || value.as_f64().filter(|number| *number >= 2f64.powi(64)).map(|_| u64::MAX);
     value.as_u64().or_else(beyond).filter(|&number| number > 0)
@@ -225,14 +226,14 @@ fn flag(message: &Map<String, Value>, key: &str) -> Result<bool, String> {
     }
 }
 
-/// How free a request is to be placed, if it says.
+/// Reads the freedom to place a request, if it names one.
 fn freedom(message: &Map<String, Value>) -> Result<Option<Freedom>, String> {
     let Some(word) = message.get("freedom").filter(|word| !word.is_null()) else { return Ok(None) };
     let word = word.as_str().ok_or("\"freedom\" is a word")?;
     word.parse().map(Some).map_err(|error: UnknownFreedom| error.to_string())
 }
 
-/// The answer to a request for nodes.
+/// Returns the answer to a request for nodes.
 fn answered(job: &JobName, reply: &Reply) -> Value {
     match reply {
         Reply::Granted(lease) => json!({

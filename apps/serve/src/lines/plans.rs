@@ -21,7 +21,7 @@ impl LineSession {
         Ok(answered(&job, &self.carry_out(Command::Hold { request, parts })?))
     }
 
-    /// Every job and what it holds, and every failed node, held or not.
+    /// Returns every job and what it holds, and every failed node, held or not.
     pub(super) fn list(&self) -> Value {
         let (machine, grid) = (self.state.machine(MACHINE), self.grid());
         let held = machine.held();
@@ -59,7 +59,7 @@ impl LineSession {
         }))
     }
 
-    /// The cheapest set of jobs whose moving makes a request fit. Nothing is changed.
+    /// Returns the cheapest set of jobs whose moving makes a request fit. Nothing is changed.
     pub(super) fn unblock(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
         let (ask, freedom) = (self.ask(message)?, freedom(message)?);
         let limits = limits(message)?;

@@ -10,7 +10,7 @@ impl Chain {
     /// The sum before the first row.
     pub(super) const START: Chain = Chain(0);
 
-    /// The sum of the row that comes next.
+    /// Returns the sum of the row that comes next.
     pub(super) fn then(self, seq: u64, record: &str) -> Chain {
         let mut bytes = Vec::with_capacity(16 + record.len());
         bytes.extend(self.0.to_le_bytes());

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 /// A folder of files. Its methods fail as those of `std::fs`.
 #[expect(clippy::missing_errors_doc, reason = "the trait says it once")]
 pub trait Disk: Send + Sync {
-    /// The names of the files, in no order.
+    /// Returns the names of the files, in no order.
     fn list(&self) -> io::Result<Vec<String>>;
 
-    /// A whole file.
+    /// Returns a whole file.
     fn read(&self, name: &str) -> io::Result<Vec<u8>>;
 
-    /// The length of a file.
+    /// Returns the length of a file.
     fn length(&self, name: &str) -> io::Result<u64> {
         self.read(name).map(|bytes| bytes.len() as u64)
     }
@@ -47,7 +47,7 @@ pub trait DiskFile: Send {
     /// If it may not: what was written since the last time may be lost, also by a later call.
     fn sync(&mut self) -> io::Result<()>;
 
-    /// Whether its name in the folder still leads to it.
+    /// Checks that its name in the folder still leads to it.
     ///
     /// # Errors
     /// If the file or its folder was removed, or others have taken their places.

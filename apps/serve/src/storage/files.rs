@@ -10,7 +10,7 @@ use super::segment::Segment;
 use super::{Each, History, StoreError, read};
 use crate::core::{ServiceRecord, StateSnapshot};
 
-/// What stands between the name of a file and the place where its end was cut off.
+/// The text between the name of a file and the place where its end was cut off.
 const CUT: &str = ".cut-";
 /// The number of cuts that are kept.
 const CUTS: usize = 8;
@@ -21,17 +21,18 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// The numbers of the first records of the files, in order.
+    /// Returns the numbers of the first records of the files, in order.
     pub(super) fn starts(&self) -> Result<Vec<u64>, StoreError> {
         self.numbers("journal-", journal_name)
     }
 
-    /// The numbers of the snapshots, in order.
+    /// Returns the numbers of the snapshots, in order.
     pub(super) fn snapshots(&self) -> Result<Vec<u64>, StoreError> {
         self.numbers("snapshot-", snapshot_name)
     }
 
-    /// The numbers of the files whose names are `named`; others in the folder are none of ours.
+    /// Returns the numbers of the files whose names are `named`; others in the folder are none of
+    /// ours.
     fn numbers(&self, before: &str, named: fn(u64) -> String) -> Result<Vec<u64>, StoreError> {
         let names = self.disk.list().map_err(failed)?;
         let number = |name: &String| {
@@ -43,7 +44,7 @@ impl Files {
         Ok(numbers)
     }
 
-    /// A new file for the records from a number on, with nothing but its format.
+    /// Returns a new file for the records from a number on, with nothing but its format.
     pub(super) fn begin(&self, next: u64) -> Result<(Box<dyn DiskFile>, String, u64), StoreError> {
         let name = journal_name(next);
         let refused = |error: io::Error| match error {
@@ -210,7 +211,7 @@ impl History for Files {
     }
 }
 
-/// A file that does not begin where the one before it ends.
+/// Returns a file that does not begin where the one before it ends.
 pub(super) fn misplaced(start: u64, next: u64) -> StoreError {
     let reason = format!("it begins at record {start}, but {next} is the next");
     StoreError::Damaged { file: journal_name(start), offset: 0, reason }
@@ -229,7 +230,7 @@ pub(super) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), StorageFull | QuotaExceeded)
 }
 
-/// Whether the process, or the whole system, has too many files open.
+/// Returns true if the process, or the whole system, has too many files open.
 fn lacks_descriptors(error: &io::Error) -> bool {
     /// The numbers of ENFILE and EMFILE, which `ErrorKind` does not have.
     const ENFILE: i32 = 23;

@@ -1,4 +1,5 @@
-//! How a group of records lies in a file, and how damage is told from a write that power cut short.
+//! The format of a group of records in a file, and the distinction between damage and a write that
+//! was cut short.
 //!
 //! ```text
 //! magic 4 | body bytes 4 | first seq 8 | records 4 | 0 4 | CRC of these 8 | body | CRC of body 8
@@ -19,7 +20,7 @@
 //! - an **announcement** of the next frame's bytes, if these are more than [`GROUP`].
 
 const MAGIC: [u8; 4] = *b"pvj1";
-/// What the magics of all formats begin with; a digit follows.
+/// The beginning of the magics of all formats; a digit follows.
 const FAMILY: &[u8] = b"pvj";
 /// The number that stands in a format's frame where others have that of a record.
 const NO_RECORD: u64 = u64::MAX;
@@ -34,7 +35,7 @@ const POLYNOMIAL: u64 = 0xc96c_5795_d787_0f42;
 const HEADER: usize = 32;
 const SUM: usize = 8;
 
-/// The CRC-64/XZ of bytes. It guards snapshots, too.
+/// Returns the CRC-64/XZ of bytes. It guards snapshots, too.
 pub fn sum(bytes: &[u8]) -> u64 {
     pavior::Checksum::of(bytes).value()
 }
@@ -50,7 +51,7 @@ pub struct Frame<'a> {
     pub body: &'a [u8],
 }
 
-/// What a frame is for.
+/// The purpose of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// It has records.
@@ -65,19 +66,19 @@ pub enum Meaning {
     None,
 }
 
-/// The bytes of the frame with which every file begins.
+/// Returns the bytes of the frame with which every file begins.
 pub fn format() -> Vec<u8> {
     let body = format!("{NAMED}{FORMAT}\n");
     Frame { first: NO_RECORD, count: 0, body: body.as_bytes() }.bytes()
 }
 
-/// The bytes of a frame that says how many bytes the next one has.
+/// Returns the bytes of a frame that says how many bytes the next one has.
 pub fn announcement(first: u64, bytes: usize) -> Vec<u8> {
     Frame { first, count: 0, body: format!("{bytes}\n").as_bytes() }.bytes()
 }
 
 impl Frame<'_> {
-    /// The frame's bytes in its file.
+    /// Returns the frame's bytes in its file.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER + self.body.len() + SUM);
         bytes.extend(MAGIC);
@@ -95,7 +96,7 @@ impl Frame<'_> {
         HEADER + self.body.len() + SUM
     }
 
-    /// What it is for.
+    /// Returns its purpose.
     pub fn meaning(&self) -> Meaning {
         let text = || std::str::from_utf8(self.body).ok()?.strip_suffix('\n');
         if self.first == NO_RECORD {
@@ -113,7 +114,7 @@ impl Frame<'_> {
     }
 }
 
-/// What lies at an offset of a file.
+/// The content of a file at an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found<'a> {
     /// A frame, and where it ends.
@@ -128,7 +129,7 @@ pub enum Found<'a> {
     Nothing,
 }
 
-/// What lies at an offset.
+/// Reads the content at an offset.
 pub fn at(bytes: &[u8], offset: usize) -> Found<'_> {
     let rest = &bytes[offset..];
     if rest.is_empty() {
@@ -161,13 +162,13 @@ pub fn at(bytes: &[u8], offset: usize) -> Found<'_> {
     Found::Frame(frame, offset + frame.length())
 }
 
-/// Whether bytes begin as a frame of another format does.
+/// Returns true if bytes begin as a frame of another format does.
 fn is_foreign(bytes: &[u8]) -> bool {
     let digit = bytes.strip_prefix(FAMILY).and_then(|rest| rest.first());
     digit.is_some_and(|digit| digit.is_ascii_digit() && *digit != MAGIC[3])
 }
 
-/// What may lie behind the last frame of a file after a write was cut short.
+/// The bytes that may follow the last frame of a file after a write was cut short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail {
     /// Whether no frame stands before it.
@@ -177,7 +178,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// The most bytes that one write can have left where these bytes lie.
+    /// Returns the most bytes that one write can have left where these bytes lie.
     pub fn most(self, bytes: &[u8]) -> usize {
         if self.at_the_start {
             return format().len();
@@ -193,19 +194,20 @@ impl Tail {
     }
 }
 
-/// Whether a right frame begins anywhere after an offset. O(n), for no other text has the magic.
+/// Returns true if a right frame begins anywhere after an offset. O(n), for no other text has the
+/// magic.
 pub fn follows(bytes: &[u8], offset: usize) -> bool {
     (offset + 1..bytes.len().saturating_sub(HEADER)).any(|start| {
         bytes[start..].starts_with(&MAGIC) && matches!(at(bytes, start), Found::Frame(..))
     })
 }
 
-/// A number of up to eight bytes.
+/// Returns a number of up to eight bytes.
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// Whether turning one bit of a text of so many bytes, or of its stored sum, explains the
+/// Returns true if turning one bit of a text of so many bytes, or of its stored sum, explains the
 /// difference between its sum and the stored one.
 ///
 /// A CRC is linear: the difference that a bit makes depends only on how far it lies before the end.

@@ -27,7 +27,7 @@ pub struct JournalStore {
     length: u64,
     /// The number of the next record.
     next: u64,
-    /// How far the journal is known to reach, beside it.
+    /// The mark of the journal's end, beside it.
     marks: Marks,
     /// The number by which the file is named.
     start: u64,
@@ -35,7 +35,7 @@ pub struct JournalStore {
     failed: Option<String>,
 }
 
-/// What was done to a journal when it was opened.
+/// The repair of a journal when it was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
     /// The bytes at its end that were cut off: a write that was never acknowledged.

@@ -1,4 +1,4 @@
-//! Where things lie in the folder of the data.
+//! The layout of the folder of the data.
 //!
 //! ```text
 //! DATA/pavior.sock              the socket, for every user
@@ -26,7 +26,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The folder of the data, which is made if there is none.
+    /// Returns the folder of the data, which is made if there is none.
     ///
     /// # Errors
     /// If it cannot be made.
@@ -41,7 +41,7 @@ impl Layout {
         Ok(Layout { data: data.to_path_buf() })
     }
 
-    /// Whether nothing was ever kept here.
+    /// Returns true if nothing was ever kept here.
     pub fn is_fresh(data: &Path) -> bool {
         [RECORDS, NOTE, FORMER_LOCK].iter().all(|name| !data.join(name).exists())
     }

@@ -1,4 +1,4 @@
-//! How far the journal reaches, written beside it: the end of a file cannot be missing unnoticed.
+//! The mark of the journal's end, written beside it: the end of a file cannot be missing unnoticed.
 //!
 //! The file `mark` has two slots of a frame each, which are written in turn. A write that is cut
 //! short spoils one slot, and the other one still has the former mark. A mark is written when the
@@ -12,7 +12,7 @@ use super::frame::{self, Found, Frame};
 
 /// The name of the file.
 pub(super) const MARK: &str = "mark";
-/// Where the second slot begins: no write to one slot touches a block of the other.
+/// The offset of the second slot: no write to one slot touches a block of the other.
 const SLOT: usize = 4096;
 
 /// A place of the journal up to which everything was durable.
@@ -47,7 +47,7 @@ impl Marks {
         Ok(Marks { file, last: last_of(&bytes) })
     }
 
-    /// The last mark, if there is one.
+    /// Returns the last mark, if there is one.
     pub(super) fn last(&self) -> Option<Mark> {
         self.last.map(|(_, mark)| mark)
     }
@@ -73,7 +73,7 @@ pub(super) fn last(disk: &dyn Disk) -> io::Result<Option<Mark>> {
     Ok(last_of(&bytes(disk)?).map(|(_, mark)| mark))
 }
 
-/// The bytes of the file; none without a file.
+/// Returns the bytes of the file; none without a file.
 fn bytes(disk: &dyn Disk) -> io::Result<Vec<u8>> {
     match disk.read(MARK) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -81,13 +81,13 @@ fn bytes(disk: &dyn Disk) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The last mark and its turn. The turns of two slots differ.
+/// Returns the last mark and its turn. The turns of two slots differ.
 fn last_of(bytes: &[u8]) -> Option<(u64, Mark)> {
     let marks = [0, SLOT].into_iter().filter_map(|offset| read(bytes, offset));
     marks.max_by_key(|(turn, _)| *turn)
 }
 
-/// The mark of a slot, and its turn.
+/// Returns the mark of a slot, and its turn.
 fn read(bytes: &[u8], offset: usize) -> Option<(u64, Mark)> {
     let slot = bytes.get(offset..)?;
     let Found::Frame(Frame { first, body, .. }, _) = frame::at(slot, 0) else { return None };

@@ -1,4 +1,4 @@
-//! Where records are kept. A [`RecordStore`] has one writer; any thread may read its [`History`].
+//! Stores of records. A [`RecordStore`] has one writer; any thread may read its [`History`].
 //!
 //! - [`journal`]: files of our own on a [`disk::Disk`], the default;
 //! - `postgres`, by the feature of that name: a PostgreSQL database that several servers share, one
@@ -46,14 +46,14 @@ pub enum StoreError {
     /// Another server writes now.
     #[error("another server has taken over: {0}")]
     Fenced(String),
-    /// What was written before is not what is there now.
+    /// The data are not those that were written.
     #[error("{file} is damaged at offset {offset}: {reason}")]
     Damaged {
         /// The file.
         file: String,
-        /// Where in it.
+        /// The place in it.
         offset: u64,
-        /// What is wrong.
+        /// The mistake.
         reason: String,
     },
     /// Another version of this program wrote it, and this version cannot read it.
@@ -61,9 +61,9 @@ pub enum StoreError {
     OtherVersion {
         /// The file.
         file: String,
-        /// Where in it.
+        /// The place in it.
         offset: u64,
-        /// What this version does not know.
+        /// The part that this version does not know.
         what: String,
     },
     /// It belongs to a plan, which a former version carried out and this version cannot.
@@ -74,7 +74,7 @@ pub enum StoreError {
     Plan {
         /// The file.
         file: String,
-        /// Where in it.
+        /// The place in it.
         offset: u64,
         /// The record or the plan.
         what: String,
@@ -90,7 +90,7 @@ pub enum StoreError {
     Fold(#[from] FoldError),
 }
 
-/// What takes records one by one; `false` ends the reading.
+/// A function that takes records one by one; `false` ends the reading.
 pub type Each<'a> = &'a mut dyn FnMut(ServiceRecord) -> Result<bool, FoldError>;
 
 /// Records, and the one who may add to them.
@@ -101,29 +101,30 @@ pub trait RecordStore: Send {
     /// If they may not survive; the caller must not act on them.
     fn append(&mut self, records: &[ServiceRecord]) -> Result<(), StoreError>;
 
-    /// The bytes of the records since the last rotation, about.
+    /// Returns the bytes of the records since the last rotation, about.
     fn size(&self) -> u64;
 
-    /// Whether this server is still the one that writes: readers are answered only then.
+    /// Checks that this server is still the one that writes.
     ///
     /// # Errors
     /// If it is not, or that cannot be found out.
     fn confirm(&mut self) -> Result<(), StoreError>;
 
-    /// Nothing is being asked for: a moment for what is not urgent.
+    /// Does what is not urgent, at a moment when nothing is asked for.
     ///
     /// # Errors
     /// As [`RecordStore::append`].
     fn idle(&mut self) -> Result<(), StoreError>;
 
-    /// A snapshot of the state as it is now will be saved: what follows it is kept apart. False if
-    /// that is not possible now, and no snapshot may be saved; it is to be asked again later.
+    /// Prepares for a snapshot of the state as it is now: later records are kept apart. Returns
+    /// false if that is not possible now, and no snapshot may be saved; it is to be asked again
+    /// later.
     ///
     /// # Errors
     /// As [`RecordStore::append`].
     fn rotate(&mut self) -> Result<bool, StoreError>;
 
-    /// A write has failed: whether it may be tried again. What is kept then is to be read anew.
+    /// Checks that writes may be tried again after one has failed. The records are then read again.
     ///
     /// # Errors
     /// If it may not, or not yet.
@@ -137,10 +138,10 @@ pub trait RecordStore: Send {
         None
     }
 
-    /// The service ends.
+    /// Notes that the service ends.
     fn close(&mut self);
 
-    /// The records, for reading beside the writer.
+    /// Returns the records, for reading beside the writer.
     fn history(&self) -> Arc<dyn History>;
 }
 
@@ -153,26 +154,26 @@ pub trait Claim: Send + Sync {
 
 /// Records and snapshots, for reading beside the writer.
 pub trait History: Send + Sync {
-    /// The youngest snapshot of at most this number.
+    /// Returns the youngest snapshot of at most this number.
     ///
     /// # Errors
     /// If there are snapshots, but the records after them up to `seq` are gone; or damage.
     fn snapshot(&self, seq: u64) -> Result<Option<StateSnapshot>, StoreError>;
 
-    /// The records after a number, in order.
+    /// Returns the records after a number, in order.
     ///
     /// # Errors
     /// [`StoreError::Compacted`] if some of them are gone; or damage.
     fn scan(&self, after: u64, each: Each<'_>) -> Result<(), StoreError>;
 
-    /// The number before the oldest record that is kept.
+    /// Returns the number before the oldest record that is kept.
     ///
     /// # Errors
     /// If it cannot be found out.
     fn oldest(&self) -> Result<u64, StoreError>;
 
-    /// The number before the oldest of the last records that have at most so many bytes together,
-    /// as they are kept.
+    /// Returns the number before the oldest of the last records that have at most so many bytes
+    /// together, as they are kept.
     ///
     /// # Errors
     /// If it cannot be found out.

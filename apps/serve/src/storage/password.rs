@@ -61,8 +61,9 @@ pub fn set_password(
     Ok(())
 }
 
-/// The password of a line `HOST:PORT:DATABASE:USER:PASSWORD`, if it is that of a connection. `*`
-/// stands for anything. `\:` stands for a colon in a field, and `\\` for a backslash.
+/// Returns the password of a line `HOST:PORT:DATABASE:USER:PASSWORD`, if it is that of a
+/// connection. `*` stands for anything. `\:` stands for a colon in a field, and `\\` for a
+/// backslash.
 fn matching(line: &str, config: &Config) -> Option<String> {
     if line.starts_with('#') {
         return None;
@@ -87,7 +88,7 @@ fn matching(line: &str, config: &Config) -> Option<String> {
     right.then(|| password.clone())
 }
 
-/// The fields of a line, without their backslashes.
+/// Returns the fields of a line, without their backslashes.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut letters = line.chars();

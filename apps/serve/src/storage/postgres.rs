@@ -1,10 +1,11 @@
 //! PostgreSQL as the store: several servers share a database, and one of them writes.
 //!
-//! Who writes is a row with an epoch. Every insert carries the writer's epoch and takes the row
-//! with it in the same statement: if another server has raised the epoch, no record is inserted. So
-//! a server is fenced even if it was paused for an hour and continues in the middle of an insert. A
-//! lock that its session holds could not do that. Replies to readers are fenced by asking for the
-//! epoch. Signs of life come from a thread beside the writer ([`claim`](super::claim)).
+//! The server that writes is named by a row with an epoch. Every insert carries the writer's epoch
+//! and takes the row with it in the same statement: if another server has raised the epoch, no
+//! record is inserted. So a server is fenced even if it was paused for an hour and continues in the
+//! middle of an insert. A lock that its session holds could not do that. Replies to readers are
+//! fenced by asking for the epoch. Signs of life come from a thread beside the writer
+//! ([`claim`](super::claim)).
 //!
 //! Each row has a sum that covers its record and the sum of the row before it, and the leader's row
 //! has the number and the sum of the last one. A row that was changed or removed is found by that,
@@ -62,7 +63,7 @@ const TAKE: &str = "
 /// The writer's side of a database.
 pub struct PostgresStore {
     config: Config,
-    /// What the leader is called in the database.
+    /// The name of the leader in the database.
     holder: String,
     patience: Patience,
     client: Option<Client>,
@@ -133,7 +134,7 @@ impl PostgresStore {
         self.folder = Some(folder);
     }
 
-    /// Whether this server writes.
+    /// Returns true if this server writes.
     pub fn leads(&self) -> bool {
         self.epoch.is_some()
     }
@@ -176,7 +177,7 @@ impl PostgresStore {
         }
     }
 
-    /// The number and the sum of the last row, as the leader's row has them.
+    /// Returns the number and the sum of the last row, as the leader's row has them.
     fn last(&mut self) -> Result<(u64, Chain), StoreError> {
         if let Some(last) = self.last {
             return Ok(last);
@@ -322,7 +323,8 @@ impl Rows {
 }
 
 impl Rows {
-    /// The sum at a record: that of its row, or of the snapshot of it once the row has gone.
+    /// Returns the sum at a record: that of its row, or of the snapshot of it once the row has
+    /// gone.
     fn chain_at(&self, seq: u64) -> Result<Option<Chain>, StoreError> {
         if seq == 0 {
             return Ok(Some(Chain::START));
@@ -333,7 +335,7 @@ impl Rows {
         Ok(row.get::<_, Option<i64>>(0).map(Chain))
     }
 
-    /// The number and the sum of the last row, as the leader's row has them.
+    /// Returns the number and the sum of the last row, as the leader's row has them.
     fn head(&self) -> Result<(u64, Chain), StoreError> {
         let query = "SELECT seq, sum FROM pavior_leader";
         let row = self.with(|client| client.query_opt(query, &[]))?;
@@ -519,14 +521,14 @@ pub(super) fn connect(config: &Config) -> Result<Client, StoreError> {
     Ok(client)
 }
 
-/// Whether the database says that a statement was not carried out. After any other error, such as
-/// the end of the connection or of the database's process, it may have been.
+/// Returns true if the database says that a statement was not carried out. After any other error,
+/// such as the end of the connection or of the database's process, it may have been.
 fn is_refusal(error: &postgres::Error) -> bool {
     use postgres::error::Severity;
     error.as_db_error().is_some_and(|said| said.parsed_severity() == Some(Severity::Error))
 }
 
-/// The error and what is behind it; it never holds a password.
+/// Returns the error and what is behind it; it never holds a password.
 pub(super) fn describe(error: &postgres::Error) -> String {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
     format!("PostgreSQL: {error}{}", cause.unwrap_or_default())

@@ -1,6 +1,6 @@
 //! One file of the journal: its frames, and their records.
 //!
-//! A file is read from frame to frame. What does not read as a frame is one of four things:
+//! A file is read from frame to frame. Bytes that are no frame are one of four things:
 //!
 //! - a format that this program does not know;
 //! - damage: one bit is turned, the file has less than the mark says, or frames go on behind;
@@ -18,14 +18,14 @@ pub(super) struct Segment<'a> {
     pub(super) bytes: &'a [u8],
     /// Whether it is the last file.
     pub(super) last: bool,
-    /// How far it was known to reach. A file that ends earlier is damaged.
+    /// The end as it was known. A file that ends earlier is damaged.
     pub(super) mark: Option<Mark>,
 }
 
-/// Where the frames of a file end.
+/// The end of the frames of a file.
 pub(super) struct End {
     pub(super) length: usize,
-    /// Where the last of them begins.
+    /// The beginning of the last of them.
     pub(super) last: usize,
 }
 
@@ -102,7 +102,7 @@ impl Segment<'_> {
         Err(self.damaged(offset, &reason))
     }
 
-    /// The error of a file whose frames end before the mark.
+    /// Returns the error of a file whose frames end before the mark.
     fn short(&self, offset: usize) -> StoreError {
         let Some(Mark { length, next, .. }) = self.mark else {
             return self.damaged(offset, "its end is missing");

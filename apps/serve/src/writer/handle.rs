@@ -1,4 +1,4 @@
-//! How the rest of the service talks to the writer.
+//! The handle by which the rest of the service talks to the writer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -18,7 +18,7 @@ const CONFIRM: Duration = Duration::from_secs(2);
 /// A command, who sends it, and its key.
 #[derive(Clone, Debug)]
 pub struct Do {
-    /// Who sends it.
+    /// The sender.
     pub caller: Caller,
     /// The key that the client gave it.
     pub key: Option<IdempotencyKey>,
@@ -29,16 +29,16 @@ pub struct Do {
 /// A refusal, with the state in which it was decided.
 #[derive(Clone, Debug)]
 pub struct RefusalInState {
-    /// What was refused.
+    /// The refused request.
     pub refused: Refused,
     /// The state.
     pub view: Arc<StateView>,
 }
 
-/// What was decided, once that is durable.
+/// A durable decision.
 #[derive(Clone, Debug)]
 pub struct CommandAnswer {
-    /// What the caller is told.
+    /// The reply to the caller.
     pub reply: Reply,
     /// More about a refusal.
     pub refusal: Option<RefusalInState>,
@@ -64,12 +64,12 @@ pub enum Unavailable {
 pub struct ClockDoubt {
     /// The time of the last record, in milliseconds since 1970.
     pub last_ms: u64,
-    /// What the clock showed.
+    /// The time of the clock.
     pub wall_ms: u64,
 }
 
 impl ClockDoubt {
-    /// What it means, and what to do about it.
+    /// Returns its meaning and the remedy.
     pub fn sentence(&self) -> String {
         let shown = |ms: u64| pavior::time::Date(std::time::Duration::from_millis(ms));
         format!(
@@ -82,7 +82,7 @@ impl ClockDoubt {
     }
 }
 
-/// Where an answer goes. One that is dropped without an answer says so.
+/// The channel of an answer. One that is dropped without an answer says so.
 pub(crate) struct Answer {
     sender: Option<oneshot::Sender<Result<CommandAnswer, Unavailable>>>,
     /// Whether the command was looked at.
@@ -195,27 +195,27 @@ impl WriterHandle {
         self.recent.watch()
     }
 
-    /// What became durable after a record, of what is kept for watchers.
+    /// Returns the records after a record, if they are kept for watchers.
     pub(crate) fn after(&self, seq: u64) -> Next {
         self.recent.after(seq)
     }
 
-    /// How many commands wait.
+    /// Returns the number of waiting commands.
     pub(crate) fn waiting(&self) -> usize {
         self.queue.len()
     }
 
-    /// The records that are kept.
+    /// Returns the records that are kept.
     pub fn history(&self) -> &Arc<dyn History> {
         &self.history
     }
 
-    /// The number of the last durable record.
+    /// Returns the number of the last durable record.
     pub fn seq(&self) -> u64 {
         self.counters.seq.load(Ordering::Acquire)
     }
 
-    /// Why nothing can be decided, if so.
+    /// Returns the reason why nothing can be decided, if so.
     pub fn unavailable(&self) -> Option<Unavailable> {
         self.unavailable.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -224,7 +224,7 @@ impl WriterHandle {
         *self.unavailable.write().unwrap_or_else(PoisonError::into_inner) = now;
     }
 
-    /// The doubt about the clock, if there is one: no lease ends by time.
+    /// Returns the doubt about the clock, if there is one: no lease ends by time.
     pub fn clock_doubt(&self) -> Option<ClockDoubt> {
         *self.doubt.read().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,5 +1,4 @@
-//! What a server does when it begins to decide: it finds out what time it is, and with which epochs
-//! to go on.
+//! The beginning of decisions: a server finds the time, and the epochs with which it goes on.
 
 use std::hash::{BuildHasher, Hasher};
 use std::sync::PoisonError;
@@ -58,7 +57,7 @@ impl Writer {
         }
     }
 
-    /// The time of a command: that of the wall clock if the operator confirms it.
+    /// Returns the time of a command: that of the wall clock if the operator confirms it.
     pub(super) fn time_of(&self, what: &Do, now_ms: u64) -> u64 {
         let doubted = self.state.as_ref().is_some_and(ServiceState::is_clock_doubted);
         let confirms = what.command == Command::ConfirmClock && what.caller == Caller::OPERATOR;
@@ -82,7 +81,7 @@ impl Writer {
         *self.handle.doubt.write().unwrap_or_else(PoisonError::into_inner) = now;
     }
 
-    /// What the service's own clock asks for now.
+    /// Returns the command that the service's own clock asks for now.
     pub(super) fn due(&self, now_ms: u64) -> Option<Command> {
         let state = self.state.as_ref()?;
         if state.next_expiry_ms().is_some_and(|at| at <= now_ms) {
@@ -93,7 +92,8 @@ impl Writer {
     }
 }
 
-/// A number that differs from start to start: the keys of a hash table are drawn by the system.
+/// Returns a number that differs from start to start: the keys of a hash table are drawn by the
+/// system.
 fn random() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }

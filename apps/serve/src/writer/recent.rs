@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use crate::core::{Event, ServiceRecord};
 
-/// What is kept takes about so many bytes.
+/// The bytes that the kept records take, about.
 const MOST: usize = 32 << 20;
 /// Records that go together.
 const GROUP: usize = 512;
@@ -17,7 +17,7 @@ const GROUP: usize = 512;
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub(crate) record: ServiceRecord,
-    /// What watchers are sent of it: the first of them writes it for all.
+    /// Its text for watchers: the first of them writes it for all.
     pub(crate) sent: OnceLock<Box<str>>,
 }
 
@@ -36,7 +36,7 @@ struct Kept {
     last: u64,
 }
 
-/// What follows a record.
+/// The records after a record.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// Records, of which the first may be no later than the one that was asked about.
@@ -48,7 +48,7 @@ pub(crate) enum Next {
 }
 
 impl Recent {
-    /// Of a state after a record.
+    /// Makes the list for a state after a record.
     pub(crate) fn new(last: u64) -> Recent {
         let kept = Kept { last, ..Kept::default() };
         Recent { kept: Mutex::new(kept), last: watch::Sender::new(last) }
@@ -69,7 +69,7 @@ impl Recent {
         self.last.send_replace(last);
     }
 
-    /// What follows a record.
+    /// Returns the records after a record.
     pub(crate) fn after(&self, seq: u64) -> Next {
         let kept = self.lock();
         if seq >= kept.last {
@@ -121,7 +121,7 @@ impl Kept {
     }
 }
 
-/// About how many bytes a record takes in memory.
+/// Returns about how many bytes a record takes in memory.
 pub(crate) fn weight(record: &ServiceRecord) -> usize {
     let kept = record.kept.as_ref().map_or(0, |kept| kept.body.len() + kept.key.len());
     let event = match &record.event {
@@ -136,7 +136,7 @@ pub(crate) fn weight(record: &ServiceRecord) -> usize {
     size_of::<ServiceRecord>() + kept + event
 }
 
-/// About how many bytes what watchers are sent of a record takes.
+/// Returns about how many bytes what watchers are sent of a record takes.
 fn sent_weight(record: &ServiceRecord) -> usize {
     let parts = match &record.event {
         Event::Granted { lease } => lease.parts.len(),

@@ -19,12 +19,12 @@ pub enum RecoveryError {
     Snapshot {
         /// Its number.
         seq: u64,
-        /// How.
+        /// The contradiction.
         reason: String,
     },
 }
 
-/// The state after record `until`, or after the last one that is kept if that comes first.
+/// Returns the state after record `until`, or after the last one that is kept if that comes first.
 ///
 /// # Errors
 /// If the records are damaged, do not follow from each other, or are no longer kept.
@@ -49,7 +49,7 @@ pub(crate) struct Cutoff {
     pub(crate) at_ms: u64,
 }
 
-/// The state at a cutoff.
+/// Returns the state at a cutoff.
 ///
 /// # Errors
 /// As [`recover`].
@@ -73,7 +73,7 @@ pub(crate) fn look_back(
     Ok(state)
 }
 
-/// The state of the youngest snapshot of at most this number; a fresh one if there is none.
+/// Returns the state of the youngest snapshot of at most this number; a fresh one if there is none.
 ///
 /// # Errors
 /// As [`recover`].

@@ -18,9 +18,9 @@ use crate::core::{
 };
 use crate::storage::{RecordStore, StoreError};
 
-/// How long nothing is asked for before the store is told that it may rest.
+/// The time without commands after which the store may rest.
 const IDLE: Duration = Duration::from_millis(50);
-/// How long a full disk is left alone before the next attempt to write, in milliseconds.
+/// The time before the next attempt to write to a full disk, in milliseconds.
 const RETRY_MS: u64 = 500;
 /// Microseconds after which no further command is added to a group.
 const GROUP_US: u64 = 20_000;
@@ -181,7 +181,7 @@ impl Writer {
         }
     }
 
-    /// How long to wait for a command: until the next lease expires, or a moment of rest.
+    /// Returns the time to wait for a command: until the next lease expires, or a moment of rest.
     fn pause(&self) -> Duration {
         let now = self.handle.clock.now_ms();
         let expiry = self.state.as_ref().and_then(ServiceState::next_expiry_ms);
@@ -189,7 +189,7 @@ impl Writer {
         until.min(IDLE)
     }
 
-    /// Nothing was asked for.
+    /// Lets the store rest while nothing is asked for.
     fn rest(&mut self) {
         if let Err(error) = self.store.idle() {
             self.fail(&error);
@@ -301,7 +301,8 @@ impl Writer {
         Ok(())
     }
 
-    /// A write failed: the state goes back to what is durable, and the service says why.
+    /// Handles a write that failed: the state goes back to the durable records, and the service
+    /// says why.
     fn fail(&mut self, error: &StoreError) -> Unavailable {
         tracing::error!(%error, "records cannot be kept");
         self.records.clear();
@@ -329,7 +330,8 @@ impl Writer {
         };
     }
 
-    /// Why nothing can be decided now, if so. After a while the next command tries again.
+    /// Returns the reason why nothing can be decided now, if so. After a while the next command
+    /// tries again.
     fn unavailable(&mut self, now_ms: u64) -> Option<Unavailable> {
         let unavailable = self.handle.unavailable()?;
         if now_ms < self.retry_ms {

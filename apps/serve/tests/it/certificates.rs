@@ -12,7 +12,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use crate::client::Client;
 use crate::server::{Server, Setup, write_secret};
 
-/// What vouches for certificates.
+/// An authority that vouches for certificates.
 type Authority = CertifiedIssuer<'static, KeyPair>;
 
 /// A certificate of a client, and its key.
@@ -24,7 +24,8 @@ fn authority() -> Authority {
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// A certificate for some names, by an authority: as a client shows it, and as files hold it.
+/// Returns a certificate for some names, by an authority: as a client shows it, and as files hold
+/// it.
 fn certificate(authority: &Authority, names: &[&str]) -> (Identity, String, String) {
     let key = KeyPair::generate().unwrap();
     let names: Vec<String> = names.iter().map(|name| (*name).to_string()).collect();
@@ -33,7 +34,7 @@ fn certificate(authority: &Authority, names: &[&str]) -> (Identity, String, Stri
     ((made.der().clone(), private.into()), made.pem(), key.serialize_pem())
 }
 
-/// What a client trusts, and who it says it is.
+/// Returns the configuration of a client: the authority that it trusts, and its identity.
 fn trust(authority: &Authority, identity: Option<Identity>) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add(authority.der().clone()).unwrap();
@@ -66,7 +67,7 @@ pub(crate) fn guarded(tokens: Option<&str>, client_ca: bool) -> Guarded {
     guarded_with(tokens, client_ca, |_| {})
 }
 
-/// The same with more options.
+/// Returns the same with more options.
 pub(crate) fn guarded_with(
     tokens: Option<&str>,
     client_ca: bool,
@@ -89,7 +90,8 @@ pub(crate) fn guarded_with(
 }
 
 impl Guarded {
-    /// A client that trusts the server, with a certificate and a token of its own or without.
+    /// Returns a client that trusts the server, with a certificate and a token of its own or
+    /// without.
     pub(crate) fn client(&self, identity: Option<Identity>, token: Option<&str>) -> Client {
         let mut client = self.server.client();
         client.tls = Some(trust(&self.authority, identity));

@@ -25,7 +25,7 @@ impl Reply {
         serde_json::from_str(&self.text).unwrap_or(Value::Null)
     }
 
-    /// The status of a problem.
+    /// Returns the status of a problem.
     pub(crate) fn problem(&self) -> u16 {
         assert_eq!(self.kind, "application/problem+json", "{}", self.text);
         self.status
@@ -55,7 +55,7 @@ impl<T: Read + Write> Stream for T {}
 pub(crate) struct Client {
     address: String,
     pub(crate) headers: Vec<(String, String)>,
-    /// What speaks TLS, at an address such as `https://127.0.0.1:8080`.
+    /// The TLS configuration, at an address such as `https://127.0.0.1:8080`.
     pub(crate) tls: Option<Arc<ClientConfig>>,
     stream: Option<BufReader<Box<dyn Stream>>>,
     used: Instant,
@@ -65,7 +65,7 @@ pub(crate) struct Client {
 const IDLE: Duration = Duration::from_secs(4);
 
 impl Client {
-    /// For an address such as `http://127.0.0.1:8080`.
+    /// Makes a client for an address such as `http://127.0.0.1:8080`.
     pub(crate) fn new(address: &str) -> Client {
         let bare = address.trim_start_matches("http://").trim_start_matches("https://");
         Client {
@@ -83,7 +83,7 @@ impl Client {
         client
     }
 
-    /// A client with a token.
+    /// Returns a client with a token.
     pub(crate) fn of(address: &str, token: &str) -> Client {
         Client::with(address, "Authorization", &format!("Bearer {token}"))
     }
@@ -109,7 +109,7 @@ impl Client {
         self.send("POST", path, body, &[("Idempotency-Key", key)])
     }
 
-    /// Nodes that are granted or waited for.
+    /// Returns nodes that are granted or waited for.
     pub(crate) fn lease(&mut self, asked: impl Display) -> Value {
         let reply = self.post("/v1/leases", asked);
         assert!([201, 202].contains(&reply.status), "{}", reply.text);
@@ -125,7 +125,7 @@ impl Client {
         self.try_post(&path, json!({ "epoch": lease["epoch"] }))
     }
 
-    /// The number of the last record.
+    /// Returns the number of the last record.
     pub(crate) fn seq(&mut self) -> u64 {
         number(&self.get("/v1/machine").json()["seq"])
     }
@@ -226,12 +226,12 @@ impl Client {
 /// The events of a watch: number of the record, kind, data.
 pub(crate) type Events = Vec<(u64, String, Value)>;
 
-/// So many events of a watch.
+/// Returns so many events of a watch.
 pub(crate) fn watch(address: &str, path: &str, enough: usize) -> Events {
     watch_until(address, path, |events, _| events == enough)
 }
 
-/// The events of a watch, until there are enough, by their number and the last one's id.
+/// Returns the events of a watch, until there are enough, by their number and the last one's id.
 pub(crate) fn watch_until(
     address: &str,
     path: &str,
@@ -240,7 +240,7 @@ pub(crate) fn watch_until(
     watch_as(address, path, "", Duration::from_mins(1), enough)
 }
 
-/// The same with more headers, until nothing comes for a while.
+/// Returns the same with more headers, until nothing comes for a while.
 pub(crate) fn watch_as(
     address: &str,
     path: &str,
@@ -271,13 +271,13 @@ pub(crate) fn watch_as(
     events
 }
 
-/// A batch of operations.
+/// Returns a batch of operations.
 pub(crate) fn batch(operations: impl IntoIterator<Item = impl Display>) -> String {
     let all: Vec<String> = operations.into_iter().map(|one| one.to_string()).collect();
     format!("{{\"operations\":[{}]}}", all.join(","))
 }
 
-/// A number of a reply.
+/// Returns a number of a reply.
 pub(crate) fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("{value} is no number"))
 }
@@ -289,7 +289,7 @@ pub(crate) fn has(reply: &Value, expected: &Value) {
     }
 }
 
-/// The number and the epoch of a lease.
+/// Returns the number and the epoch of a lease.
 pub(crate) fn holder(lease: &Value) -> (u64, u64) {
     (number(&lease["id"]), number(&lease["epoch"]))
 }
@@ -304,7 +304,7 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
     began.elapsed()
 }
 
-/// The milliseconds since 1970 of a time in a reply.
+/// Returns the milliseconds since 1970 of a time in a reply.
 pub(crate) fn millis(time: &str) -> u64 {
     let time = humantime::parse_rfc3339(time).expect("times of replies are RFC 3339");
     let since = time.duration_since(std::time::UNIX_EPOCH).expect("it is after 1970");

@@ -14,7 +14,7 @@ use crate::decisions::begin;
 use crate::disk::{Fault, Simulated, opened, state_of};
 use crate::random::{Random, command};
 
-/// What a client knows: everything that was acknowledged.
+/// The records that a client knows: everything that was acknowledged.
 struct Known {
     /// The snapshot of the state after the last acknowledged group, and the one that might be
     /// durable after it.

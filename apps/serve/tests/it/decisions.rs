@@ -24,7 +24,7 @@ pub(crate) fn limits() -> ServiceLimits {
     ServiceLimits { quota: Some(40), waiting: 5, keys: 20, ..ServiceLimits::default() }
 }
 
-/// A state with its machine, and the record of it.
+/// Returns a state with its machine, and the record of it.
 pub(crate) fn begin(scheduler: Option<&str>) -> (ServiceState, ServiceRecord) {
     let mut state = ServiceState::new(limits(), 1);
     let event = Event::Configured { machines: machines(scheduler) };
@@ -108,8 +108,8 @@ fn a_request_that_waits_keeps_its_freedom_and_older_journals_are_read() {
     }
 }
 
-/// However leases, queue, nodes and reservations change: no lease begins that is said to last into
-/// a reservation of its nodes.
+/// Checks that however leases, queue, nodes and reservations change: no lease begins that is said
+/// to last into a reservation of its nodes.
 #[test]
 fn no_lease_begins_that_would_last_into_a_reservation() {
     let (mut grants, mut ahead) = (0, 0);
@@ -153,7 +153,7 @@ fn no_lease_begins_that_would_last_into_a_reservation() {
     assert!(grants > 1000 && ahead > 300, "{grants} {ahead}");
 }
 
-/// The model: who holds which node, one node at a time.
+/// Checks that the model: who holds which node, one node at a time.
 #[test]
 fn no_node_is_held_twice() {
     for seed in 100..140 {

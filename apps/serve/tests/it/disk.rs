@@ -13,7 +13,7 @@ use pavior_serve::writer::recover;
 use crate::decisions::limits;
 use crate::random::Random;
 
-/// What a disk writes at once.
+/// The bytes that a disk writes at once.
 const SECTOR: usize = 64;
 
 /// A file: what is durable, and what was done to it since.
@@ -66,19 +66,19 @@ pub(crate) enum Fault {
 #[derive(Clone, Default)]
 pub(crate) struct Simulated(Arc<Mutex<Inner>>);
 
-/// The journal of a disk, and its state.
+/// Returns the journal of a disk, and its state.
 pub(crate) fn opened(disk: impl Disk + 'static) -> Result<(JournalStore, ServiceState), String> {
     let (journal, _) = JournalStore::open(Arc::new(disk)).map_err(|error| error.to_string())?;
     let state = state_of(&*journal.history(), u64::MAX)?;
     Ok((journal, state))
 }
 
-/// The state after a record.
+/// Returns the state after a record.
 pub(crate) fn state_of(history: &dyn History, seq: u64) -> Result<ServiceState, String> {
     recover(history, seq, &limits(), 1).map_err(|error| error.to_string())
 }
 
-/// Every file of a disk.
+/// Returns every file of a disk.
 pub(crate) fn files(disk: &Simulated) -> BTreeMap<String, Vec<u8>> {
     let names = disk.list().unwrap().into_iter();
     names.map(|name| (name.clone(), disk.read(&name).unwrap())).collect()
@@ -90,17 +90,17 @@ struct Handle {
 }
 
 impl Simulated {
-    /// One of the next operations fails.
+    /// Lets one of the next operations fail.
     pub(crate) fn fault_after(&self, operations: u64, fault: Fault) {
         self.0.lock().unwrap().until_fault = Some((operations, fault));
     }
 
-    /// Whether the power went.
+    /// Returns true if the power went.
     pub(crate) fn is_dead(&self) -> bool {
         self.0.lock().unwrap().dead
     }
 
-    /// There is room again, and nothing fails.
+    /// Makes room again, and lets nothing fail.
     pub(crate) fn mend(&self) {
         let mut inner = self.0.lock().unwrap();
         (inner.room, inner.until_fault, inner.exhausted) = (None, None, 0);
@@ -131,7 +131,7 @@ impl Simulated {
         inner.durable.insert(name.to_string(), file);
     }
 
-    /// Whether no file can be opened now: counts a call that would.
+    /// Checks that no file can be opened now: counts a call that would.
     fn open_another(&self) -> io::Result<()> {
         let mut inner = self.0.lock().unwrap();
         if inner.exhausted == 0 {
@@ -142,7 +142,7 @@ impl Simulated {
         Err(io::Error::from_raw_os_error(24))
     }
 
-    /// What is there after the power came back: of what was not durable any part, in any order.
+    /// Returns the disk after the power came back: any part of what was not durable, in any order.
     pub(crate) fn after_crash(&self, random: &mut Random) -> Simulated {
         let inner = self.0.lock().unwrap();
         let mut after = Inner { durable: inner.durable.clone(), ..Inner::default() };
@@ -176,7 +176,7 @@ impl Simulated {
         }
     }
 
-    /// A disk of its own with the same content.
+    /// Returns a disk of its own with the same content.
     pub(crate) fn copy(&self) -> Simulated {
         let inner = self.0.lock().unwrap();
         let (files, seen) = (inner.files.clone(), inner.seen.clone());

@@ -12,7 +12,7 @@ use pavior_serve::storage::{RecordStore, StoreError};
 use crate::records;
 use crate::server::{Server, Setup, fresh};
 
-/// A lease that the server grants.
+/// Returns a lease that the server grants.
 fn grant(server: &Server) -> u16 {
     server.client().post("/v1/leases", r#"{"nodes":1}"#).status
 }
@@ -29,7 +29,7 @@ fn a_removed_lock_lets_no_second_server_in() {
     assert_eq!(grant(&server), 201);
 }
 
-/// What is done to a folder of data.
+/// A change of a folder of data.
 type Change = fn(&Path);
 
 #[test]
@@ -146,7 +146,7 @@ fn the_folder_stays_open_and_locked() {
     assert!(matches!(error, StoreError::Failed(_)), "{error}");
 }
 
-/// Another scheduler is recorded when the address is the server's, and not before.
+/// Checks that another scheduler is recorded when the address is the server's, and not before.
 #[test]
 fn a_start_that_fails_records_nothing() {
     let (mut server, setup) = fresh(|setup| setup.scheduler = Some("easy".into()));

@@ -25,7 +25,7 @@ use crate::client::{Client, batch, millis, number, until};
 use crate::server::{Setup, options};
 
 const LOG: &str = "KTH-SP2-1996-2.1-cln.swf.gz";
-/// Where the past begins, in days of the log: its first month is left to its users.
+/// The beginning of the past, in days of the log: its first month is left to its users.
 const BEGINS: u64 = 30;
 const DAY_S: u64 = 86_400;
 
@@ -47,8 +47,7 @@ impl LogJob {
     }
 }
 
-/// What happens next: at an instant, ends (0) come before arrivals (1), each in the order of the
-/// jobs.
+/// The next event: at an instant, ends (0) come before arrivals (1), each in the order of the jobs.
 type Agenda = BTreeSet<(u64, u8, usize)>;
 
 struct Days {
@@ -60,7 +59,7 @@ struct Days {
 }
 
 impl Days {
-    /// The client ends and submits what is due, and then looks what has started.
+    /// Lets the client end and submit what is due, and then look what has started.
     fn run(&mut self) {
         while let Some(&(at, kind, job)) = self.agenda.first() {
             if at > self.clock.now_ms() {
@@ -109,7 +108,7 @@ impl Days {
         self.jobs[job].told = Some(["earliest", "median", "latest"].map(time));
     }
 
-    /// What has started.
+    /// Returns the jobs that have started.
     fn look(&mut self) {
         let list = self.client.get("/v1/leases?limit=10000").json();
         for lease in list["leases"].as_array().expect("it is a list") {
@@ -123,7 +122,7 @@ impl Days {
     }
 }
 
-/// The jobs of some days of the log; the first instant of these is `base_ms`.
+/// Returns the jobs of some days of the log; the first instant of these is `base_ms`.
 fn jobs(path: PathBuf, days: u64, base_ms: u64) -> Vec<LogJob> {
     let file = BufReader::new(File::open(path).expect("the log can be read"));
     let text = BufReader::new(MultiGzDecoder::new(file));
@@ -140,7 +139,7 @@ fn jobs(path: PathBuf, days: u64, base_ms: u64) -> Vec<LogJob> {
     jobs.collect()
 }
 
-/// A service in this process, under a clock that is set forward.
+/// Returns a service in this process, under a clock that is set forward.
 fn replayed(path: PathBuf, days: u64) -> (Days, u64) {
     let folder = TempDir::new().expect("there is room");
     let setup = Setup {
@@ -187,7 +186,7 @@ fn service_has_counted(days: &mut Days) {
     assert!(kept.abs_diff(held) <= 1, "{held} held: {says}");
 }
 
-/// A line a job that is judged; times in seconds of the log.
+/// Writes a line for each job that is judged; times in seconds of the log.
 fn csv(days: &Days, base_ms: u64, from: u64) -> String {
     let second = |ms: u64| (ms as f64 - base_ms as f64) * 1e-3 + (BEGINS * DAY_S) as f64;
     let mut text = "job,nodes,submit,earliest,median,latest,start,held\n".to_string();

@@ -14,12 +14,12 @@ fn two(setup: &mut Setup) {
     setup.more = vec![("other".into(), "mesh:8x8".into())];
 }
 
-/// A request for all of a machine that runs for an hour, as is said.
+/// Returns a request for all of a machine that runs for an hour, as is said.
 fn whole(machine: &str, job: &str) -> Value {
     json!({ "shape": [8, 8], "estimate_s": 3600, "machine": machine, "job": job, "wait": true })
 }
 
-/// What is said about a request, once something is.
+/// Waits for the forecast of a request.
 fn forecast(client: &mut Client, request: &Value) -> Value {
     let path = format!("/v1/leases/{}", request["id"]);
     let mut found = Value::Null;
@@ -30,7 +30,7 @@ fn forecast(client: &mut Client, request: &Value) -> Value {
     found
 }
 
-/// What is said about a request that is not made, once the past is known.
+/// Waits for the forecast of a request that is not made.
 fn would(client: &mut Client, asked: &Value) -> Value {
     let mut found = Value::Null;
     until("the past", || {
@@ -41,7 +41,7 @@ fn would(client: &mut Client, asked: &Value) -> Value {
     found
 }
 
-/// The same, once the plan starts it at a time.
+/// Waits until the plan starts it at a time, and returns the forecast.
 fn until_plan(client: &mut Client, asked: &Value, plan_ms: u64) -> Value {
     let mut found = Value::Null;
     until("the plan", || {
@@ -51,7 +51,7 @@ fn until_plan(client: &mut Client, asked: &Value, plan_ms: u64) -> Value {
     found
 }
 
-/// The value of a counter of a machine.
+/// Returns the value of a counter of a machine.
 fn counter(client: &mut Client, name: &str, machine: &str) -> u64 {
     let text = client.get("/metrics").text;
     let begins = format!("pavior_{name}_total{{machine=\"{machine}\"}} ");
@@ -132,8 +132,8 @@ fn an_event_has_only_those_made_anew_that_it_can_change() {
     until("all are made anew", || made(&mut client) == [6, 1]);
 }
 
-/// Each 3x3 has the node [1, 1]. An answer knows of what was done before it, whether jobs have
-/// ended or not.
+/// Checks that each 3x3 has the node [1, 1]. An answer knows of what was done before it, whether
+/// jobs have ended or not.
 #[test]
 fn a_request_that_cannot_start_has_no_time() {
     let (server, _) = fresh(|setup| {
@@ -172,7 +172,7 @@ fn a_request_that_cannot_start_has_no_time() {
     assert_eq!(counter(&mut client, "promises", "default"), 0, "nothing was promised");
 }
 
-/// The median of what is said is not in the past, although nothing happens.
+/// Checks that the median of what is said is not in the past, although nothing happens.
 #[test]
 fn a_forecast_whose_median_has_passed_is_made_anew() {
     let (server, _) = fresh(two);

@@ -24,14 +24,14 @@ const UNDER_WAY: (u64, &[u8]) = (7, include_bytes!("../former_plans/under-way.js
 /// The first snapshot after it.
 const OVER: (u64, &[u8]) = (13, include_bytes!("../former_plans/over.json"));
 
-/// The records of the journal, one line each.
+/// Returns the records of the journal, one line each.
 fn lines() -> Vec<String> {
     let text = String::from_utf8_lossy(JOURNAL);
     let records = text.lines().filter_map(|line| line.find("{\"seq\":").map(|at| &line[at..]));
     records.map(str::to_string).collect()
 }
 
-/// The kind of a record.
+/// Returns the kind of a record.
 fn kind(line: &str) -> &str {
     let event = line.split("\"event\":").nth(1).unwrap();
     event.trim_start_matches(['{', '"']).split('"').next().unwrap()
@@ -125,7 +125,7 @@ fn a_snapshot_with_a_plan_under_way_is_refused_and_one_with_plans_that_are_over_
     assert_eq!(state_of(&*journal.history(), u64::MAX).unwrap().snapshot(), state);
 }
 
-/// All rows of a database, as text.
+/// Returns all rows of a database, as text.
 fn rows(client: &mut Client) -> Vec<String> {
     let tables = ["pavior_leader", "pavior_journal", "pavior_snapshot"];
     let all = tables.map(|table| {
@@ -136,13 +136,14 @@ fn rows(client: &mut Client) -> Vec<String> {
     all.concat()
 }
 
-/// The sum of a row after another one.
+/// Returns the sum of a row after another one.
 fn chained(before: i64, seq: usize, text: &str) -> i64 {
     let seq = (seq as u64).to_le_bytes();
     frame::sum(&[&before.to_le_bytes()[..], &seq, text.as_bytes()].concat()) as i64
 }
 
-/// A database with the records of the journal, or with a snapshot instead of the first ones.
+/// Returns a database with the records of the journal, or with a snapshot instead of the first
+/// ones.
 fn fill(url: &str, lines: &[String], snapshot: Option<(u64, &[u8])>) -> Client {
     PostgresStore::open(address(url).unwrap(), "test", patience(3.0)).unwrap().close();
     let mut client = Client::connect(url, NoTls).unwrap();

@@ -1,4 +1,4 @@
-//! How free a request is to be placed, over HTTP.
+//! Freedoms of requests, over HTTP.
 
 use serde_json::{Value, json};
 

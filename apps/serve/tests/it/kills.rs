@@ -1,7 +1,7 @@
 //! A real server, killed again and again under load.
 //!
 //! Clients write down when each of their requests began and ended and what was answered. The
-//! journal is the order in which the service says that they happened. That is a linearisation if
+//! journal is the order in which the service says that they happened. That is a linearization if
 //! every answer is in it, no node is held twice in it, and a request that ended before another one
 //! began stands before it.
 //!
@@ -20,7 +20,7 @@ use crate::client::{Client, holder, number, until, watch_until};
 use crate::random::Random;
 use crate::server::{Server, fresh};
 
-/// What a client did.
+/// The acts of a client.
 #[derive(Clone, Debug)]
 pub(crate) struct Done {
     began: Instant,
@@ -35,7 +35,7 @@ pub(crate) enum What {
     Ended(u64),
 }
 
-/// Where the clients find the server.
+/// The address of the server for clients.
 #[derive(Clone)]
 pub(crate) struct Target {
     address: Arc<Mutex<String>>,
@@ -78,7 +78,7 @@ impl Load {
         self.target.address.lock().unwrap().clone_from(&server.address);
     }
 
-    /// What the clients have done.
+    /// Returns the acts of the clients.
     pub(crate) fn end(self) -> Vec<Vec<Done>> {
         self.target.stop.store(true, Ordering::Relaxed);
         self.threads.into_iter().map(|one| one.join().unwrap()).collect()
@@ -111,7 +111,7 @@ fn insist(
     }
 }
 
-/// One client: leases of a few nodes, most of them ended again.
+/// Runs one client: leases of a few nodes, most of them ended again.
 fn client(number: u64, target: &Target) -> Vec<Done> {
     let mut random = Random(number);
     let (mut done, mut own) = (Vec::new(), Vec::new());

@@ -1,8 +1,8 @@
 //! Load: every operation is answered as it should be, memory stays where it is, and a killed server
 //! with many records comes back.
 //!
-//! How fast this is depends on the machine: `benches/load.rs` measures it.
-//! In the long size ten million operations are made while the memory is watched.
+//! The speed depends on the machine: `benches/load.rs` measures it. In the long size ten million
+//! operations are made while the memory is watched.
 
 use serde_json::json;
 

@@ -42,7 +42,7 @@ fn every_list_says_what_is_in_it() {
     assert_eq!(found, Vec::<String>::new());
 }
 
-/// The statuses of problems that a route may answer, by what it is.
+/// Returns the statuses of problems that a route may answer, by what it is.
 fn problems(method: &str, path: &str, operation: &Value) -> Vec<&'static str> {
     match path {
         "/healthz" => return vec!["400"],

@@ -19,7 +19,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below another.
+    /// Returns a number below another.
     pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.next() % n
     }
@@ -29,12 +29,12 @@ impl Random {
     }
 }
 
-/// A side of a box.
+/// Returns a side of a box.
 fn side(random: &mut Random) -> u16 {
     1 + random.below(5) as u16
 }
 
-/// A request for nodes.
+/// Returns a request for nodes.
 fn lease(random: &mut Random) -> LeaseRequest {
     let ask = if random.one_in(3) {
         Ask::Nodes(1 + random.below(20) as u32)
@@ -49,7 +49,7 @@ fn lease(random: &mut Random) -> LeaseRequest {
     request
 }
 
-/// A command that makes sense in a state more often than not: caller, key and command.
+/// Returns a command that makes sense in a state more often than not: caller, key and command.
 pub(crate) fn command(
     random: &mut Random,
     state: &ServiceState,

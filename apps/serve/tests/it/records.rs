@@ -14,12 +14,12 @@ use crate::random::{Random, command};
 
 pub(crate) const FIRST: &str = "journal-00000000000000000001.log";
 
-/// The bytes of a first file: its format, and a frame a group.
+/// Returns the bytes of a first file: its format, and a frame a group.
 pub(crate) fn file(groups: &[Vec<ServiceRecord>]) -> Vec<u8> {
     [frame::format(), frames(groups)].concat()
 }
 
-/// A frame a group.
+/// Returns a frame a group.
 pub(crate) fn frames(groups: &[Vec<ServiceRecord>]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for group in groups {
@@ -31,7 +31,7 @@ pub(crate) fn frames(groups: &[Vec<ServiceRecord>]) -> Vec<u8> {
     bytes
 }
 
-/// The bytes of a mark.
+/// Returns the bytes of a mark.
 pub(crate) fn mark(file: u64, length: usize, next: u64) -> Vec<u8> {
     let body = format!("0 {file} {length}\n");
     let mut bytes = Frame { first: next, count: 0, body: body.as_bytes() }.bytes();
@@ -39,7 +39,8 @@ pub(crate) fn mark(file: u64, length: usize, next: u64) -> Vec<u8> {
     bytes
 }
 
-/// A folder with a first file of these bytes, and the mark of a journal that was just begun.
+/// Returns a folder with a first file of these bytes, and the mark of a journal that was just
+/// begun.
 pub(crate) fn folder(bytes: &[u8]) -> Simulated {
     let disk = Simulated::default();
     disk.put(FIRST, bytes);
@@ -47,7 +48,7 @@ pub(crate) fn folder(bytes: &[u8]) -> Simulated {
     disk
 }
 
-/// A folder with the file of a snapshot of a record, and an empty journal after it.
+/// Returns a folder with the file of a snapshot of a record, and an empty journal after it.
 pub(crate) fn after_snapshot(seq: u64, bytes: &[u8]) -> Simulated {
     let disk = Simulated::default();
     disk.put(&format!("snapshot-{seq:020}.json"), bytes);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, Reply, has, millis, until, watch};
 use crate::server::{Server, fresh};
 
-/// The routes of the document: method, path, and what the document says of it.
+/// Returns the routes of the document: method, path, and what the document says of it.
 pub(crate) fn routes(document: &Value) -> Vec<(String, String, Value)> {
     let mut routes = Vec::new();
     for (path, item) in document["paths"].as_object().expect("there are paths") {
@@ -28,7 +28,7 @@ fn documented(server: &Server) -> Vec<(String, String, Value)> {
     routes(&server.client().get("/openapi.json").json())
 }
 
-/// A request on a connection of its own: one that is refused early may be closed.
+/// Returns a request on a connection of its own: one that is refused early may be closed.
 fn once(server: &Server, method: &str, path: &str, body: &str, more: &[(&str, &str)]) -> Reply {
     server.client().send(method, path, body, more)
 }
@@ -199,7 +199,7 @@ fn numbers_read_by_prometheus_come_in_the_form_that_it_asks_for() {
     assert_eq!(kind(prometheus), "application/openmetrics-text; version=1.0.0; charset=utf-8");
 }
 
-/// The counts of a reply: free, busy, failed, drained.
+/// Returns the counts of a reply: free, busy, failed, drained.
 fn counts(reply: &Value) -> [u64; 4] {
     ["free", "busy", "failed", "drained"].map(|name| reply[name].as_u64().expect(name))
 }

@@ -28,7 +28,7 @@ pub(crate) struct Server {
     folder: Option<TempDir>,
 }
 
-/// How a server is started.
+/// The options of a server.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Setup {
     pub(crate) machine: String,
@@ -40,12 +40,12 @@ pub(crate) struct Setup {
     pub(crate) store: Option<String>,
     /// The file of the store's password.
     pub(crate) password: Option<PathBuf>,
-    /// Where it listens, if not at a port of the loopback.
+    /// The address to listen at, if not at a port of the loopback.
     pub(crate) listen: Option<String>,
     pub(crate) tokens: Option<PathBuf>,
     /// The server's certificate and key, and what vouches for clients.
     pub(crate) certificates: Option<(PathBuf, PathBuf, Option<PathBuf>)>,
-    /// Where the log of every request goes; errors alone go to standard error without it.
+    /// The file for the log of every request; errors alone go to standard error without it.
     pub(crate) log: Option<PathBuf>,
     pub(crate) snapshot_every: u64,
     pub(crate) history: u64,
@@ -105,7 +105,7 @@ impl Server {
         Server::try_start(setup).unwrap_or_else(|status| panic!("the server ended: {status}"))
     }
 
-    /// What a server that does not start says.
+    /// Returns the message of a server that does not start.
     pub(crate) fn refused(setup: &Setup) -> String {
         let log = setup.data.with_extension("log");
         let setup = Setup { log: Some(log.clone()), ..setup.clone() };
@@ -153,12 +153,12 @@ impl Server {
         }
     }
 
-    /// A client of its own.
+    /// Returns a client of its own.
     pub(crate) fn client(&self) -> Client {
         Client::new(&self.address)
     }
 
-    /// A client with a token.
+    /// Returns a client with a token.
     pub(crate) fn of(&self, token: &str) -> Client {
         Client::of(&self.address, token)
     }
@@ -167,20 +167,20 @@ impl Server {
         self.process.id()
     }
 
-    /// The resident memory, in KiB.
+    /// Returns the resident memory, in KiB.
     pub(crate) fn memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("Linux tells");
         line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number")
     }
 
-    /// SIGKILL.
+    /// Kills the server.
     pub(crate) fn kill(&mut self) {
         self.process.kill().expect("it can be killed");
         self.process.wait().expect("it ends");
     }
 
-    /// SIGKILL, and a start anew in its place; how long the start took.
+    /// Kills the server and starts another in its place; returns the time of the start.
     pub(crate) fn restart(&mut self, setup: &Setup) -> Duration {
         self.kill();
         let (began, folder) = (Instant::now(), self.folder.take());
@@ -189,13 +189,13 @@ impl Server {
         began.elapsed()
     }
 
-    /// A signal, by name.
+    /// Sends a signal, by name.
     pub(crate) fn signal(&self, name: &str) {
         let status = Command::new("kill").args(["-s", name, &self.pid().to_string()]).status();
         assert!(status.expect("there is a kill").success());
     }
 
-    /// SIGTERM; how long it took to end.
+    /// Stops the server by SIGTERM, and returns the time that took.
     pub(crate) fn stop(&mut self) -> Duration {
         let began = Instant::now();
         self.signal("TERM");
@@ -214,7 +214,7 @@ impl Drop for Server {
     }
 }
 
-/// A server with a folder of its own, which goes with it.
+/// Returns a server with a folder of its own, which goes with it.
 pub(crate) fn fresh(change: impl FnOnce(&mut Setup)) -> (Server, Setup) {
     let folder = TempDir::new().expect("there is room");
     let mut setup = Setup::new(&folder.path().join("data"));
@@ -229,7 +229,7 @@ fn rand() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-/// The server's process; as a test it does nothing.
+/// Runs the server's process; as a test it does nothing.
 #[test]
 fn child() {
     serve_if_asked();
@@ -247,7 +247,7 @@ pub(crate) fn serve_if_asked() -> bool {
     true
 }
 
-/// The options of a service.
+/// Returns the options of a service.
 pub(crate) fn options(setup: Setup) -> ServiceOptions {
     let tls =
         setup.certificates.map(|(certificate, key, client_ca)| Tls { certificate, key, client_ca });

@@ -1,4 +1,4 @@
-//! How many boxes fit side by side, over HTTP and in the metrics.
+//! Numbers of boxes that fit side by side, over HTTP and in the metrics.
 
 use serde_json::{Value, json};
 

@@ -128,7 +128,8 @@ fn a_refusal_does_not_wait_for_forecasts_which_end_in_time() {
     let mut c = server.of("c-secret");
     let mut told = 0;
     while !forecasts.iter().all(JoinHandle::is_finished) {
-        c.post("/v1/leases", json!({ "shape": [2, 2] })).is(409, "no-free-submesh");
+        let refused = c.post("/v1/leases", json!({ "shape": [2, 2] }));
+        assert!(refused.status == 409 && refused.json()["diagnosis"].is_object(), "{refused:?}");
         told += usize::from(!forecasts.iter().any(JoinHandle::is_finished));
     }
     assert!(told > 0, "a refusal came first");

@@ -15,7 +15,7 @@ use crate::server::{Server, Setup};
 const DATA: &str = "PAVIOR_STRANGER_TEST";
 const NOBODY: u32 = 65534;
 
-/// The other user's process; as a test it does nothing.
+/// Runs the other user's process; as a test it does nothing.
 #[test]
 fn child() {
     let Some(data) = std::env::var_os(DATA).map(PathBuf::from) else { return };

@@ -31,7 +31,7 @@ impl Database {
         Database::with(&["-A", "trust"])
     }
 
-    /// The same, with options of `initdb`.
+    /// Returns the same, with options of `initdb`.
     pub(crate) fn with(options: &[&str]) -> Option<Database> {
         let database = Database::find(options);
         if database.is_none() {
@@ -98,7 +98,7 @@ impl Database {
         self.url_of("postgres")
     }
 
-    /// The address of one of its databases.
+    /// Returns the address of one of its databases.
     pub(crate) fn url_of(&self, name: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{name}", self.port)
     }
@@ -164,7 +164,7 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     assert!(first.stop() < Duration::from_secs(40));
 }
 
-/// A writer that never hangs, and the silence after which another server takes over.
+/// Returns a writer that never hangs, and the silence after which another server takes over.
 pub(crate) fn patience(silence_s: f64) -> Patience {
     Patience { silence: Duration::from_secs_f64(silence_s), hang: Duration::MAX }
 }

@@ -1,4 +1,4 @@
-//! What a waiting request waits for, as the queue, a request and an explanation say it.
+//! Reasons why a request is waiting, in the queue, a request and an explanation.
 
 use serde_json::{Value, json};
 
@@ -103,7 +103,7 @@ fn enough_nodes_without_a_place_is_said_so() {
     assert_eq!(diagnosis["blocked"]["moves"][0]["job"], diagnosis["blocked"]["jobs"][0]["lease"]);
 }
 
-/// The reason, the status and what a key stands for are the same.
+/// Checks that the reason, the status and the meaning of a key are the same.
 #[test]
 fn a_refusal_leaves_its_diagnosis_out_if_asked_to() {
     let (server, _) = fresh(|_| {});
@@ -125,7 +125,7 @@ fn a_refusal_leaves_its_diagnosis_out_if_asked_to() {
     assert_eq!(client.post("/v1/leases?diagnosis=some", body).status, 400);
 }
 
-/// Of a strategy that grants by count, nodes are what is missing: no box is spoken of.
+/// Checks that a strategy that grants by count lacks nodes, and that no box is named.
 #[test]
 fn by_count_nodes_are_missing_and_no_box() {
     let (server, _) = fresh(|setup| {
@@ -183,7 +183,7 @@ fn no_tenant_is_told_of_another() {
     assert_eq!(waits_for(&mut root, &behind)["by"]["job"], "secret");
 }
 
-/// What the scheduler had in mind is in no record: at the start it is asked again.
+/// Checks that the scheduler is asked again at the start, since its plans are in no record.
 #[test]
 fn after_a_restart_it_is_known_who_waits_for_whom() {
     let (mut server, setup) = fresh(|setup| setup.scheduler = Some("easy".into()));

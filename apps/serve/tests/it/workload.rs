@@ -1,4 +1,4 @@
-//! What clients do to load a service; each answer is looked at.
+//! Load by clients; each answer is looked at.
 
 use std::time::{Duration, Instant};
 
@@ -44,7 +44,7 @@ struct Answers {
     answers: Vec<Answer>,
 }
 
-/// The same in batches of a size; the number of operations.
+/// Returns the same in batches of a size; the number of operations.
 pub(crate) fn in_batches(address: &str, size: usize, until: impl Fn(u64) -> bool) -> u64 {
     let mut client = Client::new(address);
     let leases = batch(vec![r#"{"lease":{"shape":[1,1]}}"#; size]);

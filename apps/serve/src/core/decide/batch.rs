@@ -4,8 +4,8 @@ use super::{Deciding, Decision};
 use crate::core::{Command, Reply};
 
 impl Deciding<'_> {
-    /// The answers to commands that are carried out in order, each on its own: one that is refused
-    /// does not stop the others.
+    /// Returns the answers to commands that are carried out in order, each on its own: one that is
+    /// refused does not stop the others.
     pub(super) fn batch(&mut self, all: Vec<Command>) -> Reply {
         let is_end = |command: &Command| matches!(command, Command::End { .. });
         let is_grant = |command: &Command| match command {

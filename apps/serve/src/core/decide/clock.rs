@@ -1,4 +1,4 @@
-//! What time it is when a server begins to decide, and what is done about a clock that is in doubt.
+//! The time at which a server begins to decide, and clocks that are in doubt.
 //!
 //! A clock that is far after the last record may be right: the service may have been down for long.
 //! It may also be wrong. To believe a wrong clock would end every lease with a time to live, and
@@ -26,7 +26,8 @@ impl Default for ClockRule {
 }
 
 impl ClockRule {
-    /// What the time is when the wall clock shows `wall_ms` and the last record is of `last_ms`.
+    /// Returns the service's time when the wall clock shows `wall_ms` and the last record is of
+    /// `last_ms`.
     pub fn now(&self, wall_ms: u64, last_ms: u64) -> u64 {
         if self.doubts(wall_ms, last_ms) { last_ms } else { wall_ms.max(last_ms) }
     }
@@ -37,8 +38,8 @@ impl ClockRule {
 }
 
 impl ServiceState {
-    /// A server begins to decide under a wall clock: adds the record of a doubt that begins or
-    /// ends, and returns from what time the service's clock goes on.
+    /// Begins to decide under a wall clock: adds the record of a doubt that begins or ends, and
+    /// returns the time from which the service's clock goes on.
     pub fn begin_clock(
         &mut self,
         wall_ms: u64,

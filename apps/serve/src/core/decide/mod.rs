@@ -19,12 +19,12 @@ use super::{
 };
 use super::{epoch, reply};
 
-/// What was decided.
+/// A decision.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// What the caller is told.
+    /// The reply to the caller.
     pub reply: Reply,
-    /// What the strategy refused, if it did: the caller is told more after a look at the machine.
+    /// The request that the strategy refused, if it did: a diagnosis follows.
     pub refused: Option<Refused>,
 }
 
@@ -33,11 +33,11 @@ pub struct Decision {
 pub struct Refused {
     /// The place of the machine.
     pub board: usize,
-    /// What it was asked.
+    /// The request.
     pub request: Request,
     /// Why.
     pub refusal: Refusal,
-    /// What the strategy takes it for.
+    /// The strategy's view of it.
     pub demand: Demand,
     /// Whether the strategy grants it by the number of free nodes alone.
     pub by_count: bool,
@@ -239,7 +239,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// A request under the next number.
+    /// Returns a request under the next number.
     fn numbered(
         &self,
         board: usize,
@@ -262,7 +262,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// The lease of a request that begins now; `asked_ms` if it has waited.
+    /// Returns the lease of a request that begins now; `asked_ms` if it has waited.
     fn begun(&self, request: &WaitingRequest, parts: &[Cuboid], asked_ms: Option<u64>) -> Lease {
         Lease {
             id: request.id,
@@ -282,7 +282,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// The machine, the tenant, and whether the job's name is free.
+    /// Returns the machine and the tenant, if the job's name is free.
     fn enter(&self, request: &LeaseRequest) -> Result<(usize, String), Problem> {
         let board = self.board(request.machine.as_deref())?;
         if self.state.epoch + 1 >= epoch::MOST {
@@ -362,7 +362,7 @@ impl Deciding<'_> {
         Ok(self.grant(board, tenant, &request, &parts, asked))
     }
 
-    /// A request that the strategy refuses, and what it takes it for.
+    /// Returns a request that the strategy refuses, and what it takes it for.
     fn refused(&self, board: usize, request: Request, refusal: Refusal) -> Stop {
         let machine = self.state.boards[board].machine();
         let demand = Demand::refused(machine, &request);
@@ -370,8 +370,8 @@ impl Deciding<'_> {
         Stop::Refused(Refused { board, request, refusal, demand, by_count })
     }
 
-    /// Books what the machine has granted under the next number. The scheduler plans again for the
-    /// requests whose reservations are in the way.
+    /// Books a grant of the machine under the next number. The scheduler plans again for the waiting
+    /// requests whose reservations overlap it.
     fn grant(
         &mut self,
         board: usize,
@@ -411,7 +411,7 @@ impl Deciding<'_> {
         })
     }
 
-    /// Whether the queue of a machine has a place. A tenant has at most as many as are left, so
+    /// Checks that the queue of a machine has a place. A tenant has at most as many as are left, so
     /// that no tenant can lock the others out.
     fn place_in_queue(&self, board: usize, tenant: &str) -> Result<(), Problem> {
         let most = self.state.limits.waiting;

@@ -69,7 +69,7 @@ impl Deciding<'_> {
         reply::Reservation::of(grid, reservation, leases)
     }
 
-    /// A request would reach into a reservation.
+    /// Returns the problem of a request that would reach into a reservation.
     pub(super) fn reserved_problem(&self, id: u64) -> Problem {
         let detail = self.state.reservations.get(&id).map_or_else(String::new, |one| {
             let (from, to) = (Instant(one.from_ms), Instant(one.to_ms));

@@ -11,7 +11,7 @@ use crate::disk::opened;
 use crate::kills::Load;
 use crate::server::fresh;
 
-/// The lines of the documented backup, as they stand there.
+/// Returns the lines of the documented backup, as they stand there.
 fn documented() -> String {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operating.md");
     let page = fs::read_to_string(page).expect("the page is there");

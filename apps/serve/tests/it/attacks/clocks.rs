@@ -20,7 +20,8 @@ const HOUR: u64 = 3600 * 1000;
 const YEAR: u64 = 365 * 24 * HOUR;
 const THEN: u64 = 1_750_000_000_000;
 
-/// The folder. A process that another test is about to start holds its lock for a moment, too.
+/// Returns the folder. A process that another test is about to start holds its lock for a moment,
+/// too.
 fn locked(folder: &Path) -> DiskFolder {
     let mut opened = None;
     until("the lock", || {

@@ -13,7 +13,7 @@ use crate::server::{Server, fresh};
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const ELSEWHERE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
-/// A server with tokens of an operator and of tenants a and b, and so many places.
+/// Returns a server with tokens of an operator and of tenants a and b, and so many places.
 fn tokens(places: usize) -> (Server, crate::server::Setup) {
     fresh(|setup| {
         setup.give_tokens(&["a", "b"]);
@@ -21,13 +21,13 @@ fn tokens(places: usize) -> (Server, crate::server::Setup) {
     })
 }
 
-/// How many requests of the operator and of tenant b are not answered.
+/// Counts requests of the operator and of tenant b that are not answered.
 fn locked_out(server: &Server, tries: usize) -> usize {
     let of = |token: &'static str| move || server.of(token);
     unanswered(tries, of("root-secret")) + unanswered(tries, of("b-secret"))
 }
 
-/// A request of tenant a whose body of 1 MiB never ends.
+/// Returns a request of tenant a whose body of 1 MiB never ends.
 fn unfinished(sent: usize) -> String {
     request("POST /v1/leases", "a-secret", &" ".repeat(sent), 1 << 20)
 }

@@ -1,4 +1,4 @@
-//! What attackers hold open, and how the others fare meanwhile.
+//! Connections that attackers hold open, and the others meanwhile.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -13,7 +13,7 @@ pub(crate) struct Crowd {
     pub(crate) failed: usize,
 }
 
-/// A connection from an address of this machine; what is not read fills 4 KiB at most.
+/// Returns a connection from an address of this machine; what is not read fills 4 KiB at most.
 pub(crate) fn connect(address: &str, from: Ipv4Addr) -> std::io::Result<TcpStream> {
     let bare = address.trim_start_matches("http://").trim_start_matches("https://");
     let to: SocketAddr = bare.parse().map_err(std::io::Error::other)?;
@@ -48,7 +48,7 @@ impl Crowd {
         crowd
     }
 
-    /// How many of the connections are still open, and their last bytes if they are not.
+    /// Counts the connections that are still open, with the last bytes of others.
     pub(crate) fn open_still(&mut self) -> usize {
         let mut open = 0;
         for stream in &mut self.streams {
@@ -67,7 +67,8 @@ impl Crowd {
     }
 }
 
-/// The head and the body of a request of a tenant, whose body is said to have so many bytes.
+/// Returns the head and the body of a request of a tenant, whose body is said to have so many
+/// bytes.
 pub(crate) fn request(line: &str, token: &str, body: &str, length: usize) -> String {
     format!(
         "{line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\
@@ -75,13 +76,13 @@ pub(crate) fn request(line: &str, token: &str, body: &str, length: usize) -> Str
     )
 }
 
-/// Asks over new connections, each of which grants and ends a lease. How many were not answered as
-/// they are without an attack; a client waits 20 s for each answer.
+/// Asks over new connections, each of which grants and ends a lease. Counts those that were not
+/// answered as they are without an attack; a client waits 20 s for each answer.
 pub(crate) fn unanswered(tries: usize, client: impl Fn() -> Client) -> usize {
     (0..tries).filter(|_| granted(&mut client()).is_none()).count()
 }
 
-/// Whether a lease is granted and ended.
+/// Checks that a lease is granted and ended.
 pub(crate) fn granted(client: &mut Client) -> Option<()> {
     let reply = client.try_post("/v1/leases", r#"{"nodes":1,"ttl_s":60}"#).ok()?;
     let ended = client.try_end(&reply.json()).ok()?;

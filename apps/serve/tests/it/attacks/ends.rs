@@ -1,4 +1,4 @@
-//! What was acknowledged and marked cannot go, or change, unnoticed.
+//! Acknowledged records that are removed or changed.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::disk::{Simulated, files, opened, state_of};
 use crate::random::Random;
 use crate::records::{self, folder};
 
-/// A folder with several files and a snapshot, left by a service that was stopped.
+/// Returns a folder with several files and a snapshot, left by a service that was stopped.
 fn stopped(seed: u64) -> (Simulated, StateSnapshot) {
     let disk = Simulated::default();
     let (groups, _) = records::groups(seed, 16);
@@ -41,7 +41,7 @@ fn journals(disk: &Simulated) -> Vec<String> {
     names
 }
 
-/// Whether a changed folder is refused, with a file in the sentence.
+/// Returns true if a changed folder is refused, with a file in the sentence.
 fn refused(disk: &Simulated) -> bool {
     open(disk).is_err_and(|reason| reason.contains("journal-") || reason.contains("snapshot-"))
 }
@@ -109,7 +109,7 @@ fn the_end_of_a_stopped_journal_is_never_missing_unnoticed() {
     }
 }
 
-/// The frames of a file under another magic, with right sums.
+/// Returns the frames of a file under another magic, with right sums.
 fn other_magic(bytes: &[u8]) -> Vec<u8> {
     let mut other = bytes.to_vec();
     for start in 0..bytes.len().saturating_sub(31) {
@@ -209,7 +209,7 @@ fn what_is_cut_is_at_most_one_write() {
     pavior_trials::attacked("data", "tails of one write and of more", tried, failed);
 }
 
-/// The lines of JSON with a member more, at each object of it in turn.
+/// Returns the lines of JSON with a member more, at each object of it in turn.
 fn with_members(text: &str) -> Vec<String> {
     let places = text.match_indices('{').map(|(at, _)| at + 1);
     let inside = |at: usize| {
@@ -221,7 +221,7 @@ fn with_members(text: &str) -> Vec<String> {
     places.filter(|&at| inside(at)).map(with).collect()
 }
 
-/// A folder with a snapshot of a record, and an empty journal after it.
+/// Returns a folder with a snapshot of a record, and an empty journal after it.
 fn after_snapshot(seq: u64, text: &str) -> Simulated {
     let bytes = format!("{text}{:016x}\n", frame::sum(text.as_bytes()));
     records::after_snapshot(seq, bytes.as_bytes())

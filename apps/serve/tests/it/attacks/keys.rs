@@ -13,7 +13,8 @@ use crate::decisions::begin;
 use crate::random::Random;
 use crate::server::{Server, fresh};
 
-/// The bytes of the files of a folder, and of the folders in it, whose names begin with `start`.
+/// Returns the bytes of the files of a folder, and of the folders in it, whose names begin with
+/// `start`.
 fn bytes(folder: &std::path::Path, start: &str) -> u64 {
     let entries = std::fs::read_dir(folder).map(|entries| entries.flatten().collect::<Vec<_>>());
     let of = |entry: &std::fs::DirEntry| match entry.file_type() {

@@ -35,7 +35,7 @@ fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -
     Some(done)
 }
 
-/// A keyed request for the job of a number.
+/// Returns a keyed request for the job of a number.
 fn ask(number: u64) -> Do {
     let job = Some(JobName::Number(number as i64));
     let command = Command::Lease(LeaseRequest { job, ..LeaseRequest::of(Ask::Shape([1, 1, 1])) });
@@ -47,7 +47,7 @@ async fn answer(writer: &WriterHandle, number: u64) -> Outcome {
     writer.carry_out(ask(number)).await.map(|answer| written(&answer.reply))
 }
 
-/// How often each job was granted, by the journal.
+/// Counts the grants of each job, by the journal.
 fn granted(disk: &Simulated) -> HashMap<u64, u32> {
     let (store, _) = JournalStore::open(Arc::new(disk.clone())).expect("it is sound");
     let mut jobs = HashMap::new();
@@ -63,7 +63,7 @@ fn granted(disk: &Simulated) -> HashMap<u64, u32> {
     jobs
 }
 
-/// Whether a request was sent twice, and one of the two was or may have been carried out.
+/// Returns true if a request was sent twice, and one of the two was or may have been carried out.
 fn twice(outcomes: &[(u64, Outcome)], number: u64) -> bool {
     let same = outcomes.iter().filter(|(other, _)| *other == number);
     same.into_iter().any(|(_, outcome)| matches!(outcome, Ok(_) | Err(Unavailable::Unknown(_))))
@@ -147,7 +147,7 @@ fn a_writer_that_panics_is_not_ready() {
     assert_eq!(granted(&disk), HashMap::from([(1, 1), (2, 1)]));
 }
 
-/// What became of the requests of a client.
+/// The outcomes of the requests of a client.
 #[derive(Default)]
 struct Notes {
     granted: HashMap<u64, u64>,

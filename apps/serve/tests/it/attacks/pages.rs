@@ -16,8 +16,8 @@ fn a_curve_has_the_least_and_the_greatest_of_every_point() {
     pavior_trials::attacked("pages", "random curves, column by column", tried, failed);
 }
 
-/// A job of a second in eleven days, between jobs that come and go: a line of a point or two, and
-/// no more than that.
+/// Checks that a job of a second in eleven days, between jobs that come and go: a line of a point
+/// or two, and no more than that.
 #[test]
 fn a_short_job_among_thousands_is_seen_and_stands_no_longer() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

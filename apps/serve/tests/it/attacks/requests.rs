@@ -22,7 +22,7 @@ const BODIES: [(&str, &str); 9] = [
     ),
 ];
 
-/// The body as text, with one member of one of its objects twice, written as JSON allows.
+/// Returns the body as text, with one member of one of its objects twice, written as JSON allows.
 fn twice(body: &str, random: &mut Random) -> String {
     let value: Value = serde_json::from_str(body).unwrap();
     let objects = count(&value);
@@ -32,7 +32,7 @@ fn twice(body: &str, random: &mut Random) -> String {
     text
 }
 
-/// The objects of a value that have members.
+/// Returns the objects of a value that have members.
 fn count(value: &Value) -> u64 {
     match value {
         Value::Array(list) => list.iter().map(count).sum(),
@@ -76,7 +76,7 @@ fn write(value: &Value, chosen: &mut u64, random: &mut Random, text: &mut String
     }
 }
 
-/// A name of a member, some letters as escapes.
+/// Returns a name of a member, some letters as escapes.
 fn spelled(name: &str, random: &mut Random) -> String {
     let letter = |c: char| match random.below(4) {
         0 => format!("\\u{:04x}", u32::from(c)),

@@ -9,7 +9,7 @@ use crate::disk::state_of;
 use crate::records;
 use crate::takeover::{Database, patience};
 
-/// What is done to a database that is at rest.
+/// A damage to a database that is at rest.
 const DAMAGES: [&str; 18] = [
     "UPDATE pavior_journal SET record = replace(record, '\"at_ms\":', '\"at_ms\":1') WHERE seq = 3",
     "UPDATE pavior_journal SET record = replace(record, '\"at_ms\":', '\"at_ms\":1') WHERE seq =

@@ -65,7 +65,7 @@ fn churn(address: &str, token: &str, rounds: usize, seed: u64) {
     }
 }
 
-/// The events up to a number, and whose they are, by what the operator sees.
+/// Returns the events up to a number, and whose they are, by what the operator sees.
 fn owned(all: &Events, seq: u64) -> Vec<(u64, String, Option<String>)> {
     let mut owners: HashMap<u64, String> = HashMap::new();
     let mut whose = Vec::new();

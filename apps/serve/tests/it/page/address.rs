@@ -1,11 +1,11 @@
-//! What is looked at stands in the address, and an address that is opened elsewhere shows the same.
+//! The address of a view, which shows the same when it is opened elsewhere.
 
 use pavior_trials::Browser;
 use serde_json::json;
 
 use crate::server::fresh;
 
-/// What a reader sees, as far as the address holds it.
+/// The part of a view that the address holds.
 const SEEN: &str = "(() => { const { page, stage } = window.pavior; return JSON.stringify({
     at: page.at, live: page.live, by: page.by, plane: page.plane, job: page.job, deep: stage.isDeep,
     eye: stage.eye(), jobs: [...document.querySelectorAll('#jobs .name .text')].map((one) =>
@@ -61,7 +61,7 @@ fn a_view_can_be_sent_to_a_colleague() {
     browser.until("document.getElementById('tab-waiting').ariaSelected === 'true'");
 }
 
-/// What is no address of a view is left out; nothing of it comes into the page.
+/// Checks that anything that is no address of a view is left out of the page.
 #[test]
 fn an_address_that_cannot_be_read_shows_what_is_usual() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

@@ -7,12 +7,12 @@ use crate::client::{Client, until};
 use crate::reservations::at;
 use crate::server::{Server, fresh};
 
-/// A request for a box that waits if need be.
+/// Returns a request for a box that waits if need be.
 fn lease(shape: [u16; 3], job: &str) -> Value {
     json!({ "shape": shape, "job": job, "estimate_s": 9000, "wait": true })
 }
 
-/// A torus with two jobs, reserved nodes, and two requests that wait.
+/// Returns a torus with two jobs, reserved nodes, and two requests that wait.
 fn planned() -> (Server, Client) {
     let (server, _) = fresh(|setup| {
         setup.machine = "torus:4x4x2".into();

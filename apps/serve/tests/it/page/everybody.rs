@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::server::{Server, fresh};
 
-/// A torus with tenants, a request that waits and one that was refused.
+/// Returns a torus with tenants, a request that waits and one that was refused.
 fn busy() -> Server {
     let (server, _) = fresh(|setup| {
         setup.machine = "torus:4x4x4".into();
@@ -24,8 +24,9 @@ fn busy() -> Server {
     server
 }
 
-/// No barrier in any state: each list, both views, each colouring, a question answered, a job
-/// singled out, the help; light and dark, on a large screen and on a phone; empty; a schedule.
+/// Checks that there is no barrier in any state: each list, both views, each coloring, a question
+/// answered, a job singled out, the help; light and dark, on a large screen and on a phone; empty;
+/// a schedule.
 #[test]
 fn nothing_keeps_people_out() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -87,7 +88,7 @@ fn nothing_keeps_people_out() {
     pavior_trials::attacked("pages", "barriers, by axe-core", tried + 2, 0);
 }
 
-/// Until what was asked for is drawn, and colours have changed.
+/// Waits until the view is drawn, and colors have changed.
 fn settle(browser: &mut Browser) {
     browser.value(
         "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
@@ -95,7 +96,8 @@ fn settle(browser: &mut Browser) {
     );
 }
 
-/// What Tab comes to, in the order of the page; each with a name and a visible ring.
+/// Checks that Tab comes to each control in the order of the page, each with a name and a visible
+/// ring.
 #[test]
 fn every_control_is_reached_by_the_keyboard_and_says_what_it_is() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -142,7 +144,7 @@ fn every_control_is_reached_by_the_keyboard_and_says_what_it_is() {
     assert!(!reached.contains(&"tab-waiting".to_string()), "one stop for the tabs: {reached:?}");
 }
 
-/// Nodes, planes, time and lists by keys alone.
+/// Checks that nodes, planes, time and lists by keys alone.
 #[test]
 fn the_machine_is_walked_node_by_node() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
@@ -190,7 +192,8 @@ fn the_machine_is_walked_node_by_node() {
     browser.value("document.getElementById('single').click()");
 }
 
-/// A reader that wants nothing to move sees Play in steps of a second, and no transitions.
+/// Checks that a reader that wants nothing to move sees Play in steps of a second, and no
+/// transitions.
 #[test]
 fn nothing_moves_where_nothing_may() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

@@ -35,7 +35,7 @@ fn the_first_command_works_as_it_stands() {
     browser.shows("jobs", "first");
 }
 
-/// Where tokens are asked for, the command has a place for one.
+/// Checks that the command has a place for a token if one is asked for.
 #[test]
 fn the_first_command_has_a_place_for_a_token() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

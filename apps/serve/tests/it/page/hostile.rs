@@ -1,4 +1,4 @@
-//! What tenants and users write is text everywhere, and the page asks nobody but its service.
+//! Texts of tenants and users, which are text everywhere; the page asks only its service.
 
 use pavior_trials::Browser;
 use serde_json::json;

@@ -96,7 +96,7 @@ fn the_table_sorts_and_searches_and_shows_place_age_and_end() {
     );
 }
 
-/// 10,000 jobs on a torus: few elements, and every one of them can be reached.
+/// Checks that 10,000 jobs on a torus: few elements, and every one of them can be reached.
 #[test]
 fn ten_thousand_jobs_are_listed_by_few_elements() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };

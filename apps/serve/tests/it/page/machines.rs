@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::server::{Server, fresh};
 
-/// A mesh of 64 nodes, a torus of 64 and a row of 16, with jobs on the first two.
+/// Returns a mesh of 64 nodes, a torus of 64 and a row of 16, with jobs on the first two.
 fn three() -> Server {
     let (server, _) = fresh(|setup| {
         setup.scheduler = Some("fcfs".into());
@@ -88,7 +88,7 @@ fn each_machine_has_its_own() {
     browser.shows("counts", "17 busy");
 }
 
-/// The address has the machine, and an instant of it.
+/// Checks that the address has the machine, and an instant of it.
 #[test]
 fn an_address_leads_to_a_machine() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };

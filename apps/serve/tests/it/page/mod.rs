@@ -75,7 +75,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     browser.until("document.getElementById('when').textContent === 'now'");
     browser.shows("counts", "64 busy");
 
-    // Keys: colours, layers, dark.
+    // Keys: colors, layers, dark.
     browser.press("c");
     browser.until("document.getElementById('by').value === 'tenant'");
     browser.press("l");
@@ -189,10 +189,10 @@ fn a_schedule_plays_without_a_server() {
     assert_eq!(browser.value("getComputedStyle(document.getElementById('ask')).display"), "none");
 }
 
-/// How fast a large machine is drawn. Times are printed, not judged: they depend on what else the
-/// machine does, and here the processor draws; the page's own work for a frame is what a graphics
-/// processor would leave to it. What does not depend on that is judged: only faces that can be seen
-/// are drawn, and the picture is sharp when it rests.
+/// Measures the drawing of a large machine. Times are printed, not judged: they depend on what else
+/// the machine does, and here the processor draws; the page's own work for a frame is what a
+/// graphics processor would leave to it. What does not depend on that is judged: only faces that
+/// can be seen are drawn, and the picture is sharp when it rests.
 #[test]
 fn a_large_machine_is_drawn() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
@@ -219,7 +219,7 @@ fn a_large_machine_is_drawn() {
     browser.picture("large");
 }
 
-/// Tenants have colours of their own, a legend says whose, and requests say what they wait for.
+/// Tenants have colors of their own, a legend says whose, and requests say what they wait for.
 #[test]
 fn colours_are_told_and_waiting_is_explained() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -263,7 +263,7 @@ fn colours_are_told_and_waiting_is_explained() {
     client.post("/v1/nodes/fail", r#"{"node":[7,7]}"#);
     browser.shows("legend", "failed");
 
-    // The operator, whose small job starts now, has a colour as a tenant has.
+    // The operator, whose small job starts now, has a color as a tenant has.
     client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"heidi"}"#);
     browser.press("c");
     browser.press("c");
@@ -271,7 +271,7 @@ fn colours_are_told_and_waiting_is_explained() {
     browser.shows("legend", "operator (2)");
 }
 
-/// The axis ends now, also where nothing happens, and also while the past is looked at.
+/// Checks that the axis ends now, also where nothing happens, and also while the past is looked at.
 #[test]
 fn the_axis_ends_now() {
     let Some(mut browser) = Browser::start(400, 900) else { return };
@@ -292,8 +292,8 @@ fn the_axis_ends_now() {
     browser.picture("past-phone");
 }
 
-/// A tenant's page tells the truth also of leases of which the service does not tell it when they
-/// come and go.
+/// Checks that a tenant's page tells the truth also of leases of which the service does not tell it
+/// when they come and go.
 #[test]
 fn a_tenants_page_keeps_up_with_the_others() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

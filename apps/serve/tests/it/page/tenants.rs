@@ -1,4 +1,4 @@
-//! Many tenants: each has its own colour, or its own pattern over one.
+//! Many tenants: each has its own color, or its own pattern over one.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::server::fresh;
 
-/// What the legend's tenants look like: colour and pattern of each.
+/// The look of the legend's tenants: color and pattern of each.
 const LOOKS: &str = "[...document.querySelectorAll('#legend button .patch')].map((one) =>
     [one.style.backgroundColor, getComputedStyle(one).backgroundImage].join())";
 
@@ -39,7 +39,7 @@ fn each_of_36_tenants_has_its_own() {
         browser.size(1400, 900);
         assert_eq!(browser.barriers().unwrap_or_default(), "", "dark: {dark}");
     }
-    // The nodes have the patterns that the legend has: a striped tenant's are of two colours.
+    // The nodes have the patterns that the legend has: a striped tenant's are of two colors.
     browser.press("2");
     let inks = "(() => { const { stage, page } = window.pavior, { flat } = stage;
         const pen = flat.canvas.getContext('2d');

@@ -1,12 +1,12 @@
-//! What matters, large: held against what the service says.
+//! The large numbers, held against those of the service.
 
 use pavior_trials::Browser;
 use serde_json::json;
 
 use crate::server::fresh;
 
-/// The largest free box, found by the page, has as many nodes as the service's: on machines that
-/// wrap and that do not, nearly empty, nearly full and with nodes that failed.
+/// Checks that the largest free box, found by the page, has as many nodes as the service's: on
+/// machines that wrap and that do not, nearly empty, nearly full and with nodes that failed.
 #[test]
 fn what_fits_is_what_the_service_finds() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
