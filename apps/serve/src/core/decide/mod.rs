@@ -370,8 +370,8 @@ impl Deciding<'_> {
         Stop::Refused(Refused { board, request, refusal, demand, by_count })
     }
 
-    /// Books a grant of the machine under the next number. The scheduler plans again for the waiting
-    /// requests whose reservations overlap it.
+    /// Books a grant of the machine under the next number. The scheduler plans again for the
+    /// waiting requests whose reservations overlap it.
     fn grant(
         &mut self,
         board: usize,
