@@ -227,9 +227,8 @@ def wrapped(block: str) -> str:
         return block.replace("text", "{.text .data}", 1)
     if kind not in {"sh", "console"}:
         return block
-    lines = []
+    lines, more = [], "> " if kind == "console" else ""
     for line in block.splitlines():
-        more = "> " if kind == "console" else ""
         while len(line) > COLUMNS and (kind == "sh" or line.startswith(("$ ", "> "))):
             # Not within quotes, and not so early that only the program's name is left.
             ends = [match.start() for match in BREAK.finditer(line, 20, COLUMNS)]
@@ -238,7 +237,8 @@ def wrapped(block: str) -> str:
                 break
             lines.append(line[: ends[-1]] + " \\")
             line = f"{more}  {line[ends[-1] + 1 :]}"
-        lines.append(line)
+        # Output that begins with a prompt of other shells is none.
+        lines.append(re.sub("^(?=[%#])", "\u2060", line) if more else line)
     return "\n".join(lines) + "\n"
 
 
@@ -257,10 +257,8 @@ def sections() -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 def reference(pages: Pages) -> list[Any]:
     """The reference of the Python package, and what leads to that of the Rust library."""
-    python = []
-    for name in REFERENCE:
-        page = (HERE / f"reference/{name}.md").read_text("utf-8")
-        python.append(pages.once(f"python/{name}.md", lambda page=page: page))
+    files = {name: HERE / f"reference/{name}.md" for name in REFERENCE}
+    python = [pages.once(f"python/{name}.md", page.read_bytes) for name, page in files.items()]
     rust = (HERE / "rust.md").read_text("utf-8").replace("RUSTDOC", "rust/pavior/index.html")
     rust = pages.linked("docs/site/rust.md", rust, "rust.md")
     return [{"Python": python}, {"Rust": pages.once("rust.md", lambda: rust)}]
@@ -296,21 +294,20 @@ def navigation(pages: Pages) -> list[Any]:
 def machine() -> str:
     """The large picture of the home page: the machine that runs in the browser, or a film of one."""
     if (TRY / "pavior.html").exists():
-        return '<iframe src="try/pavior.html" loading="lazy" title="Two machines with the same jobs, running in this page"></iframe>'
-    placements, torus = SOURCE / "machine.jsonl", ["--machine", "torus:32x16"]
+        title = "Two machines with the same jobs, running in this page"
+        return f'<iframe src="try/pavior.html" loading="lazy" title="{title}"></iframe>'
+    placements, torus = str(ROOT / "target/machine.jsonl"), ["--machine", "torus:32x16"]
     jobs = "--sides uniform-decreasing --load 40 --jobs 250 --replications 1 --scheduler easy"
-    strategies.pavior(
-        "simulate", *torus, *jobs.split(), "--strategy", "mfa", "--placements", str(placements)
-    )
+    mfa = ["--strategy", "mfa", "--placements", placements]
+    strategies.pavior("simulate", *torus, *jobs.split(), *mfa)
     title = "A torus of 32x16 nodes and its jobs"
     for name, how in (("machine", ["--animate", "--seconds", "60"]), ("still", ["--at", "3"])):
-        svg = strategies.pavior("plot", str(placements), *torus, *how, "--title", title)
+        svg = strategies.pavior("plot", placements, *torus, *how, "--title", title)
         # The machine alone, without heading and clock.
         nodes = re.search(r'<rect class="gridf" x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"', svg)
         size = 'viewBox="{0} {1} {2} {3}" width="{2}" height="{3}"'.format(*nodes.groups()) if nodes else ""
         svg = re.sub(r'viewBox="[^"]*" width="[^"]*" height="[^"]*"', size, svg, count=1)
         write(SOURCE / f"{name}.svg", svg.encode())
-    placements.unlink()
     return (
         '<picture><source media="(prefers-reduced-motion: reduce)" srcset="still.svg">'
         f'<img src="machine.svg" alt="{title}: jobs come, get their boxes of nodes, and end"></picture>'

@@ -32,7 +32,7 @@ for (const table of document.querySelectorAll(".md-content table:not([class])"))
   for (const row of rows) [...row.cells].forEach((cell, i) => (cell.dataset.label = labels[i]));
   const short = cells.filter((cell) => cell.textContent === "" || (number(cell) !== null && cell.textContent.length < 24));
   table.dataset.kind = 2 * short.length > cells.length ? "numbers" : "words";
-  if (rows.length < 6) continue;
+  if (rows.length < 8) continue;
   heads.forEach((head, column) => {
     if (labels[column] === "") return;
     const button = document.createElement("button");
