@@ -13,8 +13,6 @@ const NO_VERBS: [&str; 8] = ["This", "Its", "Is", "Nodes", "Times", "Boxes", "Jo
 const LIMITS: (usize, usize) = (3, 75);
 /// The limits of folders whose comments are not rewritten yet, as measured. Only tighten them.
 const EXCEPTIONS: &[(&str, (usize, usize))] = &[
-    ("apps/cli", (5, 75)),
-    ("apps/python", (3, 68)),
     ("apps/slurm", (20, 26)),
 ];
 
@@ -107,7 +105,10 @@ fn first_words_are_counted_outside_code() {
     count.add(TEXT);
     assert_eq!(count, Count { sentences: 9, clauses: 3, functions: 2, verbs: 1 });
     let count = |clauses, verbs| Count { sentences: 100, clauses, functions: 100, verbs };
-    for (folder, best, bad) in [("a", (3, 75), (4, 75)), ("apps/cli", (16, 29), (10, 29))] {
+    let loose = |&(folder, (most, least)): &_| (folder, (most, least), (most - 6, least));
+    for (folder, best, bad) in
+        EXCEPTIONS.iter().map(loose).chain([("a", LIMITS, (LIMITS.0 + 1, LIMITS.1))])
+    {
         assert_eq!(of_folder(folder, &count(best.0, best.1)), None);
         assert!(of_folder(folder, &count(bad.0, bad.1)).is_some());
     }

@@ -1,4 +1,4 @@
-//! Who holds what, from JSON lines: the `--busy` of `pavior explain`, `unblock` and `slots`.
+//! Running jobs from JSON lines: the `--busy` of `pavior explain`, `unblock` and `slots`.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,36 +16,36 @@ use crate::failure::{Failure, Place};
 use crate::files;
 use crate::located::{self, Member};
 
-/// Keys that answers of `pavior allocate` and lines of `--placements` have beside, and those of
-/// queues; looked at only where they are asked for.
+/// Keys that also occur in answers of `pavior allocate`, in lines of `--placements` and in queues.
+/// They are read only if needed.
 const BESIDE: &[&str] =
     &["nodes", "requested", "granted", "submit", "start", "end", "estimate", "user"];
 
-/// The numbers that may stand beside a job.
+/// The numbers that a job may have.
 const TIMES: [&str; 3] = ["start", "end", "user"];
 
-/// A state, and the names by which its jobs are known outside.
+/// A state, and the external names of its jobs.
 pub(crate) struct Busy {
     pub(crate) state: State,
     names: Vec<Value>,
-    /// By job: its [`TIMES`], if its line has them.
+    /// The [`TIMES`] of each job, if its line has them.
     times: Vec<[Option<Value>; 3]>,
     known: HashMap<Value, (JobId, usize)>,
-    /// The time at which the jobs run; all are taken without one.
+    /// The time at which the jobs run. Without it, all jobs are accepted.
     instant: Option<f64>,
 }
 
-/// The name of a job, from a file that anyone may have written. It displays as a bounded number of
-/// visible characters.
+/// The name of a job, from an untrusted file. It displays as a bounded number of visible
+/// characters.
 pub(crate) struct JobName<'b>(&'b Value);
 
 impl<'b> JobName<'b> {
-    /// A name as it stands in a file.
+    /// Wraps a name from a file.
     pub(crate) fn of(name: &'b Value) -> JobName<'b> {
         JobName(name)
     }
 
-    /// The name as it stands in the file, for drawings, which escape what they are given.
+    /// Returns the unescaped name, for drawings, which escape their input.
     pub(crate) fn raw(&self) -> String {
         match self.0 {
             Value::String(name) => name.clone(),
@@ -60,31 +60,30 @@ impl fmt::Display for JobName<'_> {
     }
 }
 
-/// Ends of jobs, in whatever unit they were written. They are compared, never added: a plan sees
-/// their ranks, from 1.
+/// Ends of jobs, in any unit. They are only compared, so a plan uses their ranks, from 1.
 pub(crate) struct Ends<'b> {
     by_job: Vec<Option<(f64, &'b Value)>>,
     sorted: Vec<(f64, &'b Value)>,
 }
 
 impl Ends<'_> {
-    /// A job's end.
+    /// Returns the end of a job.
     pub(crate) fn of(&self, job: JobId) -> Option<f64> {
         Some(self.by_job[job.0 as usize]?.0)
     }
 
-    /// The rank of a job's end.
+    /// Returns the rank of the end of a job.
     pub(crate) fn rank(&self, job: JobId) -> Option<Time> {
         let (end, _) = self.by_job[job.0 as usize]?;
         Some(Time(1 + self.sorted.partition_point(|(other, _)| *other < end) as u64))
     }
 
-    /// The rank of a time: 0 if it is before all ends.
+    /// Returns the rank of a time, which is 0 before all ends.
     pub(crate) fn rank_at(&self, at: f64) -> Time {
         Time(self.sorted.partition_point(|(other, _)| *other <= at) as u64)
     }
 
-    /// An end as it was written, by its rank; 0 for now.
+    /// Returns the end with a rank, as written in the file; 0 for now.
     pub(crate) fn at(&self, rank: Time) -> Value {
         match rank {
             Time::ZERO => 0.into(),
@@ -93,7 +92,7 @@ impl Ends<'_> {
     }
 }
 
-/// What is wrong with a line, and which of its bytes.
+/// The error in a line, and the range of the wrong bytes.
 pub(crate) type Wrong = (String, Range<usize>);
 
 /// Reads a file, or standard input if the path is `-`.
@@ -101,15 +100,15 @@ pub(crate) fn read(path: &Path, grid: Grid) -> Result<Busy, Failure> {
     read_at(path, grid, None)
 }
 
-/// Reads a file, or standard input if the path is `-`; of its jobs, only those that run at a time,
-/// if one is given.
+/// Reads a file, or standard input if the path is `-`. If a time is given, accepts only jobs that
+/// run then.
 pub(crate) fn read_at(path: &Path, grid: Grid, instant: Option<f64>) -> Result<Busy, Failure> {
     let mut busy = Busy { instant, ..Busy::none(grid) };
     each_line(path, |line, number| busy.line(line, number))?;
     Ok(busy)
 }
 
-/// Reads the lines of a file, or of standard input if the path is `-`, that are not empty.
+/// Reads the nonempty lines of a file, or of standard input if the path is `-`.
 pub(crate) fn each_line(
     path: &Path,
     mut look: impl FnMut(&str, usize) -> Result<(), Wrong>,
@@ -136,7 +135,7 @@ pub(crate) fn each_line(
     Ok(())
 }
 
-/// A fault that shows its line, or what stands around it in a long one.
+/// Creates an error that shows its line, or its surroundings in a long line.
 fn fault(name: &str, number: usize, line: &str, message: String, span: Range<usize>) -> Failure {
     const AROUND: usize = 60;
     let column = line[..span.start].chars().count() + 1;
@@ -160,58 +159,57 @@ fn fault(name: &str, number: usize, line: &str, message: String, span: Range<usi
 }
 
 impl Busy {
-    /// No job holds a node.
+    /// Creates a state without jobs.
     pub(crate) fn none(grid: Grid) -> Busy {
         let (names, times) = (Vec::new(), Vec::new());
         Busy { state: State::new(grid), names, times, known: HashMap::new(), instant: None }
     }
 
-    /// The machine in this state, for questions that no strategy is asked: any one that takes every
-    /// grid will do.
+    /// Creates the machine in this state, for questions that do not depend on the strategy. It has
+    /// an arbitrary strategy for all grids.
     pub(crate) fn machine(&self) -> Result<Machine, Failure> {
         let first_fit = "ff".parse().map_err(|bad: BadName| Failure::Other(bad.reason))?;
         let machine = self.state.machine(&first_fit, 1);
         machine.map_err(|error| Failure::usage(error.to_string()))
     }
 
-    /// The name of a job, as JSON.
+    /// Returns the name of a job, as JSON.
     pub(crate) fn name(&self, job: JobId) -> &Value {
         &self.names[job.0 as usize]
     }
 
-    /// The name of a job for people: a string without its quotes.
+    /// Returns the name of a job for people, without quotes.
     pub(crate) fn shown_name(&self, job: JobId) -> JobName<'_> {
         JobName(self.name(job))
     }
 
-    /// The job of a name.
+    /// Returns the job with a name.
     pub(crate) fn job_named(&self, name: &Value) -> Option<JobId> {
         self.known.get(name).map(|(job, _)| *job)
     }
 
-    /// The numbers that stand beside jobs as "start", by job.
+    /// Returns the "start" of each job.
     ///
     /// # Errors
-    /// If one is no number.
+    /// Returns an error if one is not a number.
     pub(crate) fn starts(&self) -> Result<Vec<Option<f64>>, Failure> {
         let starts = self.numbers(0)?;
         Ok(starts.into_iter().map(|start| Some(start?.0)).collect())
     }
 
-    /// The numbers that stand beside jobs as "user", by job; those that are no number of a user's
-    /// are left out.
+    /// Returns the "user" of each job. Numbers that cannot be a user's are left out.
     ///
     /// # Errors
-    /// If one is no number.
+    /// Returns an error if one is not a number.
     pub(crate) fn users(&self) -> Result<Vec<Option<u64>>, Failure> {
         let users = self.numbers(2)?;
         Ok(users.into_iter().map(|user| user?.1.as_u64()).collect())
     }
 
-    /// When jobs end, as far as that stands beside them.
+    /// Returns the ends of jobs that have one.
     ///
     /// # Errors
-    /// If an "end" is no number.
+    /// Returns an error if an "end" is not a number.
     pub(crate) fn ends(&self) -> Result<Ends<'_>, Failure> {
         let by_job = self.numbers(1)?;
         let mut sorted: Vec<(f64, &Value)> = by_job.iter().copied().flatten().collect();
@@ -219,7 +217,7 @@ impl Busy {
         Ok(Ends { by_job, sorted })
     }
 
-    /// The times of one of [`TIMES`], and how they were written; null is none.
+    /// Returns one of the [`TIMES`] of each job, and its written form. null counts as missing.
     fn numbers<'b>(&'b self, key: usize) -> Result<Vec<Option<(f64, &'b Value)>>, Failure> {
         let number = |(times, name): (&'b [Option<Value>; 3], &Value)| {
             let Some(value) = times[key].as_ref().filter(|value| !value.is_null()) else {
@@ -329,7 +327,8 @@ impl Busy {
     }
 }
 
-/// The members of the object that a line is, each once, and where it stands.
+/// Parses the object in a line. Returns its members, each of which may occur once, and its
+/// position.
 pub(crate) fn object(line: &str, what: &str) -> Result<(Vec<Member>, Range<usize>), Wrong> {
     let start = line.len() - line.trim_start().len();
     let whole = start..line.len();
@@ -347,7 +346,7 @@ pub(crate) fn object(line: &str, what: &str) -> Result<(Vec<Member>, Range<usize
             return Err((message, member.key_place.clone()));
         }
     }
-    // The same of the objects inside.
+    // The same applies to nested objects.
     json::check(line.as_bytes()).map_err(|error| {
         let (at, reason) = (place(&error, line), json::reason(&error));
         (reason, at..at)
@@ -355,18 +354,18 @@ pub(crate) fn object(line: &str, what: &str) -> Result<(Vec<Member>, Range<usize
     Ok((members, whole))
 }
 
-/// Where a fault stands in its line.
+/// Returns the position of an error in its line.
 pub(crate) fn place(error: &serde_json::Error, line: &str) -> usize {
     let at = error.column().saturating_sub(1).min(line.len());
     (0..=at).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// The value of a member.
+/// Returns the value of a member.
 pub(crate) fn at(line: &str, member: &Member) -> Value {
     serde_json::from_str(&line[member.place.clone()]).unwrap_or_default()
 }
 
-/// Holds the keys of an object to those that are known.
+/// Checks that all keys of an object are known.
 pub(crate) fn only(members: &[Member], known: &[&str], beside: &[&str]) -> Result<(), Wrong> {
     let is_known = |member: &&Member| !known.iter().chain(beside).any(|key| member.key == **key);
     match members.iter().find(is_known) {
@@ -392,7 +391,8 @@ fn cuboid(line: &str, place: &Range<usize>, grid: &Grid) -> Result<Cuboid, Wrong
     Ok(Cuboid::new(read("base", 0)?, read("sides", 1)?))
 }
 
-/// As many numbers as the machine has axes, each at least so large; the missing ones are the least.
+/// Reads one number per axis of the machine, each at least `least`; missing axes get the least
+/// value.
 fn numbers(
     line: &str,
     place: &Range<usize>,

@@ -1,4 +1,4 @@
-//! Logs and lists of failures, with the one option that bounds all inputs.
+//! Logs and lists of failures, with the option that limits all inputs.
 
 use std::path::{Path, PathBuf};
 
@@ -9,13 +9,13 @@ use crate::args::{OfReading, ParameterArgs};
 use crate::failure::{Failure, Place};
 use crate::files;
 
-/// Reads a log; its text, its name or an option says its format.
+/// Reads a log. Its format follows from its text, its name or an option.
 pub(crate) fn read(path: &Path, args: &ParameterArgs<OfReading>) -> Result<Trace, Failure> {
     Ok(read_log(path, &args.given()?.reading(), files::lines())?)
 }
 
-/// The files of an experiment by their paths from a folder; the empty path is the one in which the
-/// command was typed.
+/// Returns the files of an experiment by their paths relative to a folder. The empty path is the
+/// folder in which the command was typed.
 pub(crate) fn folder(path: impl Into<PathBuf>) -> Folder {
     Folder::new(path, files::lines())
 }

@@ -1,4 +1,4 @@
-//! When the jobs of a log will start, from the arguments of a call to a table.
+//! Forecasts for the jobs of a log, from the arguments of a call to a table.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,9 +38,9 @@ const PARAMETERS: [&str; 12] = [
     "log_format",
 ];
 
-/// Each job of a log, told at its submission when it will start: as an interval, from the past
-/// alone. `futures` are run for each forecast, on so many `threads`; no result depends on these.
-/// The other keywords are those of `simulate`.
+/// Forecasts the start of each job of a log at its submission, as an interval, from the past alone.
+/// Each forecast runs `futures` simulations on `threads` threads; the results depend only on the
+/// number of futures. The other keywords are as in `simulate`, and so are the exceptions.
 #[pyfunction]
 #[pyo3(signature = (trace, machine = None, strategy = None, scheduler = None, **parameters))]
 #[pyo3(text_signature = None)]
@@ -85,7 +85,7 @@ pub(crate) fn forecast<'py>(
     Ok(Forecasts { score: Score::of(&judged), judged, rejected, point, jobs: PyOnceLock::new() })
 }
 
-/// Forecasts all jobs, and tells meanwhile how far it is.
+/// Makes all forecasts, and reports the progress.
 fn run(
     py: Python<'_>,
     asked: Asked,
@@ -122,7 +122,7 @@ fn run(
     Ok(done)
 }
 
-/// How many jobs have started, and how many there are.
+/// The number of jobs that have started, and the number of all jobs.
 #[derive(Default)]
 struct Counts {
     done: AtomicU64,
@@ -139,7 +139,7 @@ impl Progress for Counts {
     }
 }
 
-/// What each job of a log was told at its submission, and what came.
+/// The forecast for each job of a log at its submission, and its actual start.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Forecasts {
     point: Point,
@@ -151,33 +151,33 @@ pub(crate) struct Forecasts {
 
 #[pymethods]
 impl Forecasts {
-    /// A row a job that has started, in the order of arrival. Made once.
+    /// A table with one row per job that has started, in the order of arrival. Created once.
     #[getter]
     fn jobs(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         let table = self.jobs.get_or_try_init(py, || Py::new(py, self.table()?))?;
         Ok(table.clone_ref(py))
     }
 
-    /// How many jobs had to wait.
+    /// The number of jobs that had to wait.
     #[getter]
     fn waited(&self) -> u64 {
         self.score.waited
     }
 
-    /// How many can never fit; they are left out.
+    /// The number of jobs that can never fit, which are left out.
     #[getter]
     fn rejected(&self) -> u64 {
         self.rejected
     }
 
-    /// The share of those that had to wait whose start lay in the interval.
+    /// The fraction of jobs that started in the interval, among those that had to wait.
     #[getter]
     fn held(&self) -> f64 {
         self.score.held
     }
 
-    /// The mean pinball loss of the 5, 50 and 95 % quantiles, in seconds, of the intervals and of
-    /// three other forecasts.
+    /// The mean pinball loss of the 5, 50 and 95 % quantiles, in seconds, for the intervals and for
+    /// three other methods.
     #[getter]
     fn losses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let losses = PyDict::new(py);
@@ -188,7 +188,7 @@ impl Forecasts {
         Ok(losses)
     }
 
-    /// The forecasts in words, and the first and the last of them.
+    /// Describes the forecasts, and shows the first and the last of them.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.jobs(py)?.get().excerpt(20).html(&self.summary()))
     }
@@ -222,7 +222,7 @@ impl Forecasts {
         Table::new(columns, TimeUnit::SECOND.name)
     }
 
-    /// The forecasts in a sentence.
+    /// Describes the forecasts in a sentence.
     fn summary(&self) -> String {
         let get = |name| cell(self.point.get(name).unwrap_or_default());
         let [machine, strategy, scheduler] = ["machine", "strategy", "scheduler"].map(get);

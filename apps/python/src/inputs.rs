@@ -1,4 +1,4 @@
-//! Logs and lists of failures for simulations: files, and logs that are in memory already.
+//! Logs and lists of failures for simulations: files, and in-memory logs.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use pavior::files::Limits;
 use pavior::workload::traces::{Filter, ReadOptions, Trace};
 use pavior::workload::{FailureEvent, ReservedNodes};
 
-/// A folder of files, and logs in memory under names of their own.
+/// A folder of files, and in-memory logs with their own names.
 pub(crate) struct Inputs {
     folder: Folder,
     memory: HashMap<String, Arc<Trace>>,
@@ -20,7 +20,7 @@ impl Inputs {
         Inputs { folder: Folder::new(folder, Limits::LINES), memory: HashMap::new() }
     }
 
-    /// Puts a log under the name that experiments use for it.
+    /// Adds a log under the name that experiments use for it.
     pub(crate) fn add(&mut self, name: &str, trace: Arc<Trace>) {
         self.memory.insert(name.to_string(), trace);
     }

@@ -1,7 +1,7 @@
-//! Tables in Arrow memory, handed over without a copy.
+//! Tables in Arrow memory, passed without a copy.
 //!
-//! The Arrow PyCapsule interface needs nothing of any Arrow library of Python: a capsule with a C
-//! stream goes out, a capsule with a C stream comes in.
+//! The Arrow PyCapsule interface needs no Arrow library of Python: capsules with C streams are
+//! passed in both directions.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -22,7 +22,7 @@ use crate::shown::Excerpt;
 
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// Columns in Arrow memory. polars, pyarrow, pandas and DuckDB take it as it is.
+/// A table with columns in Arrow memory. polars, pyarrow, pandas and DuckDB read it without a copy.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Table {
     batch: RecordBatch,
@@ -30,12 +30,12 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A table of these columns, whose times are in `unit`.
+    /// Creates a table of these columns, whose times are in `unit`.
     ///
     /// # Errors
-    /// If they are not equally long.
+    /// Returns an error if the columns are not equally long.
     pub(crate) fn new(columns: Vec<(&str, ArrayRef)>, unit: &str) -> PyResult<Table> {
-        // Whether values are missing here must not change the schema: tables are put together.
+        // The schema must not depend on missing values, because tables are concatenated.
         let columns = columns.into_iter().map(|(name, column)| (name, column, true));
         let batch = RecordBatch::try_from_iter_with_nullable(columns).map_err(value)?;
         let metadata = HashMap::from([("unit".to_string(), unit.to_string())]);
@@ -47,7 +47,7 @@ impl Table {
 
 #[pymethods]
 impl Table {
-    /// What the times are in: `s`, `time_unit` or `cycle`.
+    /// The unit of times: `s`, `time_unit` or `cycle`.
     #[getter]
     fn unit(&self) -> &str {
         &self.unit
@@ -63,7 +63,7 @@ impl Table {
         self.batch.num_rows()
     }
 
-    /// The values of a column as Python objects.
+    /// Returns the values of a column as Python objects. Raises `KeyError` for an unknown column.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let column = self.batch.column_by_name(name).ok_or_else(|| {
             let known = self.columns().join(", ");
@@ -72,7 +72,7 @@ impl Table {
         PyList::new(py, objects(py, column)?)
     }
 
-    /// The rows in order, each as a dictionary by the names of the columns.
+    /// Returns an iterator over the rows, each as a dictionary by column name.
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
         let columns = self.batch.columns().iter().map(|column| objects(py, column));
         let (names, columns) = (self.columns(), columns.collect::<PyResult<Vec<_>>>()?);
@@ -88,7 +88,7 @@ impl Table {
         PyList::new(py, rows)?.try_iter()
     }
 
-    /// The table as an Arrow C stream; `requested_schema` is a wish that is not granted.
+    /// Returns the table as an Arrow C stream. `requested_schema` is ignored.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -101,22 +101,22 @@ impl Table {
         PyCapsule::new_with_value(py, stream, STREAM)
     }
 
-    /// The table as a polars data frame.
+    /// Returns the table as a polars data frame.
     fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("polars")?.call_method1("DataFrame", (slf,))
     }
 
-    /// The table as a pyarrow table.
+    /// Returns the table as a pyarrow table.
     fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("pyarrow")?.call_method1("table", (slf,))
     }
 
-    /// The table as a pandas data frame.
+    /// Returns the table as a pandas data frame.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Table::to_pyarrow(slf)?.call_method0("to_pandas")
     }
 
-    /// The first and the last rows.
+    /// Shows the first and the last rows.
     fn _repr_html_(&self) -> String {
         Excerpt::of(&self.batch, 20).html(&self.summary())
     }
@@ -127,7 +127,7 @@ impl Table {
 }
 
 impl Table {
-    /// Some of its rows as text.
+    /// Returns some rows as text.
     pub(crate) fn excerpt(&self, most: usize) -> Excerpt {
         Excerpt::of(&self.batch, most)
     }
@@ -138,7 +138,7 @@ impl Table {
     }
 }
 
-/// A column as Python objects.
+/// Returns a column as Python objects.
 fn objects<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Vec<Bound<'py, PyAny>>> {
     fn primitive<'py, T: ArrowPrimitiveType>(
         py: Python<'py>,
@@ -190,8 +190,8 @@ fn objects<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Vec<Bound<'py, P
     }
 }
 
-/// The batches of any object with `__arrow_c_stream__`: a polars, pyarrow or pandas table, a
-/// [`Table`].
+/// Returns the batches of any object with `__arrow_c_stream__`: a polars, pyarrow or pandas table,
+/// or a [`Table`].
 pub(crate) fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     let Ok(method) = table.getattr("__arrow_c_stream__") else {
         return Err(PyTypeError::new_err("an Arrow table is an object with __arrow_c_stream__"));
@@ -200,13 +200,14 @@ pub(crate) fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     let capsule = capsule.cast::<PyCapsule>()?;
     let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
     #[expect(unsafe_code, reason = "the C stream interface is raw by definition")]
-    // SAFETY: a capsule of this name holds a valid C stream, as the PyCapsule interface says, and
-    // its name was checked. `from_raw` moves it out and marks the one in the capsule as released.
+    // SAFETY: a capsule with this name contains a valid C stream according to the PyCapsule
+    // interface, and its name was checked. `from_raw` moves it out and marks the one in the capsule
+    // as released.
     let reader = unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr()) }.map_err(value)?;
     reader.map(|batch| batch.map_err(value)).collect()
 }
 
-/// A column of text, also as a dictionary; none if there is no such column.
+/// Returns a column of text, or of a dictionary of texts. `None` if there is no such column.
 pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Option<String>>>> {
     let Some(column) = batch.column_by_name(name) else { return Ok(None) };
     let of = |column: &ArrayRef| -> Option<Vec<Option<String>>> {
@@ -232,8 +233,8 @@ pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Opti
         .ok_or_else(|| value(format!("the column {name:?} is {}, not text", column.data_type())))
 }
 
-/// A column of numbers, whatever their width, or of times, in seconds; none where there is no
-/// column of this name.
+/// Returns a column of numbers of any width, or of times in seconds. `None` if there is no such
+/// column.
 pub(crate) fn numbers(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Option<f64>>>> {
     fn all<T: ArrowPrimitiveType>(column: &ArrayRef, to: fn(T::Native) -> f64) -> Vec<Option<f64>> {
         column.as_primitive::<T>().iter().map(|value| value.map(to)).collect()

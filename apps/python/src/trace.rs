@@ -22,27 +22,28 @@ use crate::interrupt::interruptible;
 use crate::shown::number;
 use crate::table::{Table, batches, numbers, texts};
 
-/// The longest time that a table may name, in seconds: about 30,000 years.
+/// The longest time in a table, in seconds: about 30,000 years.
 const LONGEST: f64 = 1e12;
 
-/// A log of jobs: of a file, or of a table.
+/// A log of jobs, from a file or a table.
 ///
-/// A file is named by its path; its text or its name says the format, or `log_format`. `first`
-/// reads so many job lines only; `filter` keeps jobs whose fields have these values, such as
-/// `partition=gpu,queue=1`; `status` keeps jobs with these values of field 11; `lenient` skips
-/// lines that cannot be read; `dependencies` keeps jobs that follow another and have no submit
-/// time. `processors_per_node` divides sizes that are processors, `nodes_from` is the column of an
-/// SWF log that has nodes, `pieces` keeps parts of jobs.
+/// A file is given by its path. `log_format` names its format; by default it follows from its text
+/// or its name. `first` limits the number of job lines that are read. `filter` keeps jobs whose
+/// fields have these values, such as `partition=gpu,queue=1`. `status` keeps jobs with these values
+/// of field 11. `lenient` skips lines that cannot be read, which otherwise raise `ValueError`.
+/// `dependencies` keeps jobs that follow another job and have no submit time. `processors_per_node`
+/// divides sizes that are processors, `nodes_from` is the column of an SWF log that contains nodes,
+/// and `pieces` keeps parts of jobs.
 ///
-/// A table is any of Arrow (polars, pandas, pyarrow, `Table`), with the columns `submit`, `run` and
-/// `nodes`, and optionally `job`, `estimate`, `x`, `y`, `z`, `freedom`, `user`, `queue` and
+/// A table is any Arrow table (polars, pandas, pyarrow, `Table`) with the columns `submit`, `run`
+/// and `nodes`, and optionally `job`, `estimate`, `x`, `y`, `z`, `freedom`, `user`, `queue` and
 /// `partition`, which may be names. Times are numbers of seconds, timestamps or durations.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Trace {
     pub(crate) trace: Arc<traces::Trace>,
 }
 
-/// What is to be read of a file.
+/// The options for reading a file.
 type Wanted<'a, 'py> =
     (Option<&'a Bound<'py, PyAny>>, Option<&'a str>, Option<&'a str>, bool, bool);
 
@@ -109,7 +110,7 @@ impl Trace {
         Ok(Trace { trace: Arc::new(trace) })
     }
 
-    /// How many jobs there are, how large, and over how long a time.
+    /// Describes the number of jobs, their sizes, and the time that they cover.
     fn summary(&self) -> String {
         let records = &self.trace.records;
         let nodes = || records.iter().map(|record| record.nodes);
@@ -157,7 +158,7 @@ impl Trace {
         Trace::of_table(source)
     }
 
-    /// The old name of `Trace(path)`.
+    /// Reads a file: the old name of `Trace(path)`.
     #[staticmethod]
     #[pyo3(signature = (path, *, first = None, filter = None, status = None, lenient = false))]
     fn read(
@@ -173,7 +174,7 @@ impl Trace {
         Trace::of_file(py, path, (first, filter, status, lenient, false), None)
     }
 
-    /// The old name of `Trace(table)`.
+    /// Reads a table: the old name of `Trace(table)`.
     #[staticmethod]
     fn from_arrow(table: &Bound<'_, PyAny>) -> PyResult<Trace> {
         let py = table.py();
@@ -186,8 +187,8 @@ impl Trace {
         self.trace.records.len()
     }
 
-    /// The jobs in the order of submission: `job`, `submit`, `run`, `estimate` (seconds), `nodes`,
-    /// `x`, `y`, `z`, `freedom`, `user`, `queue`, `partition`; null where nothing is known.
+    /// The jobs in the order of submission: `job`, `submit`, `run`, `estimate` (in seconds),
+    /// `nodes`, `x`, `y`, `z`, `freedom`, `user`, `queue`, `partition`; null if unknown.
     #[getter]
     fn jobs(&self) -> PyResult<Table> {
         let records = || self.trace.records.iter();
@@ -226,7 +227,7 @@ impl Trace {
         )
     }
 
-    /// The first and the last jobs.
+    /// Shows the first and the last jobs.
     fn _repr_html_(&self) -> PyResult<String> {
         Ok(self.jobs()?.excerpt(20).html(&self.summary()))
     }
@@ -236,7 +237,7 @@ impl Trace {
     }
 }
 
-/// The values of a column; none where there is no column.
+/// The values of a column. `None` if there is no such column.
 type Column = Option<Vec<Option<f64>>>;
 
 /// The columns of a batch of rows.
@@ -258,7 +259,7 @@ impl Columns {
             None => Err(value(format!("there is no column {name:?}"))),
             column => Ok(column),
         };
-        // Names become numbers.
+        // Names are replaced by numbers.
         let mut class = |field: Field| match texts(batch, field.key()) {
             Ok(Some(words)) => {
                 let mut number = |word: &str| names.number(field, word.as_bytes()) as f64;
@@ -279,7 +280,7 @@ impl Columns {
         })
     }
 
-    /// The job of a row, which is the one with this index in the whole table.
+    /// Reads the job of a row, which has this index in the whole table.
     fn record(&self, row: usize, index: usize) -> PyResult<Record> {
         let at = |column: &Column| column.as_ref().and_then(|values| values[row]);
         let whole = |name: &str, number: f64, most: f64| {
@@ -325,7 +326,7 @@ impl Columns {
         let freedom = freedom.map_err(|unknown| value(format!("row {index}: {unknown}")))?;
         let tag = |column: &Column| at(column).map_or(-1, |value| value as i64);
         let [user, queue, partition] = &self.tags;
-        // Above 2^53 a float has no place for every whole number.
+        // Above 2^53, a float cannot represent every whole number.
         let number = at(&self.job).map_or(Ok(index as f64), |job| whole("job", job, 9e15))?;
         Ok(Record {
             number: number as u64,

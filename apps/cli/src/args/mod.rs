@@ -1,5 +1,5 @@
-//! The command line, as clap reads it. Names with options stay text here; `input` reads them, so
-//! that faults can be underlined in what was typed.
+//! The command line as clap reads it. Names with options remain text here; `input` parses them, so
+//! that errors can be underlined in the typed text.
 
 mod advise;
 mod bench;
@@ -55,7 +55,7 @@ pub(crate) use yardstick::YardstickArgs;
 #[derive(Debug, Parser)]
 #[command(name = "pavior", version, max_term_width = 100)]
 pub(crate) struct Cli {
-    /// The most bytes that are read of an input, after decompression [default: 512 MiB]
+    /// The maximum size of an input in bytes, after decompression [default: 512 MiB]
     #[arg(long, global = true, value_name = "BYTES", hide_short_help = true)]
     pub(crate) max_input: Option<u64>,
     #[command(subcommand)]
@@ -64,61 +64,61 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Lists the strategies: which nodes a job gets
+    /// Lists the strategies, which choose the nodes of a job
     Strategies(ListArgs),
-    /// Lists the schedulers: which job goes next
+    /// Lists the schedulers, which choose the next job
     Schedulers(ListArgs),
-    /// Lists the patterns: what jobs say to each other
+    /// Lists the communication patterns of jobs
     Patterns(ListArgs),
     /// Lists the metrics
     Metrics(ListArgs),
-    /// A live allocator: one JSON object a line in, one answer a line out
+    /// Runs a live allocator: one JSON object per line in, one answer per line out
     Allocate(AllocateArgs),
-    /// What each strategy would do in a state, and why a request is refused
+    /// Shows the placement of a request by each strategy, and explains refusals
     Explain(ExplainArgs),
-    /// Which jobs to move so that a request fits, or who stands in its way
+    /// Plans moves of jobs so that a request fits, or lists the jobs in its way
     Unblock(UnblockArgs),
-    /// How many boxes of a shape can be placed side by side
+    /// Counts the boxes of a shape that fit side by side
     Slots(SlotsArgs),
-    /// When jobs start, as intervals: those of a log, or of a queue
+    /// Forecasts the start of jobs as intervals, for a log or for a queue
     Forecast(Box<ForecastArgs>),
-    /// What else would have happened to the jobs of a log, and what to change
+    /// Compares alternative settings on the jobs of a log, and recommends changes
     Advise(Box<AdviseArgs>),
-    /// Gives the jobs of a running Slurm boxes of nodes
+    /// Allocates boxes of nodes to the jobs of a running Slurm cluster
     #[cfg(feature = "slurm")]
     Slurm(SlurmArgs),
-    /// Gives the jobs of a running Slurm boxes (not in this build: feature `slurm`)
+    /// Allocates boxes to the jobs of a Slurm cluster (not in this build: feature `slurm`)
     #[cfg(not(feature = "slurm"))]
     #[command(disable_help_flag = true)]
     Slurm(AnyArgs),
-    /// Gives the Jobs of a running Kubernetes boxes of nodes
+    /// Allocates boxes of nodes to the Jobs of a running Kubernetes cluster
     #[cfg(feature = "kube")]
     Kube(KubeArgs),
-    /// Gives the Jobs of a running Kubernetes boxes (not in this build: feature `kube`)
+    /// Allocates boxes to the Jobs of a Kubernetes cluster (not in this build: feature `kube`)
     #[cfg(not(feature = "kube"))]
     #[command(disable_help_flag = true)]
     Kube(AnyArgs),
     /// Compares strategies and schedulers on a synthetic workload or a job log
     Simulate(Box<SimulateArgs>),
-    /// Measures how long an allocation takes, strategy by strategy
+    /// Measures the time of an allocation for each strategy
     Bench(BenchArgs),
     /// Sends a list of messages, JSON lines on standard input, through the network
     Network(NetworkCommandArgs),
-    /// Runs every combination that a file describes, and draws its figures
+    /// Runs every combination in an experiment file, and draws its figures
     Experiment(ExperimentArgs),
     /// Joins the parts of an experiment that was run in shards
     Merge(MergeArgs),
-    /// Lists and runs parts of an experiment, for engines that hand out work themselves
+    /// Lists and runs parts of an experiment, for engines that distribute the work themselves
     Sweep(SweepCommandArgs),
     /// Draws results, distributions, schedules and machines
     Plot(Box<PlotArgs>),
-    /// Runs the experiments of the papers, and judges what they state
+    /// Runs the experiments of the papers, and checks their statements
     Reproduce(ReproduceArgs),
-    /// How far above proven bounds strategies and schedulers are, on twenty sets of jobs
+    /// Measures the gap between strategies and schedulers and proven bounds, on twenty sets of jobs
     Yardstick(YardstickArgs),
-    /// Looks into job logs, converts and generates them
+    /// Summarizes, converts and generates job logs
     Trace(TraceArgs),
-    /// Serves leases of nodes over HTTP, and loses none
+    /// Serves durable leases of nodes over HTTP
     #[cfg(feature = "serve")]
     Serve(Box<ServeArgs>),
     /// Serves leases over HTTP (not in this build: feature `serve`)
@@ -133,7 +133,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// How to print [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }
@@ -148,7 +148,7 @@ pub(crate) struct AnyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ManualArgs {
-    /// Writes a file for each command into this folder, in place of printing
+    /// Writes one file per command into this folder instead of printing
     #[arg(long, value_name = "DIR")]
     pub(crate) into: Option<PathBuf>,
 }
@@ -167,7 +167,7 @@ pub(crate) struct AllocateArgs {
     /// The strategy; see `pavior strategies`
     #[arg(long, short)]
     pub(crate) strategy: String,
-    /// How a number of nodes becomes a box
+    /// The rule that turns a number of nodes into a box
     #[arg(long, default_value = "compact")]
     pub(crate) shape_rule: String,
     /// The seed of random strategies
@@ -175,20 +175,19 @@ pub(crate) struct AllocateArgs {
     pub(crate) seed: u64,
 }
 
-/// What is asked for. The fields are texts and numbers as typed; [`crate::input::request`] reads
-/// them.
+/// A request. The fields are texts and numbers as typed; [`crate::input::request`] parses them.
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
-    /// The box that is asked for, such as 3x2
+    /// The requested box, such as 3x2
     #[arg(long, conflicts_with = "nodes")]
     pub(crate) shape: Option<String>,
-    /// The number of nodes that is asked for; the shape rule makes it a box
+    /// The requested number of nodes, for which the shape rule chooses a box
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) nodes: Option<u32>,
-    /// How a number of nodes becomes a box
+    /// The rule that turns a number of nodes into a box
     #[arg(long, default_value = "compact", conflicts_with = "shape")]
     pub(crate) shape_rule: String,
-    /// The seed of strategies and shape rules that draw
+    /// The seed of strategies and shape rules with random choices
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 }
@@ -198,30 +197,30 @@ pub(crate) struct ExplainArgs {
     /// The machine, such as mesh:8x8
     #[arg(long, short)]
     pub(crate) machine: String,
-    /// Who holds what: JSON lines `{"job":7,"parts":[{"base":[0,0],"sides":[2,3]}]}` in the order
+    /// The running jobs: JSON lines `{"job":7,"parts":[{"base":[0,0],"sides":[2,3]}]}` in the order
     /// of the grants, and `{"node":[1,1]}` for failed nodes; - is standard input
     #[arg(long)]
     pub(crate) busy: PathBuf,
-    /// The time that is looked at: of the jobs of --busy, such as those of `simulate --placements`,
-    /// only those count that run then
+    /// The time of the state: of the jobs in --busy, such as those of `simulate --placements`, only
+    /// those that run at this time count
     #[arg(long)]
     pub(crate) at: Option<f64>,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// How free the job is to be placed: box, turned, any-box, connected or any [default: as each
-    /// strategy does]
+    /// The freedom in placing the job: box, turned, any-box, connected or any
+    /// [default: that of each strategy]
     #[arg(long)]
     pub(crate) freedom: Option<String>,
     /// The strategies to ask, separated by commas [default: all that work on the machine]
     #[arg(long, short)]
     pub(crate) strategy: Option<String>,
-    /// Leaves out, and tells, strategies that do not work on the machine
+    /// Leaves out strategies that do not work on the machine, and names them
     #[arg(long, requires = "strategy")]
     pub(crate) skip_unsupported: bool,
-    /// Draws what each strategy would do
+    /// Draws the placement by each strategy
     #[arg(long)]
     pub(crate) svg: Option<PathBuf>,
-    /// How to print [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }
@@ -230,7 +229,7 @@ pub(crate) struct ExplainArgs {
 pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) parameters: ParameterArgs<OfRuns>,
-    /// Threads; results do not depend on it [default: one per core]
+    /// The number of threads, which does not affect results [default: one per core]
     #[arg(long, help_heading = "Replications")]
     pub(crate) threads: Option<usize>,
     #[command(flatten)]
@@ -240,17 +239,17 @@ pub(crate) struct SimulateArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Results")]
 pub(crate) struct ResultArgs {
-    /// How to print [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
-    /// Leaves the measured time per attempt out
+    /// Leaves out the measured time per attempt
     #[arg(long)]
     pub(crate) no_timing: bool,
     /// Writes the jobs of replication 0 as Batsim's jobs.csv; {strategy}, {scheduler} and {load} in
     /// the name stand for the combination
     #[arg(long)]
     pub(crate) jobs_csv: Option<PathBuf>,
-    /// Writes replication 0 as a whole as Batsim's schedule.json; names as for --jobs-csv
+    /// Writes the whole replication 0 as Batsim's schedule.json; names as for --jobs-csv
     #[arg(long)]
     pub(crate) schedule: Option<PathBuf>,
     /// Writes the schedule of replication 0 as a log in the Standard Workload Format; names as for
@@ -260,11 +259,11 @@ pub(crate) struct ResultArgs {
     /// Writes the placements of replication 0 as JSON lines; names as for --jobs-csv
     #[arg(long)]
     pub(crate) placements: Option<PathBuf>,
-    /// Writes the load of every channel in replication 0 as CSV, where jobs send messages; names as
+    /// Writes the load of every channel in replication 0 as CSV, if jobs send messages; names as
     /// for --jobs-csv
     #[arg(long)]
     pub(crate) channels: Option<PathBuf>,
-    /// Draws it on the machine, as SVG; names as for --jobs-csv
+    /// Draws this load on the machine, as SVG; names as for --jobs-csv
     #[arg(long)]
     pub(crate) heatmap: Option<PathBuf>,
 }

@@ -1,6 +1,6 @@
-//! Options made from the one list of parameters: `--NAME` for each, with its meaning and default.
+//! Options made from the list of parameters: `--NAME` for each, with its meaning and default.
 //!
-//! What is typed stays text here; the list reads it, so that a fault can be underlined.
+//! The typed text stays text here. The list parses it, so that an error can be underlined.
 
 use std::marker::PhantomData;
 
@@ -16,20 +16,20 @@ use crate::failure::Failure;
 
 /// Some of the parameters and controls, as options of a command.
 pub(crate) trait Choice {
-    /// Whether a parameter is among them.
+    /// Returns true if a parameter is among them.
     fn has(parameter: &Parameter) -> bool;
 
-    /// Whether controls are.
+    /// True if controls are among them.
     const CONTROLS: bool = false;
 
-    /// Whether several values of one of [`LISTS`] are compared.
+    /// True if several values of one of [`LISTS`] are compared.
     const COMPARES: bool = false;
 
-    /// Defaults that are not those of the parameters.
+    /// Defaults that differ from those of the parameters.
     const DEFAULTS: &[(&str, &str)] = &[];
 }
 
-/// What places the jobs of a log where nothing is said.
+/// The default strategy and scheduler for the jobs of a log.
 pub(crate) const OF_LOGS: [(&str, &str); 2] = [("strategy", "tff"), ("scheduler", "easy")];
 
 /// All that apply to runs of jobs, and the controls of replications and results.
@@ -45,7 +45,7 @@ impl Choice for OfRuns {
     const COMPARES: bool = true;
 }
 
-/// When jobs come and what they do.
+/// The parameters of the arrivals and the work of jobs.
 #[derive(Debug)]
 pub(crate) struct OfStreams;
 
@@ -84,7 +84,7 @@ impl Choice for OfAdvice {
     const DEFAULTS: &[(&str, &str)] = &OF_LOGS;
 }
 
-/// What to read of a log.
+/// The parameters of reading a log.
 #[derive(Debug)]
 pub(crate) struct OfReading;
 
@@ -109,7 +109,7 @@ impl Choice for OfReading {
     }
 }
 
-/// Where requests come from: drawn sides, or a log.
+/// The parameters of requests, from drawn sides or a log.
 #[derive(Debug)]
 pub(crate) struct OfRequests;
 
@@ -119,7 +119,7 @@ impl Choice for OfRequests {
     }
 }
 
-/// The network alone.
+/// The parameters of the network alone.
 #[derive(Debug)]
 pub(crate) struct OfNetworks;
 
@@ -134,7 +134,7 @@ const LISTS: [&str; 5] = ["strategy", "scheduler", "load", "metrics", "precision
 /// Options of one letter.
 const SHORT: [(&str, char); 2] = [("machine", 'm'), ("strategy", 's')];
 
-/// What was typed of a choice of parameters.
+/// The typed values of a choice of parameters.
 #[derive(Debug)]
 pub(crate) struct ParameterArgs<C> {
     typed: Vec<(&'static str, String)>,
@@ -142,7 +142,7 @@ pub(crate) struct ParameterArgs<C> {
 }
 
 impl<C: Choice> ParameterArgs<C> {
-    /// What was typed, as settings of an experiment.
+    /// Returns the typed values as settings of an experiment.
     pub(crate) fn settings(&self) -> Vec<Setting> {
         let setting = |(name, typed): &(&str, String)| {
             let values =
@@ -155,15 +155,15 @@ impl<C: Choice> ParameterArgs<C> {
         self.typed.iter().map(setting).collect()
     }
 
-    /// What was typed for an option.
+    /// Returns the typed value of an option.
     pub(crate) fn typed(&self, name: &str) -> Option<&str> {
         self.typed.iter().find(|(other, _)| *other == name).map(|(_, typed)| typed.as_str())
     }
 
-    /// The values of all parameters of the choice, or their defaults.
+    /// Returns the values of all parameters of the choice, or their defaults.
     ///
     /// # Errors
-    /// If what was typed is no value of its parameter.
+    /// Returns an error if a typed value is not a value of its parameter.
     pub(crate) fn given(&self) -> Result<Given, Failure> {
         let (mut given, catalogue) = (Given::default(), Catalogue::default());
         for parameter in parameters::ALL.iter().filter(|parameter| C::has(parameter)) {
@@ -177,7 +177,7 @@ impl<C: Choice> ParameterArgs<C> {
     }
 }
 
-/// A fault in a setting, underlined in what was typed.
+/// Converts the error in a setting, underlined in the typed text.
 pub(crate) fn failure(settings: &[Setting], error: SettingError) -> Failure {
     let SettingError { reason, setting, value } = error;
     let (Some(setting), Some((value, span))) = (setting.map(|index| &settings[index]), value)
@@ -229,7 +229,7 @@ fn controls<C: Choice>() -> impl Iterator<Item = &'static Control> {
     CONTROLS.iter().filter(|control| C::CONTROLS && control.heading.is_some())
 }
 
-/// The names of the options, each with whether it has no value.
+/// Returns the names of the options, each with true if it has no value.
 fn names<C: Choice>() -> impl Iterator<Item = (&'static str, bool)> {
     let chosen = parameters::ALL.iter().filter(|parameter| C::has(parameter));
     let chosen = chosen.map(|parameter| (parameter.name, parameter.kind == ValueType::Switch));
@@ -289,7 +289,7 @@ fn option(name: &'static str, help: &str, heading: Heading, default: &str) -> Ar
     }
 }
 
-/// A clause with a capital letter.
+/// Capitalizes the first letter of a clause.
 fn sentence(clause: &str) -> String {
     let mut letters = clause.chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()

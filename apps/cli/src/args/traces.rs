@@ -18,7 +18,7 @@ pub(crate) struct TraceArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {
-    /// Says what is in a log: lines kept and skipped, sizes, run times, load
+    /// Summarizes a log: lines kept and skipped, sizes, run times, load
     Inspect(InspectArgs),
     /// Writes a log in another format
     Convert(ConvertArgs),
@@ -30,19 +30,19 @@ pub(crate) enum TraceCommand {
 pub(crate) struct ConvertArgs {
     /// The log, also gzip; - is standard input
     pub(crate) from: PathBuf,
-    /// The file to write, in the format that its name says
+    /// The file to write, whose name determines the format
     pub(crate) to: PathBuf,
-    /// Gives jobs without a shape the one that --shape-rule chooses for this machine
+    /// The machine for which --shape-rule chooses the shapes of jobs without one
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
-    /// How a number of nodes becomes a box
+    /// The rule that turns a number of nodes into a box
     #[arg(long, default_value = "compact")]
     pub(crate) shape_rule: String,
     /// The seed of random shape rules
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// Writes fields 17 and 18 of an .swf by users' sessions: a job follows the last job of its
-    /// user that had ended by its submission, if at most so long before it (20m, 90s, 1h)
+    /// user that had ended by its submission, within this time (20m, 90s, 1h)
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) sessions: Option<Time>,
     /// The version of Batsim whose names are written
@@ -76,7 +76,7 @@ fn duration(text: &str) -> Result<Time, String> {
 pub(crate) enum Batsim {
     /// Up to version 4.
     V4,
-    /// From version 5 on.
+    /// Version 5 and later.
     V5,
 }
 
@@ -96,10 +96,10 @@ pub(crate) struct GenerateArgs {
     /// The number of jobs
     #[arg(long, default_value_t = 1000)]
     pub(crate) jobs: usize,
-    /// Nodes of the machine that a model is for
+    /// The number of nodes of the machine for the model
     #[arg(long, conflicts_with = "machine")]
     pub(crate) nodes: Option<u32>,
-    /// The machine that sides are drawn for
+    /// The machine for which sides are drawn
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     #[command(flatten)]
@@ -107,7 +107,7 @@ pub(crate) struct GenerateArgs {
     /// The seed
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// The file to write, in the format that its name says [default: SWF on standard output]
+    /// The file to write, whose name determines the format [default: SWF on standard output]
     #[arg(long, short)]
     pub(crate) out: Option<PathBuf>,
 }
@@ -116,15 +116,15 @@ pub(crate) struct GenerateArgs {
 pub(crate) struct InspectArgs {
     /// The log, also gzip; - is standard input
     pub(crate) file: PathBuf,
-    /// The machine that load and sizes are compared with [default: the size in the header]
+    /// The machine to which load and sizes are compared [default: the size in the header]
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     #[command(flatten)]
     pub(crate) read: ParameterArgs<OfReading>,
-    /// Writes a page of HTML [default without a file: standard output]
+    /// Writes an HTML page [default without a file: standard output]
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) html: Option<PathBuf>,
-    /// How to print [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }

@@ -1,4 +1,4 @@
-//! `pavior explain`: what each strategy would do in a state, and why a request is refused.
+//! `pavior explain`: the placement of a request by each strategy, and the reasons for refusals.
 
 use pavior::answers::{
     Blocked, Demand, Question, SearchLimits, Shape, Snapshot, Why, Words, nearest, why,
@@ -19,10 +19,10 @@ use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 use crate::{files, input};
 
-/// The most jobs that are moved in a plan.
+/// The maximum number of jobs that a plan moves.
 const MOVED: usize = 2;
 
-/// The width of tables and sentences, on wider terminals too: lines of a story.
+/// The width of tables and sentences, also on wider terminals.
 const WIDE: usize = 80;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
@@ -56,8 +56,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     }
 }
 
-/// What stands in the way of the boxes that a request may be placed in, if it has any. Jobs end
-/// when their lines say so; without numbers there none ends.
+/// Finds the jobs in the way of the boxes in which a request may be placed, if it has any. Jobs end
+/// at the times in their lines; without a number, they never end.
 fn diagnosed(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), Failure> {
     let machine = busy.machine()?;
     let snapshot = Snapshot::of(&machine);
@@ -71,7 +71,7 @@ fn diagnosed(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), 
     Ok((snapshot, Some(answer)))
 }
 
-/// The strategies named, or all that work on the machine; and those named that are left out.
+/// Returns the named strategies, or all that work on the machine, and those that are left out.
 fn selections(args: &ExplainArgs, grid: &Grid) -> Result<(Vec<Selection>, Vec<LeftOut>), Failure> {
     if let Some(typed) = &args.strategy {
         return input::strategies(typed, grid, args.skip_unsupported);
@@ -80,15 +80,15 @@ fn selections(args: &ExplainArgs, grid: &Grid) -> Result<(Vec<Selection>, Vec<Le
     Ok((all.filter(|selection| selection.supports(grid).is_ok()).collect(), Vec::new()))
 }
 
-/// Everything that there is to tell.
+/// The results, and the settings for printing them.
 struct Story {
     busy: Busy,
     request: Request,
     answers: Vec<Answer>,
-    /// The strategies left out; none where they are an error.
+    /// The strategies that were left out. `None` if that is an error.
     skipped: Option<Vec<LeftOut>>,
     snapshot: Snapshot,
-    /// What stands in the way of the box; none without a box.
+    /// The reason why the box is not free. `None` without a box.
     why: Option<Why>,
 }
 
@@ -101,7 +101,7 @@ impl Story {
         self.why.as_ref()?.blocked.as_ref()
     }
 
-    /// The free box that comes nearest to the one asked for.
+    /// Returns the free box that is most similar to the requested one.
     fn nearest(&self) -> Option<Cuboid> {
         nearest(&self.snapshot, Shape::new(self.request.shape?), 1).pop()
     }
@@ -110,7 +110,7 @@ impl Story {
         self.busy.state.free().largest_free()
     }
 
-    /// Why no place is free, or which one is, in sentences.
+    /// Explains in sentences why no place is free, or which one is.
     fn lines(&self) -> Vec<String> {
         let ends = self.busy.ends().ok();
         let time = |at| ends.as_ref().map_or_else(String::new, |ends| ends.at(at).to_string());
@@ -126,7 +126,7 @@ impl Story {
         self.why.as_ref().map_or(Vec::new(), |why| why.lines(&words))
     }
 
-    /// The request; how free it is only if that was said.
+    /// Returns the request, with its freedom only if one was given.
     fn asked(&self) -> Value {
         let axes = self.grid().axes();
         let mut asked = json!({
@@ -216,7 +216,7 @@ impl Story {
         }
     }
 
-    /// Rows of strategy, granted, reason, nodes, index, number of parts, placement.
+    /// Returns rows of strategy, granted, reason, nodes, index, number of parts, placement.
     fn rows(&self) -> impl Iterator<Item = [String; 7]> {
         self.answers.iter().map(|answer| {
             let name = answer.selection.to_string();
@@ -286,7 +286,7 @@ impl Story {
         )
     }
 
-    /// Why requests are refused, sentence by sentence.
+    /// Explains refusals, one sentence each.
     fn reasons(&self) -> Vec<String> {
         let mut sentences = vec![String::new()];
         for reason in Refusal::ALL {
@@ -309,12 +309,12 @@ impl Story {
         sentences
     }
 
-    /// A box in words, with its number of nodes.
+    /// Formats a box, with its number of nodes.
     fn words(&self, at: &Cuboid) -> String {
         format!("{} ({})", explain::words(self.grid(), at), count(volume(at.sides), "node"))
     }
 
-    /// The highest index that the box could have.
+    /// Returns the highest index that the box could have.
     fn perfect(&self) -> Option<i64> {
         explain::perfect_index(&self.busy.state, self.request.shape?)
     }
@@ -330,7 +330,7 @@ fn sides(grid: &Grid, shape: [u16; 3]) -> String {
     sides.join("x")
 }
 
-/// A number of things, in words.
+/// Formats a number of things.
 fn count(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }

@@ -6,8 +6,8 @@ use pavior::simulation::metrics::ALLOCATION_NS;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
-/// The metrics that a table shows, unless others are named. The measured time is none of them: it
-/// differs from run to run.
+/// The metrics that a table shows by default. The measured time is not among them, because it
+/// varies from run to run.
 const SHOWN: [&str; 6] = [
     "turnaround",
     "utilization",
@@ -20,14 +20,14 @@ const SHOWN: [&str; 6] = [
 /// A metric with its name and unit.
 type Metric = (&'static str, &'static str, Summary);
 
-/// What is printed.
+/// The results to print.
 struct Results<'a> {
     specification: &'a Specification,
     rows: Vec<PointResult<'a>>,
 }
 
-/// Prints results; `named` is what the user typed as metrics, if anything: a table then shows them
-/// all.
+/// Prints results. `named` are the metrics that the user typed, if any: a table then shows all of
+/// them.
 pub(crate) fn print(
     format: Format,
     named: Option<&str>,
@@ -43,12 +43,13 @@ pub(crate) fn print(
     }
 }
 
-/// A log runs to its last departure; what still waits then waits for nodes that never come back, or
-/// for a placement that its strategy never finds. Where several results are compared, their
-/// averages are then not of the same jobs.
+/// Checks for jobs that never started. A log runs to its last departure. Jobs that still wait then
+/// need nodes that are never repaired, or a placement that the strategy never finds. If several
+/// results are compared, their averages are then over different jobs.
 ///
 /// # Errors
-/// If there are such jobs and several results: to be told when the results are written.
+/// Returns an error if there are such jobs and several results. Report it after the results are
+/// written.
 pub(crate) fn check_stuck_jobs(
     specification: &Specification,
     samples: &Samples,
@@ -81,7 +82,7 @@ fn value<'p>(point: &'p Point, name: &str) -> &'p str {
 }
 
 impl Results<'_> {
-    /// The metrics of a row, the measured one last.
+    /// Returns the metrics of a row, the measured one last.
     fn metrics<'r>(&'r self, row: &'r PointResult<'_>) -> impl Iterator<Item = Metric> + 'r {
         row.all_metrics(self.specification.timing)
     }
@@ -134,7 +135,7 @@ impl Results<'_> {
             for column in &columns {
                 let found = self.metrics(row).find(|(name, ..)| name == column);
                 let time = row.allocation_ns.filter(|_| *column == ALLOCATION_NS);
-                // A table is read at a glance: four decimals are enough.
+                // Four decimals are enough for a table.
                 cells.push(match (time, found) {
                     (Some(time), _) => format!("{:.4}", time.median),
                     (None, Some((_, _, summary))) => format!("{summary:.4}"),
@@ -155,7 +156,7 @@ impl Results<'_> {
         self.footnotes(left).iter().try_for_each(|line| output::text(line, width))
     }
 
-    /// Whether rows differ in a parameter.
+    /// Returns true if rows differ in a parameter.
     fn varies(&self, name: &str) -> bool {
         self.rows.iter().any(|row| row.point.get(name) != self.rows[0].point.get(name))
     }
@@ -181,7 +182,7 @@ impl Results<'_> {
         if most > 1 { line + "; mean ± half-width of the 95 % confidence interval" } else { line }
     }
 
-    /// What a reader must know to read the table right.
+    /// Returns notes that are necessary to read the table correctly.
     fn footnotes(&self, left: usize) -> Vec<String> {
         let mut notes = Vec::from_iter(self.specification.left_out_in_words());
         let overloaded = self.names(|row| row.overloaded);
@@ -215,7 +216,7 @@ impl Results<'_> {
         notes
     }
 
-    /// The combinations of some rows, in words.
+    /// Describes the combinations of some rows.
     fn names(&self, wanted: impl Fn(&PointResult<'_>) -> bool) -> String {
         if self.rows.len() > 1 && self.rows.iter().all(&wanted) {
             return "all of them".to_string();
@@ -240,7 +241,7 @@ impl Results<'_> {
         self.rows.iter().any(turns_away)
     }
 
-    /// Whether two rows of one load rejected different jobs.
+    /// Returns true if two rows with the same load rejected different jobs.
     fn rejected_sets_differ(&self) -> bool {
         let rejected = |row: &PointResult<'_>| -> Vec<u64> {
             row.samples.iter().map(|sample| sample.rejected_set).collect()
@@ -257,15 +258,15 @@ fn turns_away(row: &PointResult<'_>) -> bool {
     !row.point.is_snapshot() && row.samples.iter().any(|run| run.rejected > 0)
 }
 
-/// The mean number of jobs that a run turned away.
+/// Formats the mean number of jobs that a run turned away.
 fn turned_away_of(row: &PointResult<'_>) -> String {
     let sum: u64 = row.samples.iter().map(|run| run.rejected).sum();
     let mean = sum as f64 / row.samples.len().max(1) as f64;
     if mean.fract() == 0.0 { mean.to_string() } else { format!("{mean:.1}") }
 }
 
-/// Metrics in their order, but first those that were added to the usual ones (`+NAME`), so that a
-/// narrow table does not leave out what was asked for.
+/// Returns the metrics in their order, but first those that were added to the default ones
+/// (`+NAME`), so that a narrow table does not leave these out.
 fn added_first<'m>(available: &[&'m str], named: &str) -> Vec<&'m str> {
     let added: Vec<&str> = named.split(',').filter_map(|name| name.strip_prefix('+')).collect();
     let mut columns = available.to_vec();

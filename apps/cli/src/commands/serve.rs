@@ -59,11 +59,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     })
 }
 
-/// The machines of the command line. Without any, the machines of the data folder are served; for
-/// a fresh folder it is one machine of 16x16 nodes.
+/// Reads the machines of the command line. Without any, the machines of the data folder are served;
+/// for a new folder this is one machine of 16x16 nodes.
 ///
-/// The service reads the names again, as it reads those of its records. They are read here so that
-/// a fault is underlined in what was typed.
+/// The service parses the names again, like those in its records. They are parsed here so that an
+/// error can be underlined in the typed text.
 fn machines(args: &ServeArgs) -> Result<Vec<MachineSpec>, Failure> {
     let typed: Vec<&str> = match args.machine[..] {
         [] if Layout::is_fresh(&args.data) => vec!["mesh:16x16"],
@@ -99,10 +99,10 @@ fn scheduler(args: &ServeArgs) -> Result<Option<String>, Failure> {
     served.map(Some).map_err(|error| Failure::option("--scheduler", typed, 0, &error))
 }
 
-/// The most shapes whose slots are counted for one scrape.
+/// The maximum number of shapes whose slots are counted per scrape.
 const SHAPES: usize = 16;
 
-/// The shapes of which the metrics count slots.
+/// Parses the shapes whose slots the metrics count.
 fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
     let mut all: Vec<Sides> = Vec::new();
     for (at, part) in input::parts(typed).filter(|_| !typed.is_empty()) {
@@ -120,7 +120,8 @@ fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
     Ok(all)
 }
 
-/// `NAME=GRID`, or the grid of the machine `default`. The name becomes a part of paths of requests.
+/// Splits `NAME=GRID`, or returns the name `default` with the grid. The name becomes part of
+/// request paths.
 fn name_and_grid(typed: &str) -> Result<(&str, &str), Failure> {
     let (name, grid) = typed.split_once('=').unwrap_or(("default", typed));
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);

@@ -1,6 +1,6 @@
-//! `pavior simulate`: strategies and schedulers compared.
+//! `pavior simulate`: a comparison of strategies and schedulers.
 //!
-//! The options make a specification, which is run as an experiment is.
+//! The options are converted to a specification, which runs like an experiment.
 
 use pavior::experiments::{
     Environment, Folder, Keys, NoStore, Policy, Recording, Scenario, Setting, Shard, Specification,
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     same_jobs
 }
 
-/// Says how many lines of a log are no jobs that can be run.
+/// Reports the number of lines of a log that are not valid jobs.
 pub(crate) fn note_skipped_lines(folder: &Folder) {
     for log in folder.logs() {
         log.notes().for_each(say_note);
@@ -101,7 +101,7 @@ fn of_dependencies(records: &[Record]) -> String {
     text
 }
 
-/// Notes how many predecessors are rejected, where jobs follow others.
+/// Reports the number of rejected predecessors, if jobs follow others.
 fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
     if !folder.logs().iter().any(|log| log.report.follows) {
         return Ok(());
@@ -120,7 +120,7 @@ fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), F
     Ok(())
 }
 
-/// Says an oddity of a log.
+/// Reports a peculiarity of a log.
 pub(crate) fn say_note(note: &Note) {
     let text = shown(&note.text);
     match note.count {
@@ -130,13 +130,13 @@ pub(crate) fn say_note(note: &Note) {
     }
 }
 
-/// The specification that settings make; a fault is underlined in what was typed.
+/// Creates the specification from settings. An error is underlined in the typed text.
 fn specification(settings: &[Setting]) -> Result<Specification, Failure> {
     Specification::from_settings(settings, "simulate", Keys::Options)
         .map_err(|error| args::failure(settings, error))
 }
 
-/// The first scenario that settings make, for commands that ask for its jobs alone.
+/// Creates the first scenario of the settings, for commands that only use its jobs.
 pub(crate) fn scenario(settings: &[Setting]) -> Result<Scenario, Failure> {
     let specification = specification(settings)?;
     let point = &specification.points[0];
@@ -144,7 +144,7 @@ pub(crate) fn scenario(settings: &[Setting]) -> Result<Scenario, Failure> {
         .map_err(Failure::of_input)
 }
 
-/// A log that draws no numbers is run once, whatever number of replications is asked for.
+/// Sets the number of replications to one for a log without random draws.
 fn run_logs_once(specification: &mut Specification) {
     if specification.draws() {
         return;

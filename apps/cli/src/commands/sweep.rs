@@ -1,8 +1,8 @@
-//! `pavior sweep`: tells which replications an experiment wants, and runs some of them. Engines
-//! that hand out work themselves use it.
+//! `pavior sweep`: lists the replications that an experiment still needs, and runs some of them. It
+//! is for engines that distribute the work themselves.
 //!
-//! Invariant: what is wanted is a function of the replications that are known. So neither the
-//! engine nor lost workers can change a result.
+//! Invariant: the list depends only on the known replications. So neither the engine nor lost
+//! workers can change a result.
 
 use std::collections::HashSet;
 use std::io;
@@ -24,7 +24,7 @@ use crate::failure::Failure;
 use crate::run_directory::{self, Part, described};
 use crate::{files, logs, output, pool};
 
-/// Replications of a point, as JSON has them: the last one belongs to them, unlike in a [`Span`].
+/// Replications of a point in JSON. Unlike in a [`Span`], the last one is included.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Replications {
@@ -43,13 +43,13 @@ pub(crate) fn run(args: &SweepCommandArgs) -> Result<(), Failure> {
     }
 }
 
-/// The experiment of a directory, as text and as read. It need not have been begun.
+/// Reads the experiment of a directory, and returns it with its text. It need not have begun.
 fn experiment(directory: &Path) -> Result<(String, Specification), Failure> {
     let name = directory::note(directory)?.map(|note| note.run.name);
     described(directory, name.as_deref().unwrap_or("experiment"))
 }
 
-/// Prints what is wanted, given the directory and the parts that were run elsewhere.
+/// Prints the remaining spans, given the directory and the parts that were run elsewhere.
 fn wanted(args: &WantedArgs) -> Result<(), Failure> {
     let (text, specification) = experiment(&args.directory)?;
     let mut known = directory::known(&args.directory, &specification)?;
@@ -76,7 +76,7 @@ fn wanted(args: &WantedArgs) -> Result<(), Failure> {
     table.print(output::width()).map(drop)
 }
 
-/// The spans, cut into pieces of at most so many replications.
+/// Cuts the spans into pieces with at most `most` replications.
 fn cut(spans: &[Span], most: u64) -> Vec<Replications> {
     let mut all = Vec::new();
     for &Span { point, mut first, end } in spans {
@@ -102,7 +102,7 @@ fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
     let places = spans
         .iter()
         .flat_map(|span| (span.first..=span.last).map(|replication| (span.point, replication)));
-    // Spans may overlap, and may name what the part has already.
+    // Spans may overlap, and may contain replications that the part already has.
     let mut places: Vec<(usize, u64)> = places.filter(|place| !known.contains(place)).collect();
     places.sort_unstable();
     places.dedup();
@@ -111,7 +111,7 @@ fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
         .map_err(|error| failure(&specification, &args.out, error))
 }
 
-/// The spans of a file; every replication must be one that the experiment can have.
+/// Reads the spans of a file. The experiment must be able to have every replication.
 fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replications>, Failure> {
     let text = if path == Path::new("-") {
         io::read_to_string(pavior::files::stdin(Limits::DOCUMENT)?)?
@@ -135,7 +135,7 @@ fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replicat
     }
 }
 
-/// Runs replications, given as points with numbers, in order. Keeps each as soon as it ends.
+/// Runs replications, given as points with numbers, in order. Stores each as soon as it ends.
 fn replicate(
     specification: &Specification,
     places: &[(usize, u64)],

@@ -1,4 +1,5 @@
-//! Logs as people have them: by other names, from standard input, with sizes in processors.
+//! Logs in the form in which people have them: with other names, from standard input, with sizes in
+//! processors.
 
 use std::io::Write as _;
 
@@ -109,7 +110,7 @@ fn names_may_be_in_filters_and_rules() {
     assert!(said.contains("`g` is no partition of the log"), "{said}");
 }
 
-/// Every small log of the folder of cases beside the repository, where it is there.
+/// Reads every small log in the folder of cases next to the repository, if it exists.
 #[test]
 fn cases_beside_the_repository_are_read() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/cases/logs");

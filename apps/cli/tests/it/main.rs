@@ -1,4 +1,4 @@
-//! The command line, seen from outside.
+//! Tests of the command line through the program.
 
 #![allow(clippy::disallowed_methods, reason = "paths of tests are their own")]
 
@@ -55,7 +55,7 @@ fn pavior(arguments: &[&str], input: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A command that fails before it reads closes the pipe; that is not this test's business.
+    // A command that fails before it reads closes the pipe, which is irrelevant here.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     child.wait_with_output().unwrap()
 }
@@ -75,7 +75,7 @@ fn good(arguments: &[&str]) -> String {
     stdout(&output)
 }
 
-/// Runs `pavior`, which must end with status 2, print nothing, and not panic; returns its message.
+/// Runs `pavior`, which must end with status 2, print nothing, and not panic. Returns its message.
 fn refused(arguments: &[&str]) -> String {
     let output = pavior(arguments, "");
     let message = stderr(&output);
@@ -85,7 +85,7 @@ fn refused(arguments: &[&str]) -> String {
     message
 }
 
-/// Runs `pavior`, which must refuse its arguments with a message that has these words.
+/// Runs `pavior`, which must reject its arguments with a message that contains these words.
 fn refused_for(arguments: &[&str], words: &str) {
     let message = refused(arguments);
     assert!(message.contains(words), "{arguments:?}: {message}");

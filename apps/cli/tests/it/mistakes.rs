@@ -1,4 +1,4 @@
-//! Wrong usage and wrong input: a clear message that names the place, status 2, no panic.
+//! Wrong usage and wrong input: a clear message with the position, status 2, no panic.
 
 use std::path::PathBuf;
 
@@ -58,7 +58,7 @@ fn numbers_out_of_range() {
     }
 }
 
-/// A file with the given bytes in a folder that is removed at the end.
+/// Writes a file with the given bytes in a temporary folder.
 fn file(folder: &tempfile::TempDir, name: &str, bytes: &[u8]) -> PathBuf {
     let path = folder.path().join(name);
     std::fs::write(&path, bytes).unwrap();

@@ -1,8 +1,8 @@
-//! Changed inputs for every parser: none panics, none takes for ever, every line of the protocol
-//! has an answer.
+//! Mutated inputs for every parser: none panics or hangs, and every line of the protocol has an
+//! answer.
 //!
-//! The corpus is `fuzz/corpus`; a file added there is used. The checks spend a bounded time;
-//! `cargo xtask fuzz MINUTES` spends more, from another place of the sequence each time.
+//! The corpus is `fuzz/corpus`; files added there are used. The checks run for a bounded time.
+//! `cargo xtask fuzz MINUTES` runs longer, from a different position in the sequence each time.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -13,7 +13,7 @@ use pavior::text::excerpt;
 use pavior::workload::traces::{Format, ReadOptions};
 use pavior::workload::{TimeUnit, read_failures};
 
-/// Draws by a congruence: the same for the same seed.
+/// A linear congruential generator, with the same sequence for the same seed.
 struct Draw(u64);
 
 impl Draw {
@@ -93,7 +93,7 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// Hands an input to the parsers that its name asks for.
+/// Passes an input to the parsers for its file name.
 fn parse(name: &str, bytes: &[u8]) {
     let grid: Grid = "mesh:4x4".parse().unwrap();
     let text = String::from_utf8_lossy(bytes);
@@ -130,7 +130,7 @@ fn harmless(name: &str, message: &str) {
     assert!(!message.contains(hidden) && message.chars().count() < 1000, "{name}: {message:?}");
 }
 
-/// For how long, and from which seed on.
+/// Returns the duration, and the first seed.
 fn plan() -> (Duration, u64) {
     match std::env::var("PAVIOR_FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok()) {
         Some(seconds) => {

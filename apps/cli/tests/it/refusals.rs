@@ -1,11 +1,11 @@
-//! What would do nothing, or come to nothing, is refused.
+//! Options and inputs without any effect are rejected.
 
 use crate::{good, pavior, refused, refused_for, stderr};
 
 const LOG: &str = "1 0 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n\
                    2 5 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n";
 
-/// A folder with a log of two jobs and, under a name, a file; their paths.
+/// Creates a folder with a log of two jobs and a file with a given name, and returns their paths.
 fn folder(name: &str, contents: &str) -> (tempfile::TempDir, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let [log, other] = ["log.swf", name].map(|name| folder.path().join(name));
@@ -117,7 +117,7 @@ fn jobs_that_could_never_be_placed_are_told() {
     };
     assert!(table("mesh:3x1").contains("turned away"), "{}", table("mesh:3x1"));
     assert!(!table("mesh:2x2").contains("turned away"), "{}", table("mesh:2x2"));
-    // Beside the mean, and in words.
+    // Next to the mean, and in words.
     let text = table("mesh:3x1");
     let head = text.lines().find(|line| line.starts_with("strategy")).unwrap();
     assert!(head.contains("turned away"), "{text}");

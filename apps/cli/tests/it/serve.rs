@@ -1,4 +1,4 @@
-//! `pavior serve` as a user starts it: on its Unix socket, with the options that it has.
+//! `pavior serve` as a user starts it: on its Unix socket, with its options.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::{pavior, stderr};
 
-/// A service in a folder of its own, and a connection to its socket.
+/// A service in its own folder, and a connection to its socket.
 pub(crate) struct Service {
     process: Child,
     stream: BufReader<UnixStream>,
@@ -20,7 +20,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Starts one with more arguments.
+    /// Starts a service with additional arguments.
     pub(crate) fn start(arguments: &[&str]) -> Service {
         let folder = TempDir::new().unwrap();
         let mut process = Command::new(env!("CARGO_BIN_EXE_pavior"))
@@ -39,7 +39,7 @@ impl Service {
         Service { process, stream, address, used: Instant::now(), folder }
     }
 
-    /// Sends a request; the status and the body of its answer.
+    /// Sends a request. Returns the status and the body of its answer.
     pub(crate) fn send(&mut self, method: &str, path: &str, body: &str) -> (u16, Value) {
         // The service closes connections that are idle for 10 s.
         if self.used.elapsed() > Duration::from_secs(4) {
@@ -70,7 +70,7 @@ impl Service {
         (status, serde_json::from_slice(&bytes).unwrap())
     }
 
-    /// A signal by name, and how long the process then takes to end well.
+    /// Sends a signal by name, and returns the time until the process ends successfully.
     fn end(&mut self, signal: &str) -> Duration {
         let began = Instant::now();
         let pid = self.process.id().to_string();
@@ -100,7 +100,7 @@ fn the_default_is_a_unix_socket_in_the_folder_of_the_data() {
     assert_eq!((status, &lease["parts"]), (201, &json!([{"base":[0,0],"sides":[2,3]}])));
     let (_, machine) = service.send("GET", "/v1/machine", "");
     assert_eq!((&machine["machine"], &machine["strategy"]), (&json!("mesh:16x16"), &json!("tff")));
-    // What the process itself started is known to be the operator's.
+    // Connections from the same user are the operator's.
     assert_eq!(service.send("POST", "/v1/nodes/drain", r#"{"node":[9,9]}"#).0, 200);
     assert!(service.end("TERM") < Duration::from_secs(40));
 }

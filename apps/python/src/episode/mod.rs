@@ -58,8 +58,7 @@ impl Episodes {
 
 #[pymethods]
 impl Episodes {
-    /// `jobs` is the number of jobs of an episode. By default it is all jobs of a log, or 1,000
-    /// synthetic jobs.
+    /// Creates episodes of `jobs` jobs each; by default all jobs of a log, or 1,000 synthetic jobs.
     #[new]
     #[pyo3(signature = (machine, strategy, scheduler, *, jobs = None, **parameters))]
     fn new(

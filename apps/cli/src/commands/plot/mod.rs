@@ -40,7 +40,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
     let mut head = String::new();
     let read = files::open(first)?.read_line(&mut head);
     read.map_err(|error| match error.kind() {
-        // It is no text.
+        // It is not text.
         std::io::ErrorKind::InvalidData if !error.to_string().contains("longer") => unknown(first),
         _ => wrong(first, error),
     })?;
@@ -75,7 +75,7 @@ fn wrong(path: &Path, reason: impl std::fmt::Display) -> Failure {
     Failure::usage(format!("{}: {reason}", files::shown(path)))
 }
 
-/// Every figure that an experiment declares, from its tables.
+/// Draws every figure that an experiment declares, from its tables.
 fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     let note = run_directory::note(directory)?;
     verify(directory, &note, &[run_directory::EXPERIMENT, "results.csv", "timings.csv"])?;
@@ -101,7 +101,7 @@ fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A chart of a table of results.
+/// Draws a chart of a table of results.
 fn of_results(path: &Path, reader: impl Read, args: &PlotArgs) -> Result<(), Failure> {
     one_input(args)?;
     let mut table = Table::from_csv(reader).map_err(|error| wrong(path, error))?;
@@ -162,14 +162,14 @@ fn of_results(path: &Path, reader: impl Read, args: &PlotArgs) -> Result<(), Fai
     Ok(())
 }
 
-/// Whether all numbers that are drawn are finite.
+/// Checks that all drawn numbers are finite.
 fn finite(table: &Table, x: &Parameter, y: &str) -> Result<(), String> {
     let numeric = matches!(x.kind, ValueType::Number | ValueType::Count);
     for row in table.rows.iter().filter(|row| row.metric == y) {
         if let Some(mean) = row.summary.mean.filter(|mean| !mean.is_finite()) {
             return Err(format!("a mean of {y} is {mean}, which cannot be drawn"));
         }
-        // An interval without end is drawn without one.
+        // An infinite interval is left out.
         if let Some(half) = row.summary.ci95.filter(|half| half.is_nan() || *half < 0.0) {
             return Err(format!("a half-width of {y} is {half}, which cannot be drawn"));
         }
@@ -181,7 +181,7 @@ fn finite(table: &Table, x: &Parameter, y: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What to do where there are too many series.
+/// Suggests a filter if there are too many series.
 fn crowded(chart: &Chart, figure: &Figure, table: &Table) -> String {
     let names: Vec<&str> = figure.series.iter().map(|&one| parameters::ALL[one].name).collect();
     let example = figure.series.last().and_then(|&last| {
@@ -199,7 +199,7 @@ fn crowded(chart: &Chart, figure: &Figure, table: &Table) -> String {
     )
 }
 
-/// The distribution of a column of one or more `jobs.csv`.
+/// Draws the distribution of a column of one or more `jobs.csv`.
 fn of_jobs(args: &PlotArgs) -> Result<(), Failure> {
     let column = args.chart.cdf.as_deref().unwrap_or("turnaround_time");
     let mut samples = Vec::new();
@@ -238,7 +238,7 @@ fn of_jobs(args: &PlotArgs) -> Result<(), Failure> {
     write_chart(args, &pavior::draw::cdf(&title, axis, &samples))
 }
 
-/// A schedule, a machine at an instant, or an animation.
+/// Draws a schedule, a machine at a time, or an animation.
 fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
     one_input(args)?;
     let options = &args.placements;
@@ -275,7 +275,7 @@ fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
     write_text(args, &svg.map_err(|error| wrong(path, error))?)
 }
 
-/// Says so where `--filter` would do nothing.
+/// Fails if `--filter` would have no effect.
 fn no_filter(args: &PlotArgs) -> Result<(), Failure> {
     match args.chart.filter {
         None => Ok(()),
@@ -302,12 +302,12 @@ fn logarithmic(args: &PlotArgs) -> Result<(bool, bool), Failure> {
     Ok((has("x"), has("y")))
 }
 
-/// SVG, or Vega-Lite where the file's name asks for JSON.
+/// Writes SVG, or Vega-Lite if the name of the file asks for JSON.
 fn write_chart(args: &PlotArgs, chart: &Chart) -> Result<(), Failure> {
     let json = args.out.as_ref().is_some_and(|out| files::has_extension(out, "json"));
     let text =
         if json { format!("{:#}\n", pavior::draw::vega(chart)) } else { pavior::draw::svg(chart) };
-    // Standard output has no name, and is given SVG.
+    // Standard output has no name, so it gets SVG.
     write_text(args, &text)
 }
 

@@ -1,4 +1,4 @@
-//! What became of each job of replication 0: `--jobs-csv`, `--schedule`, `--swf` and
+//! The history of each job of replication 0: `--jobs-csv`, `--schedule`, `--swf` and
 //! `--placements`.
 
 mod batsim;
@@ -31,15 +31,18 @@ enum Kind {
     Heatmap,
 }
 
-/// What is told of a combination in the names of its files.
+/// The parts of a combination that can occur in the names of its files.
 const MARKS: [&str; 3] = ["strategy", "scheduler", "load"];
 
-/// The files that will be written, checked before anything is run.
+/// The files to write, checked before anything is run.
 pub(crate) struct Files(Vec<(Kind, &'static str, PathBuf)>);
 
 impl Files {
+    /// Plans the files.
+    ///
     /// # Errors
-    /// If a name does not tell the combinations apart, or a file cannot be written.
+    /// Returns an error if a name does not distinguish the combinations, or if a file cannot be
+    /// written.
     pub(crate) fn plan(args: &ResultArgs, specification: &Specification) -> Result<Files, Failure> {
         let options = [
             (Kind::JobsCsv, "--jobs-csv", &args.jobs_csv),
@@ -91,7 +94,7 @@ impl Files {
         Ok(Files(files))
     }
 
-    /// Whether any file is asked for.
+    /// Returns true if any file is requested.
     pub(crate) fn are_wanted(&self) -> bool {
         !self.0.is_empty()
     }
@@ -112,7 +115,7 @@ impl Files {
     }
 }
 
-/// Refuses files that are inputs, or each other.
+/// Checks that no file is an input or another output.
 fn overwrites_nothing(
     files: &[(Kind, &'static str, PathBuf)],
     specification: &Specification,
@@ -139,7 +142,7 @@ fn overwrites_nothing(
     Ok(plan.check()?)
 }
 
-/// Whether a name tells the combinations apart.
+/// Checks that a name distinguishes the combinations.
 fn check_name(option: &str, path: &Path, specification: &Specification) -> Result<(), Failure> {
     let name = path.to_string_lossy();
     let mut plain = name.to_string();
@@ -167,7 +170,8 @@ fn check_name(option: &str, path: &Path, specification: &Specification) -> Resul
     Ok(())
 }
 
-/// The file of a combination. Colons would be awkward in file names; they become underscores.
+/// Returns the file of a combination. Colons, which cause problems in file names, are replaced by
+/// underscores.
 fn named(path: &Path, point: &Point) -> PathBuf {
     let name = path.to_string_lossy().into_owned();
     PathBuf::from(MARKS.iter().fold(name, |name, parameter| {
@@ -176,7 +180,7 @@ fn named(path: &Path, point: &Point) -> PathBuf {
     }))
 }
 
-/// The combination in words: strategy, scheduler.
+/// Describes the combination: strategy, scheduler.
 fn combination(point: &Point) -> String {
     let value = |name: &str| point.get(name).unwrap_or_default();
     format!("{}, {}", value("strategy"), value("scheduler"))
@@ -214,8 +218,8 @@ impl Kind {
     }
 }
 
-/// JSON lines of the jobs that started, in the order of their starts. A job that moves has a line
-/// for each of its stays; those behind the first say which move they follow, from 1.
+/// Writes JSON lines of the jobs that started, in the order of their starts. A job that moves has
+/// one line per stay. Each line except the first has the number of the move before it, from 1.
 fn placements(
     grid: &Grid,
     unit: TimeUnit,
@@ -251,7 +255,7 @@ fn placements(
     Ok(())
 }
 
-/// Whole numbers as integers: 7, not 7.0.
+/// Formats whole numbers as integers: 7, not 7.0.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
 }

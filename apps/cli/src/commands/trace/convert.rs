@@ -1,4 +1,4 @@
-//! `pavior trace convert`: from one format of logs to another.
+//! `pavior trace convert`: converts a log to another format.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `pavior trace inspect`: what is in a log.
+//! `pavior trace inspect`: the contents of a log.
 
 mod page;
 mod replay;
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::{files, input, logs};
 
-/// All that is printed about a log.
+/// The information to print about a log.
 struct Inspection<'s> {
     name: String,
     summary: &'s LogSummary,
@@ -64,7 +64,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<(), Failure> {
     }
 }
 
-/// The numbers, a line each.
+/// Prints the numbers, one per line.
 fn csv(summary: &LogSummary) -> Result<(), Failure> {
     let mut rows: Vec<Vec<String>> =
         facts(summary).into_iter().map(|(key, value)| vec![key.to_string(), value]).collect();
@@ -76,7 +76,7 @@ fn csv(summary: &LogSummary) -> Result<(), Failure> {
     output::csv(&["key", "value"], &rows)
 }
 
-/// The single numbers of a summary.
+/// Returns the single numbers of a summary.
 fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
     let optional = |value: Option<f64>| value.map_or("-".to_string(), round);
     let format = summary.format.unwrap_or("-").to_string();
@@ -112,7 +112,7 @@ fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The jobs that follow others, and the preceding jobs that are not followed.
+/// Describes the jobs that follow others, and the predecessors that are not followed.
 fn dependencies(summary: &LogSummary) -> String {
     let found = &summary.dependencies;
     let counts = [
@@ -130,7 +130,7 @@ fn dependencies(summary: &LogSummary) -> String {
     format!("{} ({})", found.jobs, words.join(", "))
 }
 
-/// A count, with the first lines it is about.
+/// Formats a count, with the numbers of the first lines.
 fn with_lines(found: &LineNumbers) -> String {
     const SHOWN: usize = 5;
     let lines: Vec<String> = found.lines.iter().take(SHOWN).map(ToString::to_string).collect();
@@ -142,7 +142,7 @@ fn with_lines(found: &LineNumbers) -> String {
     format!("{} ({word} {}{more})", found.count, lines.join(", "))
 }
 
-/// A number with at most three decimals.
+/// Formats a number with at most three decimals.
 fn round(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
@@ -226,7 +226,7 @@ fn cells(spread: &Spread) -> String {
     quantiles(spread).map(cell).join(", ")
 }
 
-/// The most frequent values of a field, each with its number of jobs.
+/// Formats the most frequent values of a field, each with its number of jobs.
 fn most(class: &Class) -> String {
     let all: Vec<String> =
         class.most.iter().map(|one| format!("{} ({})", one.value, one.jobs)).collect();
@@ -235,7 +235,7 @@ fn most(class: &Class) -> String {
     all.join(", ") + &more
 }
 
-/// The mean load of at most 26 spans of whole weeks, in percent.
+/// Returns the mean load of at most 26 spans of whole weeks, in percent.
 fn weeks(weeks: &[Week]) -> Vec<(String, u64)> {
     const ROWS: usize = 26;
     let each = weeks.len().div_ceil(ROWS).max(1);
@@ -254,7 +254,7 @@ fn range(bin: &Bin) -> String {
     }
 }
 
-/// Horizontal bars, the longest of them 50 columns wide.
+/// Writes horizontal bars, the longest of them 50 columns wide.
 fn bars(text: &mut String, rows: impl Iterator<Item = (String, u64)>) -> std::fmt::Result {
     const LONGEST: u64 = 50;
     let rows: Vec<(String, u64)> = rows.collect();

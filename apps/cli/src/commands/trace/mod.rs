@@ -1,4 +1,4 @@
-//! `pavior trace`: look into logs, convert them, write synthetic ones.
+//! `pavior trace`: summarizes, converts and generates logs.
 
 mod convert;
 mod generate;
@@ -27,13 +27,13 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
 struct Log {
     header: Header,
     records: Vec<Record>,
-    /// Nodes of the machine, which Batsim wants to know.
+    /// The number of nodes of the machine, for Batsim.
     nodes: u64,
     version: batsim::Version,
 }
 
 impl Log {
-    /// Writes it in the format that the name says, compressed if it ends in `.gz`.
+    /// Writes it in the format that the name implies, compressed if the name ends in `.gz`.
     fn write(&self, path: &Path) -> Result<(), Failure> {
         let format = Format::of_file(&path.to_string_lossy());
         let format = format.filter(|format| format.is_written()).ok_or_else(|| {

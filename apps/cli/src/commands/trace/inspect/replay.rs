@@ -22,8 +22,8 @@ pub(super) struct Example {
 /// The maximum number of characters of an example.
 const LONGEST: usize = 120;
 
-/// Reads the first line of each reason for skipping from a log with a job per line. Standard input
-/// cannot be read again, so that there are none of it.
+/// Reads the first line of each reason for skipping from a log with one job per line. Standard
+/// input cannot be read again, so it has no examples.
 pub(super) fn examples(
     path: &Path,
     summary: &LogSummary,
@@ -55,8 +55,8 @@ pub(super) fn examples(
     Ok(examples)
 }
 
-/// Returns the command that replays a log, on a machine of the shape that is given, or on the most
-/// compact mesh of the size in the header; `None` if the size is unknown.
+/// Returns the command that replays a log, on the given grid or on the most compact mesh of the
+/// size in the header. `None` if the size is unknown.
 pub(super) fn command(path: &Path, grid: Option<&Grid>, summary: &LogSummary) -> Option<String> {
     let machine = match grid {
         Some(grid) => grid.to_string(),
