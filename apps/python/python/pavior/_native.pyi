@@ -461,7 +461,7 @@ class Table:
     def __getitem__(self, name: str, /) -> list[Any]:
         """Returns the values of a column as Python objects. Raises `KeyError` for an unknown column."""
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Returns the rows in order, each as a dictionary by the names of the columns."""
+        """Returns an iterator over the rows, each as a dictionary by column name."""
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Returns the table as an Arrow C stream. `requested_schema` is ignored."""
     def to_polars(self) -> Any:
@@ -491,19 +491,29 @@ class Trace:
         pieces: bool = False,
         log_format: str | None = None,
     ) -> Self:
-        """A log of a file, also gzip. Its text or its name says the format, or `log_format`.
+        """Reads a file, also gzip. Raises `ValueError` for an invalid line.
 
-        `first` reads so many job lines only; `filter` keeps jobs whose fields have these values, such as
-        `partition=gpu,queue=1`; `status` keeps jobs with these values of field 11; `lenient` skips lines
-        that cannot be read, which otherwise raise `ValueError`; `dependencies` keeps jobs that follow
-        another and have no submit time. `processors_per_node` divides sizes that are processors,
-        `nodes_from` is the column of an SWF log that has nodes, `pieces` keeps parts of jobs."""
+        Parameters
+            source: the path
+            first: the number of job lines to read; by default all
+            filter: keeps jobs whose fields have these values, such as `partition=gpu,queue=1`
+            status: keeps jobs with these values of field 11
+            lenient: skips lines that cannot be read
+            dependencies: keeps jobs that follow another job and have no submit time
+            processors_per_node: divides sizes that are processors
+            nodes_from: the column of an SWF log that contains nodes
+            pieces: keeps parts of jobs
+            log_format: the format, if neither the text nor the name of the file determines it"""
     @overload
     def __new__(cls, source: ArrowTable) -> Self:
-        """A log of any Arrow table with the columns `submit`, `run` and `nodes`, and optionally `job`,
+        """Reads any Arrow table with the columns `submit`, `run` and `nodes`, and optionally `job`,
         `estimate`, `x`, `y`, `z`, `freedom` (text), `user`, `queue`, `partition` (numbers, or names, which
-        are numbered as they come). Times are numbers of seconds, timestamps or durations. A row that makes
-        no sense raises `ValueError`."""
+        are numbered in order). Times are numbers of seconds, timestamps or durations. Raises `ValueError`
+        for an invalid row.
+
+        >>> import pyarrow  # doctest: +SKIP
+        >>> Trace(pyarrow.table({"submit": [0, 60], "run": [30, 30], "nodes": [4, 8]}))  # doctest: +SKIP
+        """
     @staticmethod
     @deprecated("Trace.read(path) is the old name of Trace(path)")
     def read(
@@ -514,11 +524,11 @@ class Trace:
         status: str | None = None,
         lenient: bool = False,
     ) -> Trace:
-        """The old name of `Trace(path)`, for one version more."""
+        """Reads a file: the old name of `Trace(path)`, for one more version."""
     @staticmethod
     @deprecated("Trace.from_arrow(table) is the old name of Trace(table)")
     def from_arrow(table: ArrowTable) -> Trace:
-        """The old name of `Trace(table)`, for one version more."""
+        """Reads a table: the old name of `Trace(table)`, for one more version."""
     @property
     def jobs(self) -> Table:
         """The jobs in the order of submission: `job`, `submit`, `run`, `estimate` (in seconds), `nodes`,
@@ -682,13 +692,13 @@ def simulate(
     metrics: str | Sequence[str] | None = None,
     timing: bool = True,
 ) -> Result:
-    """Runs jobs on a machine once; what happened is told in tables.
+    """Runs a simulation once, and returns its results as tables.
 
-    Every keyword is a parameter of experiment files, `_` for `-`, and means what
-    docs/parameters.md says. One that does not apply, such as `load` where a log is replayed,
-    raises `ValueError`; so does a list of several values, which is for `Experiment`. Times are in
-    seconds where a log is replayed, else in units of time; a `datetime.timedelta` is a number of
-    seconds. Ctrl-C ends a run within half a second.
+    Every keyword is a parameter of experiment files, with `_` for `-`; docs/parameters.md
+    describes it. Raises `ValueError` for a parameter that does not apply, such as `load` when a
+    log is replayed, and for a list of several values, which only `Experiment` accepts. Raises
+    `BadName` for an unknown name. Times are in seconds for a log, and otherwise in units of time;
+    a `datetime.timedelta` is a number of seconds. Ctrl-C ends a run within half a second.
 
     Parameters: Machine, strategies and schedulers
         machine: the machine: 'mesh:16x16', 'torus:8x8x8', 'grid:8wx4x4w' (w: a side that wraps),

@@ -11,13 +11,13 @@ use super::{ALL, Applies, CONTROLS, Control, ControlKind, Heading, Parameter, Va
 const WIDE: usize = 100;
 
 const INTRODUCTION: &str = "\
-Runs jobs on a machine once; what happened is told in tables.
+Runs a simulation once, and returns its results as tables.
 
-Every keyword is a parameter of experiment files, `_` for `-`, and means what \
-docs/parameters.md says. One that does not apply, such as `load` where a log is replayed, raises \
-`ValueError`; so does a list of several values, which is for `Experiment`. Times are in seconds \
-where a log is replayed, else in units of time; a `datetime.timedelta` is a number of seconds. \
-Ctrl-C ends a run within half a second.
+Every keyword is a parameter of experiment files, with `_` for `-`; docs/parameters.md describes \
+it. Raises `ValueError` for a parameter that does not apply, such as `load` when a log is \
+replayed, and for a list of several values, which only `Experiment` accepts. Raises `BadName` for \
+an unknown name. Times are in seconds for a log, and otherwise in units of time; a \
+`datetime.timedelta` is a number of seconds. Ctrl-C ends a run within half a second.
 ";
 
 /// The start of the module that declares the keywords of an experiment; the rest is generated.
@@ -41,9 +41,9 @@ class Parameters(TypedDict, total=False):
     \"\"\"";
 
 const OF_EXPERIMENT: &str = "\
-Every keyword is a parameter of experiment files, `_` for `-`, and means what docs/parameters.md \
-says. It takes a value, a sequence of values or, for numbers, a range such as \
-`{'from': 0.5, 'to': 2, 'steps': 4}`. Every combination is a point. None is as if it were left out.
+Every keyword is a parameter of experiment files, with `_` for `-`; docs/parameters.md describes \
+it. It takes a value, a sequence of values or, for numbers, a range such as `{'from': 0.5, 'to': \
+2, 'steps': 4}`. Every combination is a point. None is the same as leaving it out.
 ";
 
 /// Keys of experiment files whose values are tables.
