@@ -33,7 +33,6 @@ enum Event {
 /// A state from which time can advance.
 ///
 /// ```
-/// # mod pavior { }
 /// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_workload as workload;
 /// #     pub use {pavior_allocation::*, pavior_kernel::*}; }
 /// use pavior::scheduling::{Dispatcher, Future, Selection};

@@ -12,7 +12,6 @@ use pavior_workload::Job;
 /// the shorter side.
 ///
 /// ```
-/// # mod pavior { }
 /// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_workload as workload;
 /// #     pub use {pavior_allocation::*, pavior_kernel::*}; }
 /// use pavior::scheduling::Queue;

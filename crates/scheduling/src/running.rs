@@ -46,7 +46,6 @@ impl RunningJob {
 /// The running jobs in the order (estimated end, job). Every change is O(log n) for n jobs.
 ///
 /// ```
-/// # mod pavior { }
 /// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_workload as workload;
 /// #     pub use {pavior_allocation::*, pavior_kernel::*}; }
 /// use pavior::scheduling::Running;
