@@ -12,9 +12,7 @@ const NO_VERBS: [&str; 8] = ["This", "Its", "Is", "Nodes", "Times", "Boxes", "Jo
 /// The greatest percentage of clauses among sentences, and the least of verbs among functions.
 const LIMITS: (usize, usize) = (3, 75);
 /// The limits of folders whose comments are not rewritten yet, as measured. Only tighten them.
-const EXCEPTIONS: &[(&str, (usize, usize))] = &[
-    ("apps/slurm", (20, 26)),
-];
+const EXCEPTIONS: &[(&str, (usize, usize))] = &[("apps/slurm", (20, 26))];
 
 #[derive(Debug, Default, PartialEq)]
 struct Count {

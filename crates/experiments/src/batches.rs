@@ -52,7 +52,8 @@ impl Change {
     /// same order. Returns `None` if the divisors of either add up to zero. O(pieces).
     ///
     /// ```
-    /// use pavior_experiments::advice::{Batch, Change};
+    /// # mod pavior { pub use pavior_experiments as experiments; }
+    /// use pavior::experiments::advice::{Batch, Change};
     /// let one = [Batch { sum: 2.0, of: 1.0 }, Batch { sum: 6.0, of: 2.0 }];
     /// let other = one.map(|batch| Batch { sum: batch.sum + batch.of, ..batch });
     /// let change = Change::of(&other, &one, 0.95).unwrap();

@@ -11,8 +11,10 @@ use pavior_workload::ShapeRule;
 /// caller changes the behavior of an entry, it must give it another name or not resume.
 ///
 /// ```
-/// use pavior_experiments::{Catalogue, Environment, NoStore, Shard, Specification};
-/// use pavior_scheduling::{BuildScheduler, Entry, SchedulerKind};
+/// # mod pavior { pub use pavior_experiments as experiments;
+/// #     pub use pavior_scheduling as scheduling; }
+/// use pavior::experiments::{Catalogue, Environment, NoStore, Shard, Specification};
+/// use pavior::scheduling::{BuildScheduler, Entry, SchedulerKind};
 /// let mut catalogue = Catalogue::default();
 /// // A closure captures what it needs: here, another scheduler.
 /// let inner = catalogue.schedulers.select("ssd")?;

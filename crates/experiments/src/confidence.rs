@@ -68,7 +68,8 @@ pub fn mean(sample: &[f64]) -> Option<f64> {
 /// by Student's t; `None` for fewer than two samples.
 ///
 /// ```
-/// let width = pavior_experiments::half_width(&[9.0, 10.0, 11.0], 0.95).unwrap();
+/// # mod pavior { pub use pavior_experiments as experiments; }
+/// let width = pavior::experiments::half_width(&[9.0, 10.0, 11.0], 0.95).unwrap();
 /// assert!((width - 4.303 / 3f64.sqrt()).abs() < 1e-3);
 /// ```
 pub fn half_width(sample: &[f64], confidence: f64) -> Option<f64> {
@@ -98,7 +99,8 @@ impl Median {
     /// interruption can add any amount of time to a measurement.
     ///
     /// ```
-    /// use pavior_experiments::Median;
+    /// # mod pavior { pub use pavior_experiments as experiments; }
+    /// use pavior::experiments::Median;
     /// let times = [3.0, 1.0, 9000.0, 2.0, 4.0, 5.0, 3.0, 2.5, 3.5];
     /// let median = Median::of(&times).unwrap();
     /// assert_eq!((median.value, median.interval), (3.0, Some([2.0, 5.0])));
@@ -132,8 +134,9 @@ impl Median {
 /// but hardly moves a median.
 ///
 /// ```
+/// # mod pavior { pub use pavior_experiments as experiments; }
 /// let values = [3.0, 1.0, 900.0, 2.0, 4.0, 5.0, 3.0];
-/// let (median, width) = pavior_experiments::median(&values).unwrap();
+/// let (median, width) = pavior::experiments::median(&values).unwrap();
 /// assert_eq!((median, width), (3.0, Some(897.0)));
 /// ```
 pub fn median(sample: &[f64]) -> Option<(f64, Option<f64>)> {

@@ -35,7 +35,8 @@ impl Formula {
     /// The first name that has no value.
     ///
     /// ```
-    /// use pavior_experiments::Formula;
+    /// # mod pavior { pub use pavior_experiments as experiments; }
+    /// use pavior::experiments::Formula;
     /// let order: Formula = "sqrt(K) * B".parse().unwrap();
     /// let value =
     ///     order.value(&|name| match name { "K" => Some(4.0), "B" => Some(3.0), _ => None });

@@ -45,7 +45,8 @@ impl JournalEntry {
     /// as the fingerprint of the run, so that a line of another run is invalid, too.
     ///
     /// ```
-    /// use pavior_experiments::{JournalEntry, Sample};
+    /// # mod pavior { pub use pavior_experiments as experiments; }
+    /// use pavior::experiments::{JournalEntry, Sample};
     /// let sample = Sample {
     ///     values: vec![Some(0.1), None], arrived: 12, waiting: 2, rejected: 0, rejected_set: 7,
     ///     allocation_ns: Some(812.5),

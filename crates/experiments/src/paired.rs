@@ -28,7 +28,8 @@ impl Paired {
     /// 1977, ch. 6).
     ///
     /// ```
-    /// use pavior_experiments::Paired;
+    /// # mod pavior { pub use pavior_experiments as experiments; }
+    /// use pavior::experiments::Paired;
     /// let paired = Paired::of(&[2.0, 4.0, 6.0], &[1.0, 2.0, 3.0]).unwrap();
     /// assert_eq!((paired.difference, paired.ratio), (2.0, Some(2.0)));
     /// // a is exactly twice b: the ratio is certain, the difference is not.

@@ -33,7 +33,8 @@ const LEAST_SQUARE: f64 = 1e-30;
 /// given probability. It is infinite without degrees of freedom, and for a probability of 1.
 ///
 /// ```
-/// let t = pavior_experiments::student_t(0.95, 9);
+/// # mod pavior { pub use pavior_experiments as experiments; }
+/// let t = pavior::experiments::student_t(0.95, 9);
 /// assert!((t - 2.2622).abs() < 1e-4);
 /// ```
 pub fn student_t(confidence: f64, degrees_of_freedom: usize) -> f64 {

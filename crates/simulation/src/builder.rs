@@ -39,8 +39,10 @@ impl Setup {
     /// fail.
     ///
     /// ```
-    /// use pavior_simulation::{Recorder, Setup};
-    /// use pavior_workload::{Synthetic, SyntheticJobs};
+    /// # mod pavior { pub use pavior_simulation as simulation;
+    /// #     pub use pavior_workload as workload; }
+    /// use pavior::simulation::{Recorder, Setup};
+    /// use pavior::workload::{Synthetic, SyntheticJobs};
     /// let grid = "mesh:8x8".parse()?;
     /// let jobs = SyntheticJobs::new(&Synthetic::at_load(1.0), &grid, 1, 0)?.take(100);
     /// let mut recorder = Recorder::default();

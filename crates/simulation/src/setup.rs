@@ -20,7 +20,8 @@ use crate::{BadFailing, Endless, Failing, Migration, NetworkSetup};
 /// machine, strategy and scheduler, and the methods called `with_` change them.
 ///
 /// ```
-/// use pavior_simulation::{Ending, Setup};
+/// # mod pavior { pub use pavior_simulation as simulation; }
+/// use pavior::simulation::{Ending, Setup};
 /// let setup = Setup::new("torus:8x8x8".parse()?, "tff:scan=yzx", "easy")?
 ///     .with_seed(7)
 ///     .with_ending(Ending::Completions(1000));

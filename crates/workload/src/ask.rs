@@ -11,8 +11,9 @@ use crate::Shaper;
 /// [`Ask::typed`], and therefore rejects the same input for the same reason.
 ///
 /// ```
-/// use pavior_mesh::{Grid, Request};
-/// use pavior_workload::{Ask, AskFault, Shaper};
+/// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
+/// use pavior::workload::{Ask, AskFault, Shaper};
+/// use pavior::{Grid, Request};
 /// let grid: Grid = "mesh:8x8".parse()?;
 /// let mut shaper = Shaper::new(&"compact".parse()?, &grid, 1, 0);
 /// assert_eq!(Ask::read(Some(&[3, 2]), None, &grid)?, Ask::typed(Some("3x2"), None, &grid)?);

@@ -86,15 +86,17 @@ impl fmt::Display for Condition {
 /// A rule for jobs that meet at least one of several conditions, separated by commas.
 ///
 /// ```
-/// use pavior_kernel::Stream;
-/// use pavior_workload::{JobRule, traces::Tags};
+/// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }
+/// use pavior::workload::JobRule;
+/// use pavior::workload::traces::Tags;
+/// use pavior::Stream;
 /// let rule: JobRule = "16,queue=2".parse()?;
 /// let mut draw = Stream::new(1, 0, "jobs");
 /// assert!(rule.holds(16, &Tags::UNKNOWN, &mut draw));
 /// assert!(!rule.holds(17, &Tags::UNKNOWN, &mut draw));
 /// assert!(rule.holds(17, &Tags { queue: 2, ..Tags::UNKNOWN }, &mut draw));
 /// assert_eq!("16,que=2".parse::<JobRule>().unwrap_err().span, 3..6);
-/// # Ok::<(), pavior_kernel::BadName>(())
+/// # Ok::<(), pavior::BadName>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRule {

@@ -18,15 +18,17 @@ use crate::traces::{Names, Tags};
 /// `any:25%` applies to a share of the jobs, drawn job by job.
 ///
 /// ```
-/// use pavior_kernel::Stream;
-/// use pavior_mesh::Freedom;
-/// use pavior_workload::{FreedomRule, traces::Tags};
+/// # mod pavior { pub use pavior_workload as workload;
+/// #     pub use {pavior_kernel::*, pavior_mesh::*}; }
+/// use pavior::workload::FreedomRule;
+/// use pavior::workload::traces::Tags;
+/// use pavior::{Freedom, Stream};
 /// let rule: FreedomRule = "box:16,connected".parse()?;
 /// let mut draw = Stream::new(1, 0, "freedom");
 /// assert_eq!(rule.of(16, &Tags::UNKNOWN, &mut draw), Some(Freedom::Box));
 /// assert_eq!(rule.of(17, &Tags::UNKNOWN, &mut draw), Some(Freedom::Connected));
 /// assert_eq!("box:16,conected".parse::<FreedomRule>().unwrap_err().span, 7..15);
-/// # Ok::<(), pavior_kernel::BadName>(())
+/// # Ok::<(), pavior::BadName>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreedomRule {

@@ -206,13 +206,14 @@ impl LogSummary {
     /// Summarizes a log for a machine of a size. Without a size, that of the header is used.
     ///
     /// ```
-    /// use pavior_workload::inspect::LogSummary;
-    /// use pavior_workload::traces::{ReadOptions, sim};
+    /// # mod pavior { pub use pavior_workload as workload; }
+    /// use pavior::workload::inspect::LogSummary;
+    /// use pavior::workload::traces::{ReadOptions, sim};
     /// let trace = sim::read("0 4 60\n100 2 30\n".as_bytes(), &ReadOptions::default())?;
     /// let summary = LogSummary::of(&trace, Some(4));
     /// assert_eq!((summary.kept, summary.span), (2, 100.0));
     /// assert_eq!(summary.load, Some(0.75));
-    /// # Ok::<(), pavior_workload::traces::ReadError>(())
+    /// # Ok::<(), pavior::workload::traces::ReadError>(())
     /// ```
     pub fn of(trace: &Trace, machine_size: Option<u64>) -> LogSummary {
         let Trace { header, records, report, .. } = trace;

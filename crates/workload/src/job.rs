@@ -27,9 +27,10 @@ impl Job {
     /// Makes a job of no log, which runs as long as it is estimated to.
     ///
     /// ```
-    /// use pavior_kernel::Time;
-    /// use pavior_mesh::{JobId, Request};
-    /// use pavior_workload::{Job, Service};
+    /// # mod pavior { pub use pavior_workload as workload;
+    /// #     pub use {pavior_kernel::*, pavior_mesh::*}; }
+    /// use pavior::workload::{Job, Service};
+    /// use pavior::{JobId, Request, Time};
     /// let job = Job::new(JobId(7), Time(0), Request::shape([4, 3]), Time(60));
     /// assert_eq!((job.number, job.estimate), (7, Time(60)));
     /// assert_eq!(job.service, Service::Run(Time(60)));
@@ -63,8 +64,9 @@ impl Service {
     /// Creates the service of a run of which a share, 0 to 1, is communication.
     ///
     /// ```
-    /// use pavior_kernel::Time;
-    /// use pavior_workload::Service;
+    /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }
+    /// use pavior::workload::Service;
+    /// use pavior::Time;
     /// let partly = Service::Partly { compute: Time(75), communicate: Time(25) };
     /// assert_eq!(Service::shared(Time(100), 0.25), partly);
     /// assert_eq!(Service::shared(Time(100), 0.0), Service::Run(Time(100)));
@@ -97,8 +99,9 @@ impl TimeUnit {
     /// Converts units to ticks, rounded to the nearest.
     ///
     /// ```
-    /// use pavior_kernel::Time;
-    /// use pavior_workload::TimeUnit;
+    /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }
+    /// use pavior::workload::TimeUnit;
+    /// use pavior::Time;
     /// assert_eq!(TimeUnit::SECOND.time(1.5), Time(1_500_000));
     /// ```
     pub fn time(self, units: f64) -> Time {

@@ -78,7 +78,8 @@ impl Specification {
     /// If the file is not TOML, or anything in it is invalid, with the place.
     ///
     /// ```
-    /// use pavior_experiments::Specification;
+    /// # mod pavior { pub use pavior_experiments as experiments; pub use pavior_kernel::*; }
+    /// use pavior::experiments::Specification;
     /// let text = "strategy = ['ff', 'tbl']\nload = { from = 1, to = 2, steps = 3 }\n";
     /// let experiment = Specification::parse(text, "example")?;
     /// assert_eq!(experiment.points.len(), 6);
@@ -86,7 +87,7 @@ impl Specification {
     /// let error = Specification::parse("strategy = 'tlb'", "example").err().unwrap();
     /// assert_eq!((error.reason.as_str(), error.span), (
     ///     "unknown strategy `tlb`; did you mean `tbl`?", 12..15));
-    /// # Ok::<(), pavior_kernel::BadName>(())
+    /// # Ok::<(), pavior::BadName>(())
     /// ```
     pub fn parse(text: &str, name: &str) -> Result<Specification, BadName> {
         Specification::parse_with(text, name, &Catalogue::default())

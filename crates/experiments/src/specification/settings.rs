@@ -30,7 +30,8 @@ impl Specification {
     /// If a key or a value is invalid, with the place.
     ///
     /// ```
-    /// use pavior_experiments::{Keys, Setting, Specification};
+    /// # mod pavior { pub use pavior_experiments as experiments; }
+    /// use pavior::experiments::{Keys, Setting, Specification};
     /// let strategies = ["ff", "tlb"].map(String::from).to_vec();
     /// let mut settings =
     ///     vec![Setting::new("load", "2"), Setting { key: "strategy".into(), values: strategies }];
@@ -40,7 +41,7 @@ impl Specification {
     /// settings[1].values[1] = "tbl".into();
     /// let experiment = Specification::from_settings(&settings, "example", Keys::Plain)?;
     /// assert_eq!(experiment.points.len(), 2);
-    /// # Ok::<(), pavior_experiments::SettingError>(())
+    /// # Ok::<(), pavior::experiments::SettingError>(())
     /// ```
     pub fn from_settings(
         settings: &[Setting],

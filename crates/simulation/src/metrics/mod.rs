@@ -119,7 +119,8 @@ impl Context {
     /// Creates the context of a machine, with defaults for everything else.
     ///
     /// ```
-    /// let context = pavior_simulation::metrics::Context::of("mesh:8x8".parse()?);
+    /// # mod pavior { pub use pavior_simulation as simulation; }
+    /// let context = pavior::simulation::metrics::Context::of("mesh:8x8".parse()?);
     /// assert_eq!(context.nodes(), 64.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -54,10 +54,11 @@ pub fn run(
 /// is `Send`.
 ///
 /// ```
-/// use pavior_kernel::Time;
-/// use pavior_mesh::{JobId, Request};
-/// use pavior_simulation::{Setup, Simulation, Stop};
-/// use pavior_workload::{Job, Service};
+/// # mod pavior { pub use pavior_simulation as simulation;
+/// #     pub use pavior_workload as workload; pub use {pavior_kernel::*, pavior_mesh::*}; }
+/// use pavior::simulation::{Setup, Simulation, Stop};
+/// use pavior::workload::{Job, Service};
+/// use pavior::{JobId, Request, Time};
 ///
 /// let job = |number: u64| Job {
 ///     id: JobId(number), index: number, number, arrival: Time(number), request: Request::nodes(4),

@@ -39,11 +39,12 @@ pub struct FailureClass {
 /// `chip`), `cube` or `switch`, with both means.
 ///
 /// ```
-/// use pavior_workload::FailureClasses;
+/// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }
+/// use pavior::workload::FailureClasses;
 /// let classes: FailureClasses = "chip:mttf=1000:mttr=10,switch:mttr=4:mttf=1e5".parse()?;
 /// assert_eq!(classes.to_string(), "node:mttf=1000:mttr=10,switch:mttf=100000:mttr=4");
 /// assert_eq!("cube:mttf=1,rack".parse::<FailureClasses>().unwrap_err().span, 0..11);
-/// # Ok::<(), pavior_kernel::BadName>(())
+/// # Ok::<(), pavior::BadName>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailureClasses(Vec<FailureClass>);

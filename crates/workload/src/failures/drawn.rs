@@ -50,8 +50,9 @@ pub enum BadFailures {
 /// so that adding a class does not change the others.
 ///
 /// ```
-/// use pavior_mesh::Grid;
-/// use pavior_workload::{Change, Failures, TimeUnit};
+/// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
+/// use pavior::workload::{Change, Failures, TimeUnit};
+/// use pavior::Grid;
 /// let machine = Grid::torus(&[16, 16, 16])?;
 /// let classes = "chip:mttf=1e6:mttr=10,cube:mttf=1000:mttr=10".parse()?;
 /// let mut events = Failures::new(&machine, &classes, TimeUnit::TIME_UNIT, 1, 0)?;

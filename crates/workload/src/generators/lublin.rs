@@ -238,7 +238,8 @@ const LONGEST_GAP: f64 = 13.0;
 /// The jobs of the model, in the order of submission, without end. Times are whole seconds.
 ///
 /// ```
-/// use pavior_workload::{Class, Lublin, LublinJobs};
+/// # mod pavior { pub use pavior_workload as workload; }
+/// use pavior::workload::{Class, Lublin, LublinJobs};
 /// let jobs: Vec<_> = LublinJobs::new(Lublin::new(Class::All, 256), 1, 0).take(10).collect();
 /// assert!(jobs.iter().all(|job| (1..=256).contains(&job.nodes)));
 /// ```

@@ -50,8 +50,9 @@ impl ShapeRule {
     /// count as `None`. A rule that does not draw must return the same box for the same count.
     ///
     /// ```
-    /// use pavior_kernel::{Entry, Registry};
-    /// use pavior_workload::{ShapeRule, Shaper};
+    /// # mod pavior { pub use pavior_kernel as strategies; pub use pavior_workload as workload; }
+    /// use pavior::strategies::{Entry, Registry};
+    /// use pavior::workload::{ShapeRule, Shaper};
     /// let columns = ShapeRule::new(false, |grid, nodes, _, _| {
     ///     let height = grid.side(1);
     ///     Some([u16::try_from(nodes.div_ceil(height.into())).ok()?, height, 1])
@@ -87,8 +88,9 @@ impl Family for ShapeRule {
 /// A shape rule applied to a machine. Choices are cached by count.
 ///
 /// ```
-/// use pavior_mesh::Grid;
-/// use pavior_workload::{Selection, ShapeRule, Shaper};
+/// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
+/// use pavior::workload::{Selection, ShapeRule, Shaper};
+/// use pavior::Grid;
 /// let rule: Selection<ShapeRule> = "compact".parse()?;
 /// let mut shaper = Shaper::new(&rule, &Grid::mesh(&[8, 16])?, 1, 0);
 /// assert_eq!(shaper.shape(17), Some([3, 6, 1]));

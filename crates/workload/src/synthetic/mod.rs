@@ -87,8 +87,9 @@ impl Synthetic {
 /// proportionally different times.
 ///
 /// ```
-/// use pavior_mesh::Grid;
-/// use pavior_workload::{Synthetic, SyntheticJobs};
+/// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
+/// use pavior::workload::{Synthetic, SyntheticJobs};
+/// use pavior::Grid;
 /// let machine = Grid::mesh(&[8, 8, 8])?;
 /// let jobs = SyntheticJobs::new(&Synthetic::at_load(4.6), &machine, 1, 0)?;
 /// let first: Vec<_> = jobs.take(3).collect();

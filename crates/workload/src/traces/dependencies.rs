@@ -85,14 +85,15 @@ impl Dependencies {
     /// Finds the links between the records of a log, which are in the order of submission.
     ///
     /// ```
-    /// use pavior_workload::traces::{Dependencies, ReadOptions, swf};
+    /// # mod pavior { pub use pavior_workload as workload; }
+    /// use pavior::workload::traces::{Dependencies, ReadOptions, swf};
     /// let log = "1 0 -1 100 4 -1 -1 4 200 -1 1 1 1 1 1 1 -1 -1\n\
     ///            2 0 -1 100 4 -1 -1 4 200 -1 1 1 1 1 1 1 1 60\n";
     /// let trace = swf::read(log.as_bytes(), &ReadOptions::default())?;
     /// let found = Dependencies::of(&trace.records);
     /// let [link] = found.links[..] else { panic!("one job follows another") };
     /// assert_eq!((link.predecessor, link.follower, link.think.0), (0, 1, 60_000_000));
-    /// # Ok::<(), pavior_workload::traces::ReadError>(())
+    /// # Ok::<(), pavior::workload::traces::ReadError>(())
     /// ```
     pub fn of(records: &[Record]) -> Dependencies {
         let mut found = Dependencies::default();

@@ -26,12 +26,13 @@ struct Condition {
 /// before [`Filter::resolve`] has looked it up.
 ///
 /// ```
-/// use pavior_workload::traces::{Filter, Tags};
+/// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }
+/// use pavior::workload::traces::{Filter, Tags};
 /// let filter: Filter = "partition=2,queue=1,queue=3".parse()?;
 /// assert!(filter.passes(&Tags { partition: 2, queue: 3, ..Tags::UNKNOWN }));
 /// assert!(!filter.passes(&Tags { partition: 2, queue: 2, ..Tags::UNKNOWN }));
 /// assert_eq!("que=1".parse::<Filter>().unwrap_err().span, 0..3);
-/// # Ok::<(), pavior_kernel::BadName>(())
+/// # Ok::<(), pavior::BadName>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {

@@ -87,7 +87,8 @@ impl Format {
     /// Returns the format of a file by its extension, or `None` if no format has it.
     ///
     /// ```
-    /// use pavior_workload::traces::Format;
+    /// # mod pavior { pub use pavior_workload as workload; }
+    /// use pavior::workload::traces::Format;
     /// assert_eq!(Format::of_file("logs/KTH-SP2.swf.gz"), Some(Format::Swf));
     /// assert_eq!(Format::of_file("notes.txt"), None);
     /// ```
@@ -106,7 +107,8 @@ impl Format {
     /// decides, and then the number of columns.
     ///
     /// ```
-    /// use pavior_workload::traces::Format;
+    /// # mod pavior { pub use pavior_workload as workload; }
+    /// use pavior::workload::traces::Format;
     /// assert_eq!(Format::find(b"JobID|Submit|State\n", "jobs.txt"), Some(Format::Sacct));
     /// assert_eq!(Format::find(b"; Version: 2.2\n", "-"), Some(Format::Swf));
     /// assert_eq!(Format::find(b"# a comment\n0 4 60\n", "-"), Some(Format::Sim));

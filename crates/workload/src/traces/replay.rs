@@ -31,9 +31,10 @@ impl Default for Replay {
 /// A record's own shape is used if it has one. Otherwise the shape rule chooses one.
 ///
 /// ```
-/// use pavior_mesh::Grid;
-/// use pavior_workload::traces::{ReadOptions, Replay, TraceJobs, swf};
-/// use pavior_workload::{Selection, ShapeRule, Shaper};
+/// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
+/// use pavior::workload::{Selection, ShapeRule, Shaper};
+/// use pavior::workload::traces::{ReadOptions, Replay, TraceJobs, swf};
+/// use pavior::Grid;
 /// let log = "1 0 -1 60 5 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1\n";
 /// let trace = swf::read(log.as_bytes(), &ReadOptions::default())?;
 /// let rule: Selection<ShapeRule> = "compact".parse()?;

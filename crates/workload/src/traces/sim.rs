@@ -34,12 +34,13 @@ const ROOM: usize = 9;
 /// there are no job lines.
 ///
 /// ```
-/// use pavior_workload::traces::{ReadOptions, sim};
+/// # mod pavior { pub use pavior_workload as workload; }
+/// use pavior::workload::traces::{ReadOptions, sim};
 /// let log = "# a comment\n0 12 60 90 mesh 2 3 2\n5.5 2 2 1 10\n";
 /// let trace = sim::read(log.as_bytes(), &ReadOptions::default())?;
 /// assert_eq!((trace.records[0].nodes, trace.records[0].shape), (12, Some([2, 3, 2])));
 /// assert_eq!((trace.records[1].nodes, trace.records[1].shape), (4, Some([2, 2, 1])));
-/// # Ok::<(), pavior_workload::traces::ReadError>(())
+/// # Ok::<(), pavior::workload::traces::ReadError>(())
 /// ```
 pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
     let mut lines = Lines::new(reader);

@@ -61,12 +61,13 @@ const FIELDS: [&str; 18] = [
 /// not a number (unless lenient), or if there are no job lines.
 ///
 /// ```
-/// use pavior_workload::traces::{ReadOptions, swf};
+/// # mod pavior { pub use pavior_workload as workload; }
+/// use pavior::workload::traces::{ReadOptions, swf};
 /// let log = "; MaxProcs: 128\n1 0 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1\n";
 /// let trace = swf::read(log.as_bytes(), &ReadOptions::default())?;
 /// assert_eq!(trace.header.machine_size(), Some(128));
 /// assert_eq!((trace.records[0].nodes, trace.records[0].tags.user), (4, 7));
-/// # Ok::<(), pavior_workload::traces::ReadError>(())
+/// # Ok::<(), pavior::workload::traces::ReadError>(())
 /// ```
 pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
     let mut lines = Lines::new(reader);
@@ -214,8 +215,9 @@ pub struct Scheduled {
 /// Returns an error if the writer fails.
 ///
 /// ```
-/// use pavior_kernel::Time;
-/// use pavior_workload::traces::{Header, ReadOptions, swf};
+/// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }
+/// use pavior::workload::traces::{Header, ReadOptions, swf};
+/// use pavior::Time;
 /// let log = "7 0 -1 60 4 -1 -1 4 90 -1 1 -1 -1 -1 -1 -1 -1 -1\n";
 /// let trace = swf::read(log.as_bytes(), &ReadOptions::default())?;
 /// let record = trace.records[0].clone();

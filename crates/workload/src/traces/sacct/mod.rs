@@ -54,14 +54,15 @@ pub(super) fn is_header(line: &[u8]) -> bool {
 /// column, if a line breaks the format (unless lenient), or if there are no job lines.
 ///
 /// ```
-/// use pavior_workload::traces::{ReadOptions, sacct};
+/// # mod pavior { pub use pavior_workload as workload; }
+/// use pavior::workload::traces::{ReadOptions, sacct};
 /// let log = "JobID|State|Submit|NNodes|Elapsed|Timelimit\n\
 ///            71|COMPLETED|2026-01-02T03:04:05|4|00:01:30|1-00:00:00\n\
 ///            71.batch|COMPLETED|2026-01-02T03:05:00|1|00:01:30|\n";
 /// let trace = sacct::read(log.as_bytes(), &ReadOptions::default())?;
 /// assert_eq!((trace.records.len(), trace.records[0].number, trace.records[0].nodes), (1, 71, 4));
 /// assert_eq!(trace.records[0].run.0, 90_000_000);
-/// # Ok::<(), pavior_workload::traces::ReadError>(())
+/// # Ok::<(), pavior::workload::traces::ReadError>(())
 /// ```
 pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
     let mut lines = Lines::new(reader);
