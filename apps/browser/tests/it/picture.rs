@@ -7,7 +7,7 @@ use pavior_trials::Browser;
 use serde_json::json;
 
 const WIDTH: u32 = 900;
-const HEIGHT: u32 = 720;
+const HEIGHT: u32 = 730;
 const FRAMES: usize = 28;
 /// The time that a frame is shown, in milliseconds.
 const SHOWN: u32 = 160;
@@ -18,7 +18,7 @@ fn the_animation_of_the_readme() {
     let Some(mut browser) = Browser::start(WIDTH, HEIGHT) else { return };
     let Some(page) = crate::built("pavior.html") else { return };
     let folder = Path::new(&folder);
-    let address = "machine=torus:8x8x8&strategy=ff&strategy=tff&load=2.5&speed=0.25&paused=1&t=4";
+    let address = "strategy=ff&strategy=tff&paused=1&t=45&view=3d";
     browser.open(&format!("file://{}#{address}", page.display()));
     browser.until("window.pavior");
     // The picture shows the machines and the curves.
@@ -26,8 +26,10 @@ fn the_animation_of_the_readme() {
         "(() => {
            for (const id of ['ask', 'settings', 'command', 'log', 'share', 'help', 'theme'])
              document.getElementById(id).hidden = true;
-           for (const one of document.querySelectorAll('.about, #play > :not(#time)'))
+           for (const one of document.querySelectorAll('.about, #play'))
              one.style.display = 'none';
+           for (const one of document.querySelectorAll('.stage')) one.style.height = '310px';
+           document.documentElement.style.overflow = 'hidden';
            return true;
          })()",
     );
