@@ -50,7 +50,7 @@ const BANS: &[Ban] = &[
             "simulation/src/stopwatch.rs",
             "crates/experiments/src/directory/note.rs",
             "serve/src/clock.rs",
-            "slurm/src/ask.rs",
+            "slurm/src/calls.rs",
             "apps/kube/src/daemon/",
             "apps/kube/src/page/",
             "apps/kube/src/read/",

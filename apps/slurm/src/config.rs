@@ -11,10 +11,14 @@ use pavior::text::{message, shown};
 use pavior::{Grid, Machine, NodeId, Request, Sides};
 use serde::Deserialize;
 
+use crate::SlurmError;
 use crate::names::{NodeName, is_plain};
-use crate::{LICENCE, SlurmError};
 
-/// What the daemon is told.
+/// The default name of the license that every job of the partition waits for, and of the
+/// reservation that keeps it.
+pub(crate) const LICENCE: &str = "pavior";
+
+/// The daemon's configuration.
 #[derive(Clone)]
 pub struct Config {
     /// The machine.
@@ -27,23 +31,24 @@ pub struct Config {
     pub partitions: Vec<String>,
     /// The same as Slurm's commands take them: with commas between them.
     pub(crate) partition: String,
-    /// The licence that every job of theirs waits for, and the reservation that keeps it.
+    /// The license that every job of theirs waits for, and the reservation that keeps it.
     pub licence: String,
-    /// Where users are told.
-    pub(crate) tell: Tell,
+    /// The field of a job for notes to its user.
+    pub(crate) tell: NoteField,
     /// The strategy that places them.
     pub strategy: Selection,
-    /// Which waiting job may start.
+    /// The order in which waiting jobs may start.
     pub(crate) order: Order,
     /// The scheduler that chooses the next one: `fcfs`, `scan-all` or `easy`.
     pub scheduler: pavior::scheduling::Selection,
     /// Between two cycles, in milliseconds.
     pub poll_ms: u64,
-    /// How long an opened job may take to start, in seconds.
+    /// The time that an opened job may take to start, in seconds.
     pub patience_s: u64,
-    /// How long a job whose gate was closed stays away, in seconds; also from a requeue to a start.
+    /// The time for which a closed gate stays closed, in seconds; also the time from a requeue to a
+    /// start.
     pub cooldown_s: u64,
-    /// Where metrics are served, if anywhere.
+    /// The address of the metrics, if they are served.
     pub metrics: Option<String>,
     /// A file whose lock decides which of several daemons acts, if there are several.
     pub lock: Option<PathBuf>,
@@ -53,7 +58,7 @@ pub struct Config {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct Document {
     machine: String,
     nodes: Nodes,
     /// The first number in a pattern.
@@ -62,7 +67,7 @@ struct Written {
     partitions: Option<Vec<String>>,
     licence: Option<String>,
     #[serde(default)]
-    tell: Tell,
+    tell: NoteField,
     strategy: Option<String>,
     #[serde(default)]
     order: Order,
@@ -78,28 +83,28 @@ struct Written {
 /// The field of a job that says why it waits and where it runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Tell {
+pub(crate) enum NoteField {
     /// Only operators write it.
     #[default]
     AdminComment,
     /// From 23.02 on.
     Extra,
     #[serde(rename = "none")]
-    Nobody,
+    Nowhere,
 }
 
-impl Tell {
+impl NoteField {
     /// As `scontrol` calls it.
     pub(crate) fn field(self) -> Option<&'static str> {
         match self {
-            Tell::AdminComment => Some("AdminComment"),
-            Tell::Extra => Some("Extra"),
-            Tell::Nobody => None,
+            NoteField::AdminComment => Some("AdminComment"),
+            NoteField::Extra => Some("Extra"),
+            NoteField::Nowhere => None,
         }
     }
 }
 
-/// Which waiting job may start.
+/// The order in which waiting jobs may start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Order {
@@ -153,11 +158,11 @@ impl Config {
     /// # Errors
     /// A sentence that names the key at fault.
     pub fn parse(text: &str) -> Result<Config, String> {
-        let written: Written = toml::from_str(text).map_err(|error| error.to_string())?;
+        let written: Document = toml::from_str(text).map_err(|error| error.to_string())?;
         let grid: Grid = written.machine.parse().map_err(|error: pavior::BadName| {
             format!("machine = \"{}\": {}", written.machine, error.reason)
         })?;
-        let names = crate::node_names::names(&grid, written.nodes, written.first)?;
+        let names = crate::names::patterns::names(&grid, written.nodes, written.first)?;
         let strategy = written.strategy.as_deref().unwrap_or("tff");
         let strategy: Selection = strategy.parse().map_err(|error: pavior::BadName| {
             format!("strategy = \"{strategy}\": {}", error.reason)
@@ -215,7 +220,7 @@ impl Config {
         })
     }
 
-    /// The name of a node.
+    /// Returns the name of a node.
     pub(crate) fn name(&self, node: NodeId) -> &NodeName {
         &self.names[node.index()]
     }
@@ -224,7 +229,7 @@ impl Config {
 /// The most shapes whose slots are counted in a cycle.
 const SHAPES: usize = 16;
 
-/// The shapes whose slots are counted.
+/// Reads the shapes whose slots are counted.
 fn slots(written: &[String], grid: &Grid) -> Result<Vec<Sides>, String> {
     if written.len() > SHAPES {
         return Err(format!("slots: at most {SHAPES} shapes"));
@@ -237,13 +242,13 @@ fn slots(written: &[String], grid: &Grid) -> Result<Vec<Sides>, String> {
     written.iter().map(one).collect()
 }
 
-/// Whether a strategy grants each of the small shapes of a machine as one box of its sides, turned
+/// Returns true if a strategy grants each small shape of a machine as one box of its sides, turned
 /// or not.
 fn gives_boxes(strategy: &Selection, grid: &Grid) -> bool {
     const LARGEST: u16 = 5;
     let claim = Claim::of(strategy);
     let exact = strategy.entry.does.contiguous && matches!(claim.grants, Grants::Exact);
-    // Partition hardware has rules beside free nodes, which Slurm knows nothing of.
+    // Partition hardware has rules that Slurm does not know.
     if !exact || matches!(claim.recognition, Recognition::Own { .. }) {
         return false;
     }
@@ -258,7 +263,7 @@ fn gives_boxes(strategy: &Selection, grid: &Grid) -> bool {
     shapes.into_iter().all(boxes)
 }
 
-/// The partitions, given in one of two ways.
+/// Reads the partitions, which are given in one of two ways.
 fn partitions(one: Option<String>, several: Option<Vec<String>>) -> Result<Vec<String>, String> {
     let all = match (one, several) {
         (Some(one), None) => vec![one],
@@ -380,10 +385,10 @@ mod tests {
         let text = GOOD.replace("partition = \"mesh\"", "partitions = [\"mesh\", \"low\"]");
         let config = Config::parse(&(text + "licence = \"torus\"\ntell = \"none\"\n")).unwrap();
         assert_eq!((config.partition.as_str(), config.licence.as_str()), ("mesh,low", "torus"));
-        assert_eq!(config.tell, Tell::Nobody);
+        assert_eq!(config.tell, NoteField::Nowhere);
     }
 
-    /// Of all strategies, by what they claim.
+    /// Checks strategies of each kind, by their claims.
     #[test]
     fn strategies_that_do_not_give_boxes_are_refused() {
         let refused = |name: &str| Config::parse(&format!("{GOOD}strategy = \"{name}\"\n")).err();

@@ -2,29 +2,37 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use pavior::json::log;
 use pavior::workload::Shaper;
 use serde_json::json;
 
-use crate::ask::{Operator, Question, capture};
-use crate::command::{self, Change};
-use crate::conf::{List, Lists};
-use crate::cycle::{Decision, Memory, View, decide};
+use crate::calls::{Operator, Question, capture, now};
+use crate::carry::lock::Lock;
+use crate::gate::answer::loaded_gate;
 use crate::ledger::Ledger;
-use crate::limits::Reader;
-use crate::manager::{Manager, Signals};
-use crate::metrics::{self, Metrics};
+use crate::ledger::reservations::Reservation;
+use crate::ledger::site::Site;
+use crate::ledger::usage::Reader;
 use crate::names::NodeName;
-use crate::question::try_gate;
-use crate::reservations::Reservation;
-use crate::site::Site;
-use crate::troubles::{self, Say, Trouble, Troubles};
-use crate::turn::Turn;
-use crate::{Config, SlurmError, start};
+use crate::plan::change::Change;
+use crate::plan::request::shaper;
+use crate::plan::world::{Rules, World};
+use crate::plan::{Decision, Memory, decide};
+use crate::setup::lists::{List, Lists};
+use crate::show::metrics::{self, Metrics};
+use crate::{Config, SlurmError, carry};
 
-/// How the daemon is run.
+mod manager;
+pub(crate) mod observer;
+mod start;
+mod troubles;
+
+use manager::{Manager, Signals};
+use troubles::{Trouble, Troubles};
+
+/// Options of the daemon.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DaemonOptions {
     /// Only says what one cycle would do, and ends.
@@ -40,7 +48,7 @@ const LOOK: u64 = 3600;
 const LOOK_AGAIN: u64 = 60;
 /// Between two looks at the site's configuration, in seconds.
 const SITE_LOOK: u64 = 60;
-/// How much longer if slurmdbd is away.
+/// The additional time if slurmdbd does not answer.
 const SITE_AGAIN: u64 = 240;
 
 /// Places jobs until it is told to end (SIGTERM or SIGINT). SIGHUP has it read its configuration
@@ -60,7 +68,7 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
         shaper: shaper(&config)?,
         config,
         operator: (!options.dry_run).then(Operator::new),
-        turn: Turn::default(),
+        lock: Lock::default(),
         memory: Memory::default(),
         metrics,
         site: Site::default(),
@@ -102,30 +110,11 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
     }
 }
 
-/// The rule that makes a box of a number of nodes: the same as in `job_submit.lua`.
-pub(crate) fn shaper(config: &Config) -> Result<Shaper, SlurmError> {
-    let rule = "compact".parse();
-    let rule = rule.map_err(|bad: pavior::BadName| SlurmError::Config(bad.reason))?;
-    Ok(Shaper::new(&rule, &config.grid, 1, 0))
-}
-
-/// Whether Slurm's priorities are first come, first served.
-pub(crate) fn is_basic() -> Result<bool, SlurmError> {
-    let shown = capture(Question::Show, &["config"])?;
-    let is = |line: &str| line.starts_with("PriorityType") && line.ends_with("priority/basic");
-    Ok(shown.lines().any(is))
-}
-
-/// Seconds since 1970.
-pub(crate) fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
-
 struct Daemon {
     config: Config,
     /// None in a dry run, which changes nothing.
     operator: Option<Operator>,
-    turn: Turn,
+    lock: Lock,
     shaper: Shaper,
     memory: Memory,
     metrics: Arc<Metrics>,
@@ -175,21 +164,17 @@ impl Daemon {
         Manager::ready();
     }
 
-    /// Whether this daemon acts, of several. A dry run takes no turn: it changes nothing.
+    /// Returns true if this daemon acts, out of several. A dry run needs no lock, since it changes
+    /// nothing.
     fn is_its_turn(&mut self) -> bool {
         let lock = self.config.lock.as_ref().filter(|_| self.operator.is_some());
-        let taken = self.turn.take(lock);
-        let said = self.troubles.note(Trouble::Lock, !matches!(taken, Ok(true)), now());
-        match (&taken, said) {
-            (Ok(false), Say::Trouble) => {
-                log(now(), "info", "stands by: another daemon has the lock", json!({}));
-            }
-            (Err(error), Say::Trouble) => {
-                log(now(), "error", "the lock", json!({ "error": error.to_string() }));
-            }
-            (_, Say::End) => log(now(), "info", "has the lock, and acts", json!({})),
-            _ => {}
-        }
+        let taken = self.lock.take(lock);
+        let line = match &taken {
+            Ok(true) => None,
+            Ok(false) => Some(("info", "stands by: another daemon has the lock", json!({}))),
+            Err(error) => Some(("error", "the lock", json!({ "error": error.to_string() }))),
+        };
+        self.troubles.log(Trouble::Lock, line);
         let acts = taken.unwrap_or(false);
         self.metrics.active.set(i64::from(acts));
         acts
@@ -199,21 +184,10 @@ impl Daemon {
         let begun = SystemTime::now();
         let outcome = self.look_and_change();
         let seconds = begun.elapsed().map_or(0.0, |length| length.as_secs_f64());
-        let said = self.troubles.note(Trouble::Absent, outcome.is_err(), now());
-        match (&outcome, said) {
-            (Err(error), Say::Trouble) => {
-                log(now(), "warn", "cycle skipped", json!({ "error": error.to_string() }));
-            }
-            (_, Say::End) => log(now(), "info", "slurm is back", json!({})),
-            _ => {}
-        }
-        self.metrics.cycles.inc();
-        self.metrics.cycle_seconds.set(seconds);
-        self.metrics.up.set(i64::from(outcome.is_ok()));
-        self.metrics.failures.inc_by(u64::from(outcome.is_err()));
-        if outcome.is_ok() {
-            self.metrics.last_success.set(now() as i64);
-        }
+        let line =
+            |error: &SlurmError| ("warn", "cycle skipped", json!({ "error": error.to_string() }));
+        self.troubles.log(Trouble::Absent, outcome.as_ref().err().map(line));
+        self.metrics.cycle(outcome.is_ok(), seconds);
         let status = match &outcome {
             Ok(status) => status.clone(),
             Err(SlurmError::Missing(line)) => line.clone(),
@@ -227,34 +201,25 @@ impl Daemon {
     }
 
     /// Says which records cannot be read, and which nodes are held twice.
-    fn complain(&mut self, ledger: &Ledger, decision: &Decision, time: u64) {
-        let count = ledger.unreadable.len();
-        match self.troubles.note(Trouble::Unreadable, count > 0, time) {
-            Say::Trouble => {
-                let faults = troubles::faults(ledger);
-                let more = json!({ "count": count, "first": faults });
-                log(time, "warn", "records cannot be read", more);
-            }
-            Say::End => log(time, "info", "all records can be read", json!({})),
-            Say::Nothing => {}
-        }
-        let count = decision.boxless.len();
-        if self.troubles.note(Trouble::Boxless, count > 0, time) == Say::Trouble {
+    fn complain(&mut self, ledger: &Ledger, decision: &Decision) {
+        self.troubles.log_unreadable(ledger);
+        let line = || {
             let jobs = decision.boxless.iter().take(8);
-            let jobs: Vec<String> =
-                jobs.map(|(job, why)| format!("{job}: {}", why.as_str())).collect();
-            let more = json!({ "count": count, "first": jobs });
-            log(time, "warn", "jobs without a box", more);
-        }
-        let twice = !decision.overlaps.is_empty();
-        if self.troubles.note(Trouble::Overlap, twice, time) == Say::Trouble {
+            let jobs = jobs.map(|(job, why)| format!("{job}: {}", why.as_str()));
+            let more =
+                json!({ "count": decision.boxless.len(), "first": jobs.collect::<Vec<_>>() });
+            ("warn", "jobs without a box", more)
+        };
+        self.troubles.log(Trouble::Boxless, (!decision.boxless.is_empty()).then(line));
+        let line = || {
             let nodes = decision.overlaps.iter().map(|&node| self.config.name(node).as_str());
             let nodes: Vec<&str> = nodes.take(64).collect();
-            log(time, "error", "nodes are held twice", json!({ "nodes": nodes }));
-        }
+            ("error", "nodes are held twice", json!({ "nodes": nodes }))
+        };
+        self.troubles.log(Trouble::Overlap, (!decision.overlaps.is_empty()).then(line));
     }
 
-    /// A cycle; returns how things are, in a line.
+    /// Runs a cycle, and returns the state in one line.
     fn look_and_change(&mut self) -> Result<String, SlurmError> {
         let time = now();
         if !self.fit {
@@ -263,12 +228,8 @@ impl Daemon {
         let ledger = Ledger::read(&self.config)?;
         if !self.fit {
             for fault in start::names(&self.config, &ledger)? {
-                log(
-                    time,
-                    "warn",
-                    "the configuration differs from Slurm",
-                    json!({ "error": fault }),
-                );
+                let more = json!({ "error": fault });
+                log(time, "warn", "the configuration differs from Slurm", more);
             }
             self.fit = true;
         }
@@ -278,13 +239,14 @@ impl Daemon {
         }
         self.look_at_site(time)?;
         let site = &self.site;
-        let said = self.reader.read(&self.config, site, &ledger, time)?;
-        let view = View { now: time, site, said: &said };
-        let decision = decide(&self.config, &ledger, &mut self.shaper, &mut self.memory, &view)?;
-        self.complain(&ledger, &decision, time);
+        let usage = self.reader.read(&self.config, site, &ledger, time)?;
+        let world = World { config: &self.config, ledger: &ledger, now: time };
+        let rules = Rules { site, usage: &usage };
+        let decision = decide(world, rules, &mut self.shaper, &mut self.memory)?;
+        self.complain(&ledger, &decision);
         self.count(&ledger, &decision);
         for change in &decision.changes {
-            let level = if matches!(change, Change::Tell { .. }) { "debug" } else { "info" };
+            let level = if matches!(change, Change::Comment { .. }) { "debug" } else { "info" };
             let dry_run = self.operator.is_none();
             if level == "info" || dry_run {
                 log(time, level, change.word(), told(change, dry_run));
@@ -292,7 +254,7 @@ impl Daemon {
         }
         let objections = match &self.operator {
             Some(operator) if !decision.changes.is_empty() => {
-                command::carry_out(operator, &decision.changes, self.config.tell)?
+                carry::carry_out(operator, &decision.changes, self.config.tell)?
             }
             _ => Vec::new(),
         };
@@ -300,7 +262,8 @@ impl Daemon {
             log(time, "warn", "slurm objects", json!({ "message": objection }));
         }
         self.metrics.objections.inc_by(objections.len() as u64);
-        let Decision { waiting, opened, running, free, failed, .. } = decision;
+        let Decision { waiting, opened, running, ref free, failed, .. } = decision;
+        let free = free.count();
         Ok(format!(
             "{running} jobs hold nodes, {opened} may start, {waiting} wait; {free} nodes are free, \
              {failed} unavailable"
@@ -340,36 +303,26 @@ impl Daemon {
         metrics.opened_total.inc_by(count("open"));
         metrics.closed_total.inc_by(count("close"));
         metrics.requeued_total.inc_by(count("requeue"));
-        metrics.unreadable_total.inc_by(ledger.unreadable.len() as u64);
-        metrics.unreadable.set(ledger.unreadable.len() as i64);
         metrics.overlaps_total.inc_by(decision.overlaps.len() as u64);
-        metrics.waiting.set(decision.waiting as i64);
         metrics.opened.set(decision.opened as i64);
-        metrics.running.set(decision.running as i64);
-        metrics.free.set(decision.free.into());
-        metrics.failed.set(decision.failed.into());
-        metrics.slots.set(&decision.slots);
+        metrics.jobs(ledger, decision.waiting, decision.running);
+        metrics.nodes(&self.config, &decision.free, decision.failed);
     }
 
     /// Says where slurmctld has not loaded the gate of this program and configuration, or where
-    /// that is not known: it is a file beside slurm.conf, which administrators change.
+    /// that is not known: administrators may change this file next to slurm.conf.
     fn look_at_gate(&mut self, time: u64) {
-        let fault = match try_gate(&self.config) {
-            Ok(found) => found.faults.into_iter().next(),
+        let fault = match loaded_gate(&self.config) {
+            Ok(gate) => gate.fault(&self.config),
             Err(error) => Some(error.to_string()),
         };
         self.metrics.gate.set(i64::from(fault.is_none()));
         self.look_at = time + if fault.is_none() { LOOK } else { LOOK_AGAIN };
-        match (&fault, self.troubles.note(Trouble::Gate, fault.is_some(), time)) {
-            (Some(error), Say::Trouble) => {
-                log(time, "warn", "the gate is not as it should be", json!({ "error": error }));
-            }
-            (_, Say::End) => log(time, "info", "the gate is as it should be", json!({})),
-            _ => {}
-        }
+        let line = fault.map(|error| ("warn", "the gate is wrong", json!({ "error": error })));
+        self.troubles.log(Trouble::Gate, line);
     }
 
-    /// Sees to it that the licence is reserved for root for a while yet. Without that every job
+    /// Sees to it that the license is reserved for root for a while yet. Without that every job
     /// would start by itself.
     fn keep_reservation(&self, ledger: &Ledger, time: u64) -> Result<(), SlurmError> {
         let licence = &self.config.licence;
@@ -405,7 +358,7 @@ impl Daemon {
     }
 }
 
-/// A change for the log.
+/// Describes a change for the log.
 fn told(change: &Change, dry_run: bool) -> serde_json::Value {
     let mut told = json!({ "job": change.job().to_string() });
     match change {
@@ -414,7 +367,7 @@ fn told(change: &Change, dry_run: bool) -> serde_json::Value {
             told["nodes"] = json!(nodes);
         }
         Change::Close { wait_s, .. } => told["wait_s"] = json!(wait_s),
-        Change::Tell { comment, .. } => told["comment"] = json!(comment.as_str()),
+        Change::Comment { comment, .. } => told["comment"] = json!(comment.as_str()),
         Change::Requeue { .. } | Change::Strip { .. } => {}
     }
     if dry_run {

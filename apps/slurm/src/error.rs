@@ -1,10 +1,10 @@
-//! What can go wrong between the daemon and Slurm.
+//! Errors.
 
 use std::io;
 
 use thiserror::Error;
 
-/// Why something with Slurm failed.
+/// An error of the daemon or of a command.
 #[derive(Debug, Error)]
 pub enum SlurmError {
     /// The configuration cannot be used; the text says where and why.
@@ -21,7 +21,7 @@ pub enum SlurmError {
     Command {
         /// Its name.
         command: &'static str,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// A command of Slurm failed.
@@ -29,31 +29,31 @@ pub enum SlurmError {
     Failed {
         /// Its name.
         command: &'static str,
-        /// What it says.
+        /// Its message.
         message: String,
     },
     /// A command of Slurm printed something unexpected.
-    #[error("{command} printed what cannot be read: {fault}")]
+    #[error("the output of {command} cannot be read: {fault}")]
     Unreadable {
         /// Its name.
         command: &'static str,
-        /// What is wrong with it; never text from it.
+        /// The fault; never text from the output.
         fault: &'static str,
     },
     /// A command of Slurm did not end.
-    #[error("{command} was ended: it gave no answer in {seconds} s")]
+    #[error("{command} did not answer within {seconds} s and was killed")]
     Hung {
         /// Its name.
         command: &'static str,
-        /// How long it was waited for.
+        /// The time limit.
         seconds: u64,
     },
     /// A command of Slurm printed without end.
-    #[error("{command} was ended: it printed more than {mebibytes} MiB")]
+    #[error("{command} printed more than {mebibytes} MiB and was killed")]
     TooLong {
         /// Its name.
         command: &'static str,
-        /// How much was read.
+        /// The limit on its output.
         mebibytes: u64,
     },
     /// There is no such job among the active ones of the partition. The text is harmless.
@@ -62,9 +62,9 @@ pub enum SlurmError {
     /// A file cannot be read or written, or an address not be bound.
     #[error("{what}: {error}")]
     Io {
-        /// Which.
+        /// The file or address.
         what: String,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// No waiting job can be chosen.

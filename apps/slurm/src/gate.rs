@@ -1,23 +1,35 @@
 //! The gate: the part of `pavior slurm` that runs in slurmctld, as Lua.
 //!
-//! It is a module for each machine, which job_submit.lua calls. Both are sealed: the first line of
-//! a file has the checksum of its text. So a file that was edited, or is another's, is known as
-//! such, and `pavior slurm check` can ask the gate that slurmctld has loaded which one it is.
+//! Each machine has a module, which job_submit.lua calls. Both are sealed: the first line of a
+//! file has the checksum of its text. So edited files and files of others are recognized, and
+//! `pavior slurm check` can ask which gate slurmctld has loaded.
+
+use std::path::Path;
 
 use pavior::Checksum;
 
-use crate::{Config, LICENCE};
+use crate::Config;
+use crate::config::LICENCE;
+
+pub(crate) mod answer;
 
 const MODULE: &str = include_str!("gate/pavior.lua");
 const JOB_SUBMIT: &str = include_str!("gate/job_submit.lua");
 
-/// What stands in the place of a text's checksum while it is computed.
+/// The placeholder for the checksum of a text while it is computed.
 const PLACE: &str = "@CHECKSUM@";
-/// What the first line of a sealed text says before its checksum.
+/// The beginning of a job_submit.lua of the first versions, which had no modules.
+pub(crate) const OLDER: &str = "-- Written by `pavior slurm install` for ";
+/// The script that lets every job pass. Slurm needs both functions.
+const PASSING: &str = "-- Written by pavior slurm install, checksum @CHECKSUM@.\n\
+    function slurm_job_submit() return slurm.SUCCESS end\n\
+    function slurm_job_modify() return slurm.SUCCESS end\n\
+    return slurm.SUCCESS\n";
+/// The words before the checksum in the first line of a sealed text.
 const SEAL: &str = "Written by pavior slurm install, checksum ";
 
-/// The name of a machine's module: another one for each licence, so that several can stand in one
-/// folder.
+/// Returns the name of a machine's module. Each license has its own, so that one folder can contain
+/// several.
 pub(crate) fn module_name(config: &Config) -> String {
     match config.licence.as_str() {
         LICENCE => "pavior.lua".into(),
@@ -25,7 +37,7 @@ pub(crate) fn module_name(config: &Config) -> String {
     }
 }
 
-/// The module for a machine.
+/// Returns the module for a machine.
 pub(crate) fn module(config: &Config) -> String {
     let grid = config.grid;
     let sides: Vec<String> = grid.sides()[..grid.axes()].iter().map(u16::to_string).collect();
@@ -40,34 +52,48 @@ pub(crate) fn module(config: &Config) -> String {
     sealed(&text)
 }
 
-/// job_submit.lua for a site without one, which calls these modules.
+/// Returns a job_submit.lua for a site without one. It calls these modules.
 pub(crate) fn job_submit(modules: &[String]) -> String {
+    if modules.is_empty() {
+        return sealed(PASSING);
+    }
     let quoted: Vec<String> = modules.iter().map(|name| format!("\"{name}\"")).collect();
     sealed(&JOB_SUBMIT.replace("@MODULES@", &quoted.join(", ")))
 }
 
-/// The modules that a job_submit.lua of ours calls.
+/// Returns the modules that a job_submit.lua of ours calls.
 pub(crate) fn modules(job_submit: &str) -> Vec<String> {
     let list = job_submit.split_once("ipairs({").and_then(|(_, rest)| rest.split_once("})"));
     let names = list.map_or("", |(list, _)| list).split(',');
-    names.map(|name| name.trim().trim_matches('"').to_string()).collect()
+    let names = names.map(|name| name.trim().trim_matches('"').to_string());
+    names.filter(|name| !name.is_empty()).collect()
 }
 
-/// A text with its checksum in its first line.
+/// Puts the checksum of a text into its first line.
 pub(crate) fn sealed(text: &str) -> String {
     text.replace(PLACE, &Checksum::of(text.as_bytes()).to_string())
 }
 
-/// The checksum that a sealed text says it has.
+/// Returns the checksum in the first line of a sealed text.
 pub(crate) fn checksum(text: &str) -> Option<&str> {
     let (_, behind) = text.lines().next()?.split_once(SEAL)?;
     behind.split_once('.').map(|(sum, _)| sum).filter(|sum| sum.len() == 16)
 }
 
-/// Whether a text was written by `pavior slurm install`, of whatever version, and not edited.
+/// Returns true if any version of `pavior slurm install` wrote the text and no one has edited it.
 pub(crate) fn is_sealed(text: &str) -> bool {
     checksum(text)
         .is_some_and(|sum| Checksum::of(text.replace(sum, PLACE).as_bytes()).to_string() == sum)
+}
+
+/// Returns the lines with which a site's own job_submit.lua calls a machine's module.
+pub(crate) fn calls(config: &Config, folder: &Path) -> String {
+    format!(
+        "  local pavior = dofile(\"{}\")\n  \
+         slurm_job_submit = pavior.submit(slurm_job_submit)\n  \
+         slurm_job_modify = pavior.modify(slurm_job_modify)\n",
+        folder.join(module_name(config)).display()
+    )
 }
 
 #[cfg(test)]

@@ -1,125 +1,42 @@
-//! What Slurm says: nodes and active jobs of the partition.
+//! The ledger: nodes and active jobs of the partition, as Slurm reports them.
 //!
 //! `squeue -o` takes some 40 ms with 1,500 jobs, `--json` many times that. Nodes are read before
-//! jobs: the other way round a node could look free that has just been given away. The nodes of a
-//! job that ends in between are read once more. Without that they would count as another
-//! partition's, for which no end is known, and a large box that needs them would have no
-//! reservation in this cycle.
+//! jobs: otherwise a node that has just been given away could look free. The nodes of a job that
+//! ends in between are read once more. Without that they would count as those of another
+//! partition, whose end is unknown, and a large box that needs them would have no reservation in
+//! this cycle.
 //!
-//! What cannot be read costs itself alone. A node whose line cannot be read is not available. The
-//! nodes of a job whose record cannot be read are what Slurm says of them after the jobs were read:
-//! they are free only if they are free then.
+//! A record that cannot be read affects no other record. A node whose line cannot be read is
+//! unavailable. The nodes of a job whose record cannot be read are free only if Slurm says so
+//! after the jobs were read.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use crate::ask::{Call, LIMITS, Question, capture};
-use crate::demands::{self, Demands, Offer};
-use crate::names::{JobName, Licences, NodeName, array_of, number};
-use crate::records::{self, Mark, Unreadable};
-use crate::reservations::{self, Reservation};
+use crate::calls::{BOUNDS, Call, Question, capture};
+use crate::names::{JobName, NodeName, array_of};
 use crate::{Config, SlurmError};
 
-/// A job that waits, runs or ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SlurmJob {
-    pub(crate) name: JobName,
-    /// When it was submitted, or last requeued; with the name, its identity: numbers may be used
-    /// again.
-    pub(crate) submitted: u64,
-    pub(crate) phase: Phase,
-    /// Slurm's word for why it waits.
-    pub(crate) reason: String,
-    pub(crate) priority: u64,
-    pub(crate) nodes: u32,
-    /// The nodes that it holds.
-    pub(crate) held: Vec<NodeName>,
-    /// The nodes that were named for it.
-    pub(crate) named: Vec<NodeName>,
-    pub(crate) licences: Licences,
-    pub(crate) partition: String,
-    /// Empty where Slurm keeps no accounts.
-    pub(crate) qos: String,
-    pub(crate) account: String,
-    /// The number of its user.
-    pub(crate) user: u32,
-    /// The reservation that it asks for; empty for none.
-    pub(crate) reservation: String,
-    /// What it demands of its nodes, or what of it is not understood.
-    pub(crate) demands: Result<Demands, &'static str>,
-    /// When it started, or may start.
-    pub(crate) start: Option<u64>,
-    /// Its time limit in seconds; `None` without one.
-    pub(crate) limit: Option<u64>,
-    /// When Slurm ends it, or ended it: its time limit behind its start, and later by the time in
-    /// which it was suspended. `None` if Slurm does not say.
-    pub(crate) end: Option<u64>,
-    pub(crate) comment: String,
-    /// The comment has control characters, which the gate refuses: the job is not placed.
-    pub(crate) bad_comment: bool,
-}
+pub(crate) mod demands;
+mod jobs;
+mod nodes;
+pub(crate) mod records;
+pub(crate) mod reservations;
+pub(crate) mod site;
+mod times;
+pub(crate) mod usage;
 
-impl SlurmJob {
-    /// When it has given its nodes back at the latest, as far as Slurm knows: a job that waits as
-    /// if it started now. `None` if there is no such time.
-    pub(crate) fn until(&self, now: u64) -> Option<u64> {
-        let from = |start: u64| self.limit.map(|limit| start.saturating_add(limit));
-        match self.phase {
-            Phase::Pending => from(now),
-            Phase::Running => self.end.or_else(|| from(self.start.unwrap_or(now))),
-            Phase::Completing => Some(now + 1),
-        }
-    }
-
-    /// The nodes that it holds, or is to hold.
-    fn owned(&self) -> &[NodeName] {
-        match self.phase {
-            Phase::Pending => &self.named,
-            Phase::Running | Phase::Completing => &self.held,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
-    Pending,
-    /// It holds nodes and runs, or is about to.
-    Running,
-    /// It still holds nodes.
-    Completing,
-}
-
-/// A node of the partition, and whether Slurm could start a job on it or it is taken by one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SlurmNode {
-    pub(crate) name: NodeName,
-    pub(crate) condition: Condition,
-    pub(crate) offer: Offer,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Condition {
-    Idle,
-    /// Some job holds it; jobs may be placed there when it is gone.
-    Taken,
-    /// No job holds it, and jobs of its reservation alone may be placed there.
-    Reserved,
-    /// Slurm powers it off, and starts no job on it before that has ended; then it wakes it.
-    PoweringOff,
-    /// Down, drained, not answering.
-    Unavailable,
-}
-
-/// What `sinfo` is asked for of each node: name, state, features, GRES, memory, processors, layout
-/// of processors, temporary disk.
-const FORMAT: &str = "%N|%T|%f|%G|%m|%c|%z|%d";
+pub(crate) use jobs::{Key, Phase, SlurmJob};
+pub(crate) use nodes::{Condition, SlurmNode};
+use records::{Mark, Unreadable};
+use reservations::Reservation;
 
 /// Everything that is read in a cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ledger {
     pub(crate) nodes: Vec<SlurmNode>,
     pub(crate) jobs: Vec<SlurmJob>,
-    /// What is not read as one of them, or only in part.
+    /// Records that are not readable, or only in part.
     pub(crate) unreadable: Vec<Unreadable>,
     pub(crate) reservations: Vec<Reservation>,
 }
@@ -192,17 +109,17 @@ impl Ledger {
         let format = mark.format();
         let environment = [("SQUEUE_FORMAT", format.as_str())];
         let (arguments, environment) = (&arguments, &environment);
-        let said = Call { question: Question::Jobs, arguments, environment }.answer(LIMITS)?;
+        let said = Call { question: Question::Jobs, arguments, environment }.answer(BOUNDS)?;
         records::read(&said, &mark)
     }
 
     fn read_nodes(partition: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), SlurmError> {
-        nodes(&capture(Question::Nodes, &["-h", "-N", "-p", partition, "-o", FORMAT])?)
+        nodes::read(&capture(Question::Nodes, &["-h", "-N", "-p", partition, "-o", nodes::FORMAT])?)
     }
 
-    /// The nodes that are taken, but that no job read here holds or is to hold. What an ending job
-    /// has given back still stands among the nodes that it asked for. If a record that may hold
-    /// nodes cannot be read, every node counts as taken: it may be that job's.
+    /// Returns the nodes that are taken, but not held or claimed by any job that was read. Nodes
+    /// that an ending job has given back are still among those that it asked for. If a record that
+    /// may hold nodes cannot be read, every node counts as taken: it may be that job's.
     fn ownerless(&self) -> HashSet<NodeName> {
         let held: HashSet<&NodeName> = self.jobs.iter().flat_map(SlurmJob::owned).collect();
         let all = self.unreadable.iter().any(Unreadable::may_hold_nodes);
@@ -221,77 +138,15 @@ impl Ledger {
     }
 }
 
-/// The nodes of `sinfo`'s lines, and the lines that are none. Nothing in them is a user's.
-fn nodes(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), SlurmError> {
-    if text.chars().next_back().is_some_and(|last| last != '\n') {
-        return Err(SlurmError::Unreadable { command: "sinfo", fault: "it ends too early" });
-    }
-    let (mut nodes, mut unreadable) = (Vec::new(), Vec::new());
-    let mut seen = HashSet::new();
-    for line in text.lines() {
-        match node(line) {
-            // Of several partitions, each has its nodes in a line of its own.
-            Some(node) if !seen.insert(node.name.clone()) => {}
-            Some(node) => nodes.push(node),
-            None => unreadable.push(Unreadable {
-                job: None,
-                fault: "the line of a node cannot be read",
-                nodes: Vec::new(),
-            }),
-        }
-    }
-    Ok((nodes, unreadable))
-}
-
-fn node(line: &str) -> Option<SlurmNode> {
-    let fields: Vec<&str> = line.trim().split('|').collect();
-    let [name, state, features, gres, memory, cpus, layout, disk] = fields[..] else {
-        return None;
-    };
-    Some(SlurmNode {
-        name: name.parse().ok()?,
-        condition: condition(state),
-        offer: Offer {
-            // What of it is not understood serves no job that asks for it.
-            features: demands::features(features).unwrap_or_default(),
-            gres: demands::gres(gres).unwrap_or_default(),
-            memory: demands::mebibytes(memory)?,
-            cpus: number(cpus)?,
-            layout: demands::layout(layout)?,
-            disk: demands::mebibytes(disk)?,
-        },
-    })
-}
-
-/// What a state of Slurm's means, with the flags behind it. A node with `~` is powered off, and
-/// Slurm powers it on for a job. One with `#` is being powered on, and its job starts then. One
-/// with `%` is being powered off, and one with `!` will be when its job has ended, also if it
-/// drains until then. One with `-` is planned for a job. All other flags (`*` not answering, `$` in
-/// maintenance, `@` to be rebooted, ...) keep jobs away.
-fn condition(state: &str) -> Condition {
-    let flags = ['*', '~', '#', '!', '%', '$', '@', '^', '-', '+'];
-    let base = state.trim_end_matches(flags);
-    let flags = &state[base.len()..];
-    let only = |harmless: &str| flags.chars().all(|flag| harmless.contains(flag));
-    match base {
-        "idle" | "planned" if only("~#-") => Condition::Idle,
-        "idle" | "planned" if only("%!-") => Condition::PoweringOff,
-        "reserved" | "maint" if only("~#-") => Condition::Reserved,
-        "allocated" | "mixed" | "completing" if only("~#!-+") => Condition::Taken,
-        "draining" if flags == "!" => Condition::Taken,
-        _ => Condition::Unavailable,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::nodes::tests::{line, lines};
     use super::*;
 
-    /// A job that runs on a node.
+    /// Returns a job that runs on a node.
     fn runs(node: &str) -> SlurmJob {
-        let fields = ["7", "R", "None", "1", "1", node, "", "1", "1:00", "1", "(null)"];
-        let text = records::tests::line(&records::tests::with_demands(&fields), "(null)");
-        records::read(&text, &Mark::of(records::tests::MARK)).unwrap().0.remove(0)
+        let held = vec![node.parse().unwrap()];
+        SlurmJob { phase: Phase::Running, held, ..SlurmJob::waiting("7", 1) }
     }
 
     #[test]
@@ -323,27 +178,13 @@ mod tests {
         assert_eq!(["5", "7_9", "6_[1]", "x"].map(found), [const { None }; 4]);
     }
 
-    /// What `sinfo` prints of a node.
-    fn line(name: &str, state: &str) -> String {
-        format!("{name}|{state}|(null)|(null)|100|1|1:1:1|0\n")
-    }
-
-    /// What `sinfo` prints of nodes, each given as its name and state.
-    fn lines(nodes: &str) -> String {
-        let nodes = nodes.lines().map(|node| match node.split_once('|') {
-            Some((name, state)) => line(name, state),
-            None => format!("{node}\n"),
-        });
-        nodes.collect()
-    }
-
-    /// A job whose gate was open asked for its nodes by name. All but one are back when the jobs
-    /// are read, and were taken when the nodes were.
+    /// Reads a job whose gate was open: it asked for its nodes by name. All but one are back when
+    /// the jobs are read, and were taken when the nodes were.
     #[test]
     fn nodes_that_an_ending_job_has_given_back_are_read_again() {
-        let names = |text: &str| crate::hosts::expand(text).unwrap();
+        let names = |text: &str| crate::names::hosts::expand(text).unwrap();
         let ends = SlurmJob { phase: Phase::Completing, named: names("n[1-3]"), ..runs("n1") };
-        let read = |text: &str| nodes(&lines(text)).unwrap().0;
+        let read = |text: &str| nodes::read(&lines(text)).unwrap().0;
         let before = read("n1|completing\nn2|completing\nn3|completing\n");
         let mut ledger = Ledger { nodes: before, jobs: vec![ends], ..Ledger::default() };
         assert_eq!(ledger.ownerless(), names("n[2-3]").into_iter().collect());
@@ -359,7 +200,7 @@ mod tests {
     fn nodes_of_a_job_that_ended_between_two_calls_are_read_again() {
         let nodes = |states: [&str; 3]| {
             let lines = states.iter().enumerate();
-            lines.map(|(at, state)| node(&line(&format!("n{at}"), state)).unwrap()).collect()
+            lines.map(|(at, state)| nodes::node(&line(&format!("n{at}"), state)).unwrap()).collect()
         };
         let nodes_before = nodes(["allocated", "allocated", "idle"]);
         let mut ledger =
@@ -374,7 +215,7 @@ mod tests {
 
     #[test]
     fn where_a_record_cannot_be_read_nodes_are_free_only_if_they_are_free_afterwards() {
-        let nodes = |text: &str| nodes(&lines(text)).unwrap().0;
+        let nodes = |text: &str| nodes::read(&lines(text)).unwrap().0;
         let bad = Unreadable { job: None, fault: "its state", nodes: Vec::new() };
         let mut ledger = Ledger {
             nodes: nodes("n0|allocated\nn1|idle\nn2|idle\nn3|down\nn4|idle\n"),
@@ -393,37 +234,5 @@ mod tests {
             Condition::Unavailable,
         ];
         assert_eq!(conditions, expected);
-    }
-
-    #[test]
-    fn a_line_of_sinfo_that_cannot_be_read_costs_its_node_alone() {
-        let (read, unreadable) = nodes(&lines("n0|idle\n-n1|idle\nn2\n\nn3|idle")).unwrap();
-        assert_eq!(read.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["n0", "n3"]);
-        assert_eq!(unreadable.len(), 3);
-        // A sinfo that was killed has not said of its last node what it is.
-        assert!(nodes("n0|idle\nn1|idl").is_err());
-    }
-
-    #[test]
-    fn a_node_of_two_partitions_is_one_node() {
-        let (read, unreadable) = nodes(&lines("n0|idle\nn0|idle\nn1|idle\nn1|idle")).unwrap();
-        assert_eq!((read.len(), unreadable.len()), (2, 0));
-    }
-
-    #[test]
-    fn conditions_of_nodes() {
-        for (states, condition) in [
-            (&["idle", "idle~", "idle#", "idle-", "planned"][..], Condition::Idle),
-            (&["reserved", "maint", "maint~"], Condition::Reserved),
-            (&["completing", "allocated", "allocated#", "allocated+", "mixed"], Condition::Taken),
-            (&["allocated!", "mixed!", "completing!", "draining!"], Condition::Taken),
-            (&["idle%", "idle!", "planned%"], Condition::PoweringOff),
-            (&["idle*", "drained", "draining", "down~", "drained%"], Condition::Unavailable),
-            (&["down", "allocated$", "reserved*", "reserved%", "", "~"], Condition::Unavailable),
-        ] {
-            for state in states {
-                assert_eq!(super::condition(state), condition, "{state}");
-            }
-        }
     }
 }

@@ -1,12 +1,15 @@
-//! The values that are written to Slurm, each made by a grammar.
+//! Values that are written to Slurm, each with a grammar.
 //!
-//! Whatever goes to `scontrol`'s standard input is made of these. None of them can hold a line
-//! break, a quotation mark, a space or a further `key=value`, whatever text it is made from.
+//! The input of `scontrol` is made of these. None of them can contain a line break, a quotation
+//! mark, a space or another `key=value`, regardless of the text that it is made from.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-/// How a job is addressed: `7`, or `7_3` for a task of an array.
+pub(crate) mod hosts;
+pub(crate) mod patterns;
+
+/// The name of a job: `7`, or `7_3` for a task of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct JobName {
     number: u32,
@@ -14,7 +17,7 @@ pub(crate) struct JobName {
 }
 
 impl JobName {
-    /// The array's number, for a task of one.
+    /// Returns the number of the array, for a task of an array.
     pub(crate) fn array(self) -> Option<u32> {
         self.task.map(|_| self.number)
     }
@@ -47,14 +50,14 @@ impl Display for JobName {
     }
 }
 
-/// Digits alone: `parse` would take a sign as well.
+/// Reads digits alone: `parse` would accept a sign as well.
 pub(crate) fn number<T: FromStr>(text: &str) -> Option<T> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if digits { text.parse().ok() } else { None }
 }
 
-/// Whether text is one of Slurm's other identifiers: `7+1`, a component of a heterogeneous job, or
-/// `7_[1-5%2]`, several tasks in one record. `scontrol` could not change such a job by it.
+/// Returns true if text is one of Slurm's other identifiers: `7+1`, a component of a heterogeneous
+/// job, or `7_[1-5%2]`, several tasks in one record. `scontrol` could not change such a job by it.
 pub(crate) fn is_several(text: &str) -> bool {
     let is_number = |text: &str| number::<u32>(text).is_some();
     let in_brackets = |text: &str| {
@@ -68,7 +71,8 @@ pub(crate) fn is_several(text: &str) -> bool {
     component || text.split_once('_').is_some_and(|(job, at)| is_number(job) && in_brackets(at))
 }
 
-/// The number of an array that a text names as a whole: `7`, or `7_[3-10%2]` as `squeue` prints it.
+/// Returns the number of an array that a text names as a whole: `7`, or `7_[3-10%2]` as `squeue`
+/// prints it.
 pub(crate) fn array_of(text: &str) -> Option<u32> {
     let whole = if is_several(text) { text.split_once('_').map(|(array, _)| array) } else { None };
     number(whole.unwrap_or(text))
@@ -104,14 +108,15 @@ impl Display for NodeName {
     }
 }
 
-/// Whether text is a name as those of nodes and partitions. It is no option of a command either.
+/// Returns true if text can be the name of a node or partition, and cannot be an option of a
+/// command.
 pub(crate) fn is_plain(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     text.bytes().all(plain)
         && text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())
 }
 
-/// The licences that a job asks for, each `NAME`, `NAME:COUNT` or `NAME@SERVER:COUNT`.
+/// The licenses that a job asks for, each `NAME`, `NAME:COUNT` or `NAME@SERVER:COUNT`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Licences(Vec<String>);
 
@@ -128,7 +133,7 @@ impl FromStr for Licences {
     }
 }
 
-/// A name, perhaps with a server, perhaps with a count (`2`, `4k`).
+/// Returns true if text is a name, perhaps with a server, perhaps with a count (`2`, `4k`).
 fn is_licence(text: &str) -> bool {
     let (name, count) = match text.split_once([':', '=']) {
         Some((name, count)) => (name, Some(count)),
@@ -147,17 +152,17 @@ fn is_licence(text: &str) -> bool {
 }
 
 impl Licences {
-    /// Whether the licence of the gate is among them.
+    /// Returns true if the license of the gate is among them.
     pub(crate) fn gated(&self, gate: &str) -> bool {
         self.0.iter().any(|one| is_gate(one, gate))
     }
 
-    /// All but the licence of the gate.
+    /// Returns all but the license of the gate.
     pub(crate) fn others(&self, gate: &str) -> Licences {
         Licences(self.0.iter().filter(|one| !is_gate(one, gate)).cloned().collect())
     }
 
-    /// These, and one of the gate's.
+    /// Adds one license of the gate.
     pub(crate) fn with_gate(&self, gate: &str) -> Licences {
         let mut all = self.others(gate);
         all.0.push(format!("{gate}:1"));
@@ -190,7 +195,7 @@ impl Note {
         &self.0
     }
 
-    /// It as one word: spaces become underscores.
+    /// Returns it as one word: spaces become underscores.
     pub(crate) fn word(&self) -> String {
         self.0.replace(' ', "_")
     }
@@ -269,7 +274,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever text they are made from, what is written to scontrol's input is one word.
+        /// Checks that every value in the input of scontrol is one word, regardless of the text
+        /// that it is made from.
         #[test]
         fn nothing_that_is_written_leaves_its_place(
             text in "\\PC{0,40}|[-\\n\\r\\t\"' =,:;0-9a-z_]{0,20}"

@@ -11,11 +11,11 @@ use proptest::string::string_regex;
 use proptest::test_runner::TestRunner;
 
 use super::*;
-use crate::shape;
+use crate::plan::shape;
 
 const CONFIG: &str = "machine = \"mesh:8x8\"\nnodes = \"n{:02}\"\npartition = \"mesh\"\n";
 
-/// What slurmctld gives a script, as far as the gate uses it.
+/// The part of slurmctld's interface to scripts that the gate uses.
 const SLURM: &str = r#"
 slurm = { SUCCESS = 0, ERROR = -1, said = "" }
 function slurm.log_user(...) slurm.said = slurm.said .. string.format(...) .. "\n" end
@@ -62,7 +62,7 @@ fn config() -> Config {
     Config::parse(CONFIG).unwrap()
 }
 
-/// What the daemon reads in a comment.
+/// Returns the shape that the daemon reads in a comment.
 fn read(comment: &str) -> String {
     match shape::read(comment, 2) {
         Ok(Some([a, b, _])) => format!("{a}x{b}"),
@@ -84,10 +84,10 @@ fn the_daemon_reads_every_comment_of_the_table() {
     }
 }
 
-/// The examples of docs/slurm-users.md.
+/// Checks the examples of docs/slurm-users.md.
 #[test]
 fn numbers_of_nodes_become_boxes() {
-    let mut shaper = crate::daemon::shaper(&config()).unwrap();
+    let mut shaper = crate::plan::request::shaper(&config()).unwrap();
     let mut shape = |nodes| shaper.request(nodes).shape;
     assert_eq!([shape(5), shape(12)], [Some([5, 1, 1]), Some([4, 3, 1])]);
     assert_ne!(shape(11).map(pavior::boxes::volume), Some(11));
@@ -128,7 +128,7 @@ fn attack_gate_and_daemon_read_all_comments_alike() {
     attacked("slurm", "comments that gate and daemon read differently", tried, wrong.len());
 }
 
-/// A job as the gate sees it, in a script's words, and what must be said of it.
+/// Returns the gate's answer to a job, which is written as in a script.
 fn verdict(job: &str) -> Option<String> {
     let script = format!(
         "local job = {job}\nlocal rc = pavior.submit(nil)(job, parts, 7)\n\

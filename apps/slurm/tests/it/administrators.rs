@@ -1,5 +1,5 @@
-//! What administrators are told: a site with licences and plug-ins of its own, a daemon before its
-//! licence, partitions without the gate, a dry run; and nodes with long names.
+//! Messages to administrators: a site with licenses and plug-ins of its own, a daemon before its
+//! license, partitions without the gate, a dry run; and nodes with long names.
 
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use crate::release::{Release, on_each_release};
 
 on_each_release! { demands_and_reservations }
 
-/// Sixteen nodes in rows of four; the first two rows are fast, and have boards and memory.
+/// Returns sixteen nodes in rows of four; the first two rows are fast, and have boards and memory.
 fn unlike() -> Options {
     Options::default()
         .machine("mesh:4x4")
@@ -22,7 +22,7 @@ fn submit(cluster: &Cluster, shape: &str, options: &str) -> String {
     cluster.good(&line)
 }
 
-/// Where a job runs, as numbers.
+/// Returns the numbers of a job's nodes.
 fn nodes(cluster: &Cluster, job: &str) -> Vec<u32> {
     cluster.until_runs(job, 30);
     let list = cluster.good(&format!("squeue -h -j {job} -o %N"));

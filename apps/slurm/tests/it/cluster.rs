@@ -1,4 +1,4 @@
-//! A toy cluster in a temporary directory, and the daemon beside it.
+//! A toy cluster in a temporary directory, with the daemon.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, Permissions};
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::release::{Place, Release};
 
-/// What a cluster has besides 64 nodes alike in a mesh of 8x8.
+/// Options of a cluster. By default it has 64 equal nodes in a mesh of 8x8.
 #[derive(Clone, Default)]
 pub(crate) struct Options {
     conf: String,
@@ -33,9 +33,9 @@ impl Options {
         self
     }
 
-    /// What some nodes have: `n[00-07]`, and `Feature=fast Gres=board:2 CPUs=4 RealMemory=500`.
-    /// For GRES there must be a file gres.conf, and `GresTypes` in slurm.conf; the name `gpu`
-    /// demands device files. Nodes with a `State=` are not started.
+    /// Adds properties of some nodes: `n[00-07]`, and `Feature=fast Gres=board:2 CPUs=4
+    /// RealMemory=500`. For GRES there must be a file gres.conf, and `GresTypes` in slurm.conf; the
+    /// name `gpu` demands device files. Nodes with a `State=` are not started.
     pub(crate) fn nodes(mut self, names: &str, has: &str) -> Options {
         self.nodes = format!("{}\n{names} {has}", self.nodes).trim().to_string();
         self
@@ -47,25 +47,25 @@ impl Options {
         self
     }
 
-    /// Another machine, with as many nodes: n00, n01 and so on, or n000 for more than 100.
+    /// Sets another machine with as many nodes: n00, n01 and so on, or n000 for more than 100.
     pub(crate) fn machine(mut self, machine: &'static str) -> Options {
         self.machine = Some(machine);
         self
     }
 
-    /// Other letters before the numbers of nodes than `n`.
+    /// Sets other letters than `n` before the numbers of nodes.
     pub(crate) fn prefix(mut self, prefix: &'static str) -> Options {
         self.prefix = prefix;
         self
     }
 
-    /// With slurmdbd and MariaDB. Alice and Bob have the account toy.
+    /// Adds slurmdbd and MariaDB. Alice and Bob have the account toy.
     pub(crate) fn accounting(mut self) -> Options {
         self.accounting = true;
         self
     }
 
-    /// A file beside slurm.conf, there before Slurm starts; a script is a program. In it, and in
+    /// Adds a file next to slurm.conf before Slurm starts; a script is executable. In it, and in
     /// the lines of slurm.conf, `@DIR@` stands for the folder.
     pub(crate) fn file(mut self, name: &'static str, text: &str) -> Options {
         self.files.push((name, text.to_string()));
@@ -73,7 +73,7 @@ impl Options {
     }
 }
 
-/// Who runs a command.
+/// The user of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum User {
     Root,
@@ -186,23 +186,23 @@ impl Cluster {
         self.release
     }
 
-    /// How many nodes it has.
+    /// Returns the number of nodes.
     pub(crate) fn nodes(&self) -> u16 {
         self.nodes
     }
 
-    /// The name of a node.
+    /// Returns the name of a node.
     pub(crate) fn node(&self, number: u64) -> String {
         let width = if self.nodes > 100 { 3 } else { 2 };
         format!("n{number:0width$}")
     }
 
-    /// The daemon's program, in the cluster's place too.
+    /// Returns the path of the daemon, which is valid in the cluster's place as well.
     pub(crate) fn program(&self) -> String {
         self.path().join("pavior-slurm").display().to_string()
     }
 
-    /// A port of this cluster that Slurm does not use.
+    /// Returns a port of this cluster that Slurm does not use.
     pub(crate) fn spare_port(&self) -> u16 {
         self.ports.first + self.nodes + 2
     }
@@ -219,7 +219,7 @@ impl Cluster {
         command.args(["-c", line]).output().unwrap()
     }
 
-    /// What a line prints; it must succeed.
+    /// Returns the output of a line, which must succeed.
     pub(crate) fn good(&self, line: &str) -> String {
         let output = self.shell(line, false);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -281,7 +281,7 @@ impl Cluster {
         self.until("sinfo -h -N -t idle -o %N | sort -u | wc -l", seconds, |text| text == all);
     }
 
-    /// The ends of the logs of the daemon and of slurmctld, and what jobs were told last.
+    /// Returns the ends of the logs of the daemon and of slurmctld, and the last notes of jobs.
     pub(crate) fn log(&self) -> String {
         let end = |name: &str, word: &str, count: usize| {
             let text = std::fs::read_to_string(self.path().join(name)).unwrap_or_default();
@@ -296,7 +296,7 @@ impl Cluster {
         format!("release {name}, log:\n{own}told:\n{told}slurmctld:\n{slurmctld}")
     }
 
-    /// What Slurm recorded and logged of a job: its end, and the lines of all daemons.
+    /// Returns the record and the log of a job: its end, and the lines of all daemons.
     pub(crate) fn said_of(&self, job: &str) -> String {
         let folder = self.path().display();
         let line = format!(
@@ -307,9 +307,10 @@ impl Cluster {
         format!("{}; {}", String::from_utf8_lossy(&output.stdout), self.log())
     }
 
-    /// Whether a slurmd deleted a job's script before the job could read it. A step's socket is
-    /// made before it is listened to; a slurmd that is asked for its steps in between, as all are
-    /// when slurmctld starts, believes that the step is dead. Such a job fails, with or without us.
+    /// Returns true if a slurmd deleted a job's script before the job could read it. A step's
+    /// socket is made before it is listened to; a slurmd that is asked for its steps in between, as
+    /// all are when slurmctld starts, believes that the step is dead. Such a job fails, with or
+    /// without us.
     pub(crate) fn lost_its_script(&self, job: &str) -> bool {
         let folder = self.path().display();
         let what = format!("Purging vestigial job script .*/job0*{job}/");
@@ -323,12 +324,12 @@ impl Cluster {
         self.shell(&format!("scancel -n {HELD}"), false);
     }
 
-    /// SIGKILL.
+    /// Sends SIGKILL.
     pub(crate) fn kill_slurmctld(&self) {
         self.kill("slurmctld");
     }
 
-    /// SIGKILL, by the name of the file that has its number.
+    /// Sends SIGKILL, given the name of the file that has the number.
     pub(crate) fn kill(&self, program: &str) {
         self.good(&format!("kill -9 $(cat {}/pid/{program})", self.path().display()));
     }
@@ -338,7 +339,7 @@ impl Cluster {
         self.good(&format!("{0}/cluster.sh slurmd {0} {node}", self.path().display()));
     }
 
-    /// SIGKILL.
+    /// Sends SIGKILL.
     pub(crate) fn kill_slurmd(&self, node: &str) {
         self.kill(node);
     }
@@ -364,7 +365,8 @@ impl Cluster {
         self.daemons.insert(name.to_string(), daemon);
     }
 
-    /// The observer of `pavior.toml`, run by an ordinary user; its signals are those of `observer`.
+    /// Returns the observer of `pavior.toml`, run by an ordinary user; its signals are those of
+    /// `observer`.
     pub(crate) fn observer(&self) -> std::process::Command {
         let (folder, program) = (self.path().display(), self.program());
         let line = format!(
@@ -390,12 +392,12 @@ impl Cluster {
         self.shell(&format!("kill -{signal} $(cat {})", file.display()), false);
     }
 
-    /// SIGKILL.
+    /// Sends SIGKILL.
     pub(crate) fn kill_daemon(&mut self) {
         self.kill_daemon_of("pavior");
     }
 
-    /// SIGKILL.
+    /// Sends SIGKILL.
     pub(crate) fn kill_daemon_of(&mut self, name: &str) {
         let Some(mut daemon) = self.daemons.remove(name) else { return };
         if daemon.try_wait().is_ok_and(|ended| ended.is_none()) {
@@ -405,7 +407,7 @@ impl Cluster {
         let _ = std::fs::remove_file(self.path().join(format!("{name}.pid")));
     }
 
-    /// SIGTERM; returns whether it ended well.
+    /// Sends SIGTERM; returns true if it ended with success.
     pub(crate) fn end_daemon(&mut self) -> bool {
         let Some(mut daemon) = self.daemons.remove("pavior") else { return false };
         self.signal("pavior", "TERM");
@@ -439,7 +441,7 @@ impl Ports {
         panic!("no {count} free ports");
     }
 
-    /// Who has the lock of its file has the block.
+    /// Takes the lock of a file that stands for a block of ports.
     fn lock(block: u16) -> Option<File> {
         let path = std::env::temp_dir().join(format!("pavior-slurm-ports-{block}"));
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).ok()?;

@@ -38,8 +38,8 @@ struct Before {
     whole: String,
 }
 
-/// Whether the gate lets a job pass, and what is said. Slurm tests the job, as an ordinary user,
-/// and queues nothing. Newer releases refuse it then: there is no licence for it.
+/// Returns true if the gate lets a job pass, and its message. Slurm tests the job, as an ordinary
+/// user, and queues nothing. Newer releases refuse it then: there is no license for it.
 fn tested(cluster: &Cluster, options: &str) -> (bool, String) {
     let line = format!("sbatch --test-only -o /dev/null {options} --wrap true");
     let said = cluster.shell(&line, true).stderr;
@@ -221,8 +221,8 @@ fn they_are_told(cluster: &mut Cluster, before: &Before) {
     cluster.until_empty(30);
 }
 
-/// The example's job, on a machine whose nodes are named against their order: rank i is on the i-th
-/// node of the box.
+/// Runs the job of the example on a machine whose nodes are named against their order: rank i is on
+/// the i-th node of the box.
 fn ranks_follow_the_box(cluster: &mut Cluster) {
     let file = cluster.path().join("pavior.toml");
     let own = own_config(cluster);
@@ -260,13 +260,13 @@ fn ranks_follow_the_box(cluster: &mut Cluster) {
     std::fs::write(&file, own).unwrap();
 }
 
-/// A job that says how much shorter its time limit may be is placed like any other.
+/// Places a job with a minimum time limit like any other.
 fn time_min_is_no_hindrance(cluster: &Cluster) {
     cluster.submit("4x2-least", "--comment=shape=4x2 -t 10 --time-min=2", 0.5);
     cluster.until_empty(30);
 }
 
-/// A site that keeps other things in AdminComment.
+/// Checks a site that keeps other things in AdminComment.
 fn told_elsewhere_or_not_at_all(cluster: &mut Cluster) {
     let file = cluster.path().join("pavior.toml");
     let own = own_config(cluster);
@@ -294,7 +294,7 @@ fn told_elsewhere_or_not_at_all(cluster: &mut Cluster) {
     std::fs::write(&file, own).unwrap();
 }
 
-/// Two halves of a cluster are two machines, with a partition, a licence and a daemon each.
+/// Makes two halves of a cluster two machines, with a partition, a license and a daemon each.
 fn two_machines_in_one_cluster(release: Release) {
     let options = Options::default().machine("mesh:4x2").conf(
         "Licenses=pavior:1,upper:1\nPartitionName=upper Nodes=n[04-07] OverSubscribe=EXCLUSIVE\n\

@@ -7,7 +7,7 @@ use crate::release::{Release, on_each_release};
 
 on_each_release! { limits_and_holds preemption_by_qos preemption_by_partition }
 
-/// A small machine with accounts.
+/// Returns a small machine with accounts.
 fn machine() -> Options {
     Options::default()
         .machine("mesh:4x4")
@@ -37,7 +37,7 @@ fn most_at_once(cluster: &Cluster, filter: &str) -> (usize, usize) {
         if now.is_empty() {
             return (running, open);
         }
-        // One that is open has no licence to wait for.
+        // One that is open has no license to wait for.
         let states: Vec<&str> = now.lines().filter(|line| !line.contains("pavior")).collect();
         open = open.max(states.iter().filter(|line| !line.starts_with("CG")).count());
         running = running.max(states.iter().filter(|line| line.starts_with('R')).count());
@@ -78,7 +78,7 @@ fn limits_and_holds(release: Release) {
     holds(&cluster);
 }
 
-/// The most nodes that were held at once, of `start|end|nodes`.
+/// Returns the largest number of nodes that were held at once, given `start|end|nodes`.
 fn most_nodes(records: &str) -> u32 {
     let all: Vec<Vec<&str>> = records.lines().map(|line| line.split('|').collect()).collect();
     let at = |time: &str| {
@@ -88,7 +88,7 @@ fn most_nodes(records: &str) -> u32 {
     all.iter().map(|job| at(job[0])).max().unwrap_or(0)
 }
 
-/// A hold is a hold, of a job that waits, one that is open, and one that ran.
+/// Holds a job that waits, one that is open, and one that ran.
 fn holds(cluster: &Cluster) {
     let ran = submit(cluster, User::Alice, "4x2", "", 300);
     let waits = submit(cluster, User::Alice, "4x4", "", 1);
@@ -117,7 +117,7 @@ fn holds(cluster: &Cluster) {
     cluster.until_empty(60);
 }
 
-/// What started where and how often: `job|state|nodes|restarts`.
+/// Returns `job|state|nodes|restarts` for all jobs.
 fn states(cluster: &Cluster) -> String {
     cluster.good("squeue -h -o '%i %t %D' | sort -n | xargs")
 }

@@ -46,7 +46,7 @@ impl Observer {
         String::from_utf8(bytes).unwrap()
     }
 
-    /// The whole answer, with its head.
+    /// Returns the whole answer, with its head.
     pub(crate) fn get(&self, path: &str) -> String {
         self.ask(&format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
     }
@@ -63,7 +63,7 @@ impl Observer {
         json(&self.get("/v1/state"))
     }
 
-    /// Whether it ends well when it is told to.
+    /// Returns true if it ends with success when it is told to.
     fn ends(mut self, tell: impl FnOnce(u32)) -> bool {
         tell(self.child.id());
         self.child.wait().unwrap().success()
@@ -77,7 +77,7 @@ impl Drop for Observer {
     }
 }
 
-/// The JSON of an answer.
+/// Reads the JSON of an answer.
 fn json(answer: &str) -> Value {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.contains("application/json") && head.contains("nosniff"), "{head}");
@@ -139,7 +139,8 @@ fn an_observer_only_asks() {
     assert_eq!(others, 0, "{calls}");
 }
 
-/// No text of a user's is raw in an answer, and no question is answered with a fault of the server.
+/// Checks that no answer contains raw text of users, and that no question causes a fault of the
+/// server.
 fn hostile(observer: &Observer) {
     let paths = [
         "/v1/state",
@@ -171,7 +172,7 @@ fn hostile(observer: &Observer) {
     pavior_trials::attacked("slurm", "hostile requests to an observer", tried, 0);
 }
 
-/// The page of an observer, on a torus in three dimensions, with 10,000 jobs that wait.
+/// Opens the page of an observer on a torus in three dimensions, with 10,000 waiting jobs.
 #[test]
 fn ten_thousand_jobs_wait_on_a_torus() {
     let Some(mut browser) = pavior_trials::Browser::start(1400, 900) else { return };
@@ -218,7 +219,7 @@ fn ten_thousand_jobs_wait_on_a_torus() {
     browser.picture("observer-phone");
 }
 
-/// An ordinary user watches a real Slurm: what the page shows is what `squeue` says.
+/// Compares the page of an ordinary user with the output of `squeue`.
 pub(crate) fn beside(cluster: &Cluster) {
     let all = "squeue -h -r -o '%i %t %Q %n %W %k'; scontrol show reservation -o; sinfo -h -N";
     let before = cluster.good(all);

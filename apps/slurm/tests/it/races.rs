@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::cluster::Cluster;
 use crate::records;
 
-/// Too many nodes are named: Slurm takes some of them, no box, and the job is placed again.
+/// Names too many nodes: Slurm takes some of them, which are no box, and the job is placed again.
 pub(crate) fn too_many_nodes_are_not_used(cluster: &mut Cluster) {
     cluster.kill_daemon();
     let many = cluster.submit("2x2-many", "--comment=shape=2x2", 0.5);
@@ -16,7 +16,7 @@ pub(crate) fn too_many_nodes_are_not_used(cluster: &mut Cluster) {
     cluster.until_empty(60);
 }
 
-/// A node goes down under a job: the job starts again on a box without it.
+/// Sets a node of a job down: the job starts again on a box without it.
 pub(crate) fn a_node_goes_down(cluster: &Cluster) {
     let job = cluster.submit("2x3-down", "--comment=shape=2x3", 300.0);
     let held =
@@ -36,14 +36,14 @@ pub(crate) fn a_node_goes_down(cluster: &Cluster) {
     cluster.until_idle(60);
 }
 
-/// `salloc` waits for a box, too.
+/// Checks that `salloc` waits for a box, too.
 pub(crate) fn interactive_jobs(cluster: &Cluster) {
     let line = "salloc -J 4x2-salloc --comment=shape=4x2 srun hostname | wc -l";
     assert_eq!(cluster.good(line), "8");
     cluster.until_empty(30);
 }
 
-/// Nodes that a job of another partition holds are not free.
+/// Checks that nodes of a job of another partition are not free.
 pub(crate) fn strangers_hold_nodes(cluster: &Cluster) {
     cluster.good("scontrol create PartitionName=other Nodes=n[00-07] OverSubscribe=EXCLUSIVE");
     // A row of eight nodes, of which none is free for the daemon; it has no shape to be judged by.
@@ -58,7 +58,8 @@ pub(crate) fn strangers_hold_nodes(cluster: &Cluster) {
     cluster.good("scontrol delete PartitionName=other");
 }
 
-/// A large box is not starved by small jobs whose time limits reach beyond its reserved start.
+/// Checks that small jobs whose time limits reach beyond the reserved start of a large box do not
+/// starve it.
 pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
     let first = cluster.submit("4x4-first", "--comment=shape=4x4 -t 4", 240.0);
     cluster.until("squeue -h -n 4x4-first -o %t", 20, |text| text == "R");

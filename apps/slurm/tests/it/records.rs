@@ -56,7 +56,7 @@ pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
     lost || unheard || record.state == "COMPLETED"
 }
 
-/// The numbers of a list such as n[00-01,08].
+/// Returns the numbers of a list such as n[00-01,08].
 fn nodes(list: &str) -> Vec<u32> {
     let inner = list.trim_start_matches('n').trim_start_matches('[').trim_end_matches(']');
     let mut all = Vec::new();
@@ -69,8 +69,8 @@ fn nodes(list: &str) -> Vec<u32> {
     all
 }
 
-/// Every allocation is a box of the shape that the job's name begins with, on a mesh of so many
-/// columns, and at no time do two share a node. Returns the number of allocations.
+/// Checks that every allocation is a box of the shape that the job's name begins with, on a mesh of
+/// so many columns, and that no two share a node at any time. Returns the number of allocations.
 pub(crate) fn judge(records: &[Record], columns: u32) -> usize {
     // A job that is requeued while it ends is recorded twice. So is one whose end slurmctld forgot
     // when it was killed: with the same start, and a later end, of when it asked the node. At the
@@ -100,7 +100,7 @@ pub(crate) fn judge(records: &[Record], columns: u32) -> usize {
     held.len()
 }
 
-/// Whether nodes of a mesh of so many columns are a box of a shape, turned or not.
+/// Returns true if nodes of a mesh of so many columns are a box of a shape, turned or not.
 fn is_box(nodes: &[u32], shape: &str, columns: u32) -> bool {
     let (a, b) = shape.split_once('x').unwrap();
     let (a, b): (u32, u32) = (a.parse().unwrap(), b.parse().unwrap());

@@ -105,7 +105,7 @@ impl Place {
         Err(format!("Slurm {}: {}", release.name(), said.trim().replace('\n', "; ")))
     }
 
-    /// A command in this place, of a user by number, in /tmp.
+    /// Returns a command in this place, run by the user with this number, in /tmp.
     pub(crate) fn command(&self, user: u32, program: &str) -> Command {
         let space = format!("/proc/{}/ns", self.process.id());
         let mut command = Command::new("nsenter");

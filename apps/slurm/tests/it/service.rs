@@ -1,5 +1,6 @@
-//! The daemon as a service: watched beside, twice, upgraded under load, and taken away.
+//! The daemon as a service: observed, run twice, upgraded under load, and removed.
 
+use std::path::Path;
 use std::time::Duration;
 
 use crate::cluster::{Cluster, Options};
@@ -33,7 +34,7 @@ fn from_the_first_look_to_the_removal(release: Release) {
     }
 }
 
-/// `one` and `two` have no lock; `first` and `second` have one together.
+/// Writes the configurations: `one` and `two` have no lock; `first` and `second` share one.
 fn configure(cluster: &Cluster) {
     let text = std::fs::read_to_string(cluster.path().join("pavior.toml")).unwrap();
     let lock = format!("lock = \"{}/pavior.lock\"\n", cluster.path().display());
@@ -65,7 +66,7 @@ impl Load {
     }
 }
 
-/// Two daemons act at once, which nobody should have: their changes are refused where a job is not
+/// Runs two daemons at once, which no site should do: their changes are refused where a job is not
 /// as they saw it, so that nothing is wrong by it.
 fn two_that_act(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("one");
@@ -76,7 +77,7 @@ fn two_that_act(cluster: &mut Cluster, load: &mut Load) {
     cluster.kill_daemon_of("two");
 }
 
-/// With a lock one acts, and the other when it is killed.
+/// Checks that with a lock one acts, and the other when the first is killed.
 fn one_of_two(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("first");
     let opens = |cluster: &Cluster, name: &str| {
@@ -96,8 +97,8 @@ fn one_of_two(cluster: &mut Cluster, load: &mut Load) {
     cluster.kill_daemon_of("second");
 }
 
-/// Under load: the daemon's program is replaced, its configuration read again, and slurmctld
-/// restarted.
+/// Replaces the daemon's program under load, lets it read its configuration again, and restarts
+/// slurmctld.
 fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     let folder = cluster.path().display().to_string();
     cluster.start_daemon();
@@ -134,7 +135,8 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     cluster.until_empty(120);
 }
 
-/// Under load: the gate is taken out, the jobs that wait are Slurm's again, and all run.
+/// Removes everything under load: the gate acts no longer, the waiting jobs are Slurm's again, and
+/// all run.
 fn removed(cluster: &mut Cluster, load: &mut Load) {
     let folder = cluster.path().display().to_string();
     // Three fill the machine; the others wait, some with open gates.
@@ -144,13 +146,14 @@ fn removed(cluster: &mut Cluster, load: &mut Load) {
     }
     std::thread::sleep(Duration::from_millis(700));
     assert!(cluster.end_daemon());
-    cluster
-        .good(&format!("sed -i /^JobSubmitPlugins/d {folder}/slurm.conf && scontrol reconfigure"));
-    load.submit_as(cluster, "2x2-free-late");
     let said = cluster.good(&format!("{} {folder}/pavior.toml uninstall", cluster.program()));
-    assert!(said.contains("the reservation of the licence is removed"), "{said}");
+    assert!(said.contains("the reservation of the license is removed"), "{said}");
+    assert!(said.contains("job_submit.lua no longer calls the gate"), "{said}");
+    assert!(!said.contains("still acts") && !Path::new(&format!("{folder}/pavior.lua")).exists());
+    // Jobs get no gate any more.
+    load.submit_as(cluster, "2x2-free-late");
     assert_eq!(cluster.good("squeue -h -r -t PD -o %W | sort -u | grep -c pavior || true"), "0");
     cluster.until_empty(120);
     let again = cluster.good(&format!("{} {folder}/pavior.toml uninstall", cluster.program()));
-    assert!(again.contains("0 waiting jobs") && again.contains("was not there"), "{again}");
+    assert!(again.contains("0 waiting jobs") && again.contains("does not exist"), "{again}");
 }

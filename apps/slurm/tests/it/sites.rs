@@ -1,4 +1,4 @@
-//! What sites have besides: dependencies, changed time limits, suspended jobs, maintenance, fair
+//! Other features of sites: dependencies, changed time limits, suspended jobs, maintenance, fair
 //! share, and nodes that Slurm powers off.
 
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub(crate) fn until_told(cluster: &Cluster, job: &str, words: &str) {
     });
 }
 
-/// It does not start although it could.
+/// Checks that a job does not start although it fits.
 fn stays(cluster: &Cluster, job: &str) {
     std::thread::sleep(Duration::from_secs(3));
     let state = state(cluster, job);
@@ -82,7 +82,7 @@ fn dependencies(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Changed while a job waits, and while one runs; the limit counts, and not `--time-min`.
+/// Changes the limit of a job that waits, and of one that runs. The limit counts, not `--time-min`.
 fn time_limits(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
@@ -108,8 +108,8 @@ fn time_limits(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// A suspended job keeps its box, and nobody knows until when. When it goes on, it ends later than
-/// its time limit by the time in which it was suspended, and who waits is told that end.
+/// Suspends a job: it keeps its box for an unknown time. When it goes on, it ends later than its
+/// time limit by the time in which it was suspended, and who waits is told that end.
 fn suspended(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
@@ -137,7 +137,8 @@ fn suspended(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// All nodes are to be repaired in an hour: shorter jobs run before, the others wait and are told.
+/// Reserves all nodes for a repair in an hour: shorter jobs run before, the others wait and are
+/// told.
 fn maintenance(cluster: &Cluster) {
     let repair = "ReservationName=repair Users=root StartTime=now+1hour Duration=60 Nodes=ALL";
     cluster.good(&format!("scontrol create reservation {repair} Flags=MAINT,IGNORE_JOBS"));
@@ -153,7 +154,7 @@ fn maintenance(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Of two that wait, the one starts first whose user has had less.
+/// Checks that of two waiting jobs, the one whose user has used less starts first.
 fn fair_share(cluster: &Cluster) {
     // Usage is counted once a minute.
     let shares = "sshare -a -n -P -o User,FairShare | grep -E '^ *(alice|bob)' | sort | xargs";
@@ -171,8 +172,8 @@ fn fair_share(cluster: &Cluster) {
     cluster.until_empty(30);
 }
 
-/// A cluster whose nodes Slurm powers off when they are idle, within some seconds; four of them are
-/// of a cloud.
+/// Returns a cluster whose nodes Slurm powers off when they are idle, within some seconds; four of
+/// them are of a cloud.
 pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
     let each = "export SLURM_CONF=@DIR@/slurm.conf PATH=$PATH:/usr/sbin:/sbin\n\
                 for node in $(scontrol show hostnames \"$1\"); do";
@@ -202,7 +203,7 @@ pub(crate) fn until_off(cluster: &Cluster) {
     cluster.until("sinfo -h -o '%t=%D'", 60, |text| text == "idle~=16");
 }
 
-/// Slurm wakes the nodes of a box when it has powered them off.
+/// Checks that Slurm powers on the nodes of a box.
 fn nodes_that_are_powered_off(release: Release) {
     let what = "nodes that are powered off";
     let Some(mut cluster) = Cluster::start(what, release, powered(10, 60)) else { return };

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::cluster::Cluster;
 use crate::records;
 
-/// Whole storms, with the seeds that are asked for, or a short one.
+/// Runs whole storms with the given seeds, or a short one.
 pub(crate) fn storms(cluster: &mut Cluster) {
     match pavior_trials::seeds() {
         None => storm(cluster, 18, 12),
@@ -31,12 +31,12 @@ pub(crate) const FORGOTTEN: &str = "
 
 struct Storm {
     random: u64,
-    /// How often each name must have completed.
+    /// The number of jobs of each name that must have completed.
     wanted: BTreeMap<String, usize>,
     down: BTreeSet<String>,
 }
 
-/// Four jobs a round, and trouble.
+/// Submits four jobs per round, and makes trouble.
 pub(crate) fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
     let mut storm = Storm { random: seed, wanted: BTreeMap::new(), down: BTreeSet::new() };
     for round in 0..rounds {
@@ -67,7 +67,7 @@ pub(crate) fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
 }
 
 impl Storm {
-    /// The next random number below another.
+    /// Returns the next random number below another.
     fn below(&mut self, n: u64) -> u64 {
         let next = self.random.wrapping_mul(6_364_136_223_846_793_005);
         self.random = next.wrapping_add(1_442_695_040_888_963_407);

@@ -36,7 +36,7 @@ fn a_cluster_of_64_nodes(release: Release) {
     }
 }
 
-/// Without a daemon nothing starts, and ordinary users cannot change that.
+/// Checks that without a daemon no job starts, and that ordinary users cannot change that.
 fn the_gate_holds(cluster: &Cluster) {
     for (options, word) in [
         ("--comment=shape=4y4", "is no shape"),
@@ -73,7 +73,7 @@ fn the_gate_holds(cluster: &Cluster) {
     assert_eq!(cluster.good(&shown), "PD Licenses 16 pavior:1");
 }
 
-/// Batch jobs, arrays and jobs by count start in boxes; waiting ones are told why.
+/// Starts batch jobs, arrays and jobs by count in boxes; waiting ones are told why.
 fn placed_and_told(cluster: &Cluster) {
     cluster.until("squeue -h -n 4x4-gate -o %i", 30, str::is_empty);
     let whole = cluster.submit("8x8-whole", "--comment=shape=8x8 -t 5", 300.0);
@@ -99,7 +99,7 @@ fn placed_and_told(cluster: &Cluster) {
     assert!(found.contains("faults: []"), "{found}");
 }
 
-/// A gate that someone opened on wrong nodes: the job starts there, and is queued again.
+/// Opens a gate on wrong nodes: the job starts there, and is queued again.
 fn wrong_nodes_are_given_back(cluster: &mut Cluster) {
     cluster.kill_daemon();
     let job = cluster.submit("wrong-nodes", "--comment=shape=2x2", 300.0);
@@ -114,8 +114,8 @@ fn wrong_nodes_are_given_back(cluster: &mut Cluster) {
     cluster.until_empty(60);
 }
 
-/// A node is drained, or too few are named, between opening and start: the gate closes, and the job
-/// is placed again.
+/// Drains a node, or names too few, between opening and start: the gate closes, and the job is
+/// placed again.
 fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.kill_daemon();
     cluster.good("scontrol update NodeName=n09 State=DRAIN Reason=test");
@@ -131,8 +131,8 @@ fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.good("scontrol update NodeName=n09 State=RESUME");
 }
 
-/// A job that Slurm does not start although its gate is open (a limit of the partition) gives its
-/// nodes back after a while.
+/// Opens the gate of a job that Slurm does not start (a limit of the partition): it gives its nodes
+/// back after a while.
 fn a_job_that_cannot_start_is_not_waited_for(cluster: &Cluster) {
     cluster.good("scontrol update PartitionName=mesh MaxTime=10");
     let long = cluster.submit("8x8-long", "--comment=shape=8x8 -t 20", 0.5);
@@ -143,7 +143,7 @@ fn a_job_that_cannot_start_is_not_waited_for(cluster: &Cluster) {
     cluster.until_empty(30);
 }
 
-/// From a requeue to the next start pass at least five seconds.
+/// Checks that at least five seconds pass from a requeue to the next start.
 fn requeued_jobs_wait_a_while(cluster: &Cluster) {
     let job = cluster.submit("3x2-again", "--comment=shape=3x2", 300.0);
     let state = format!("squeue -h -j {job} -o %t");
@@ -157,8 +157,8 @@ fn requeued_jobs_wait_a_while(cluster: &Cluster) {
     cluster.until_empty(30);
 }
 
-/// While slurmctld is away nothing is changed; a job that ends meanwhile is known to have ended
-/// when it is back, and everything goes on.
+/// Kills slurmctld: nothing is changed while it is away, and the end of a job in the meantime is
+/// known afterwards.
 ///
 /// slurmctld writes its state seconds after a change, and a kill forgets what is younger: a job
 /// whose end was acknowledged but not yet written stays in its list of running jobs. Hence the kill

@@ -1,4 +1,4 @@
-//! What takes minutes: run by `cargo xtask slurm RELEASE` alone.
+//! Tests that take minutes, which only `cargo xtask slurm RELEASE` runs.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ pub(crate) fn all(release: Release) {
     }
 }
 
-/// Two controllers, with Slurm's own intervals: the first is killed, the second takes over, and
+/// Runs two controllers with Slurm's own intervals: the first is killed, the second takes over, and
 /// gives the control back.
 fn a_controller_fails_over(release: Release) {
     let options = Options::default().machine("mesh:4x4").conf(
@@ -58,7 +58,8 @@ fn a_controller_fails_over(release: Release) {
     assert!(cluster.end_daemon(), "SIGTERM ends it well");
 }
 
-/// A job's node does not come: the job is told so, others go on, and it runs when it is mended.
+/// Waits for a node that does not come up: its job is told so, others go on, and it runs when the
+/// node is repaired.
 fn a_node_does_not_wake(release: Release) {
     let what = "a node that does not wake";
     let Some(mut cluster) = Cluster::start(what, release, powered(3, 15)) else { return };
@@ -76,8 +77,8 @@ fn a_node_does_not_wake(release: Release) {
     assert!(cluster.end_daemon(), "SIGTERM ends it well");
 }
 
-/// Preempted jobs are cancelled after their grace; others are exempt for a while; a job of another
-/// partition stands in the way and is named.
+/// Preempts jobs: they are canceled after their grace, others are exempt for a while, and a job of
+/// another partition in the way is named.
 fn grace_and_exemption(release: Release) {
     let options = Options::default()
         .machine("mesh:4x4")
@@ -126,7 +127,7 @@ fn grace_and_exemption(release: Release) {
     cluster.until_empty(30);
 }
 
-/// A storm on a machine of 16x16.
+/// Runs a storm on a machine of 16x16.
 fn two_hundred_and_fifty_six_nodes(release: Release) {
     let options = Options::default().machine("mesh:16x16");
     let what = "a storm on 256 nodes";

@@ -29,7 +29,7 @@ fn users_cannot_forge_what_the_daemon_reads(release: Release) {
     records::judge(&records::read(&cluster), 8);
 }
 
-/// A value that the daemon's metrics have.
+/// Returns a value of the daemon's metrics.
 fn metric(cluster: &Cluster, name: &str) -> u64 {
     let mut stream = TcpStream::connect(("127.0.0.1", cluster.spare_port())).unwrap();
     stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
@@ -60,7 +60,7 @@ fn attempt(cluster: &Cluster, options: &str) -> Result<String, String> {
     if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
 }
 
-/// A comment as a word of the shell.
+/// Quotes a comment for the shell.
 fn comment(text: &str) -> String {
     format!("--comment='{text}'")
 }
@@ -83,7 +83,7 @@ fn the_gate_refuses_control_characters(cluster: &Cluster) {
     pavior_trials::attacked("slurm", attack, texts.len() + 3, failed);
 }
 
-/// What else is a user's to choose: such jobs are refused by Slurm, or run as any other.
+/// Submits jobs with hostile text in other fields: Slurm refuses them, or they run as any other.
 fn texts_of_other_fields(cluster: &Cluster) {
     let record = "x\n9|R|None|1|4|n[00-02]||1|1:00|1|(null)|shape=2x2";
     let options = [
@@ -121,7 +121,7 @@ fn texts_of_other_fields(cluster: &Cluster) {
     pavior_trials::attacked("slurm", attack, options.len(), failed);
 }
 
-/// A gate that lets control characters pass, as that of an older program. `check` sees it.
+/// Installs a gate that lets control characters pass, as in an older program. `check` sees it.
 fn an_older_gate(cluster: &mut Cluster) {
     let file = cluster.path().join("pavior.lua");
     let text = std::fs::read_to_string(&file).unwrap();
@@ -140,7 +140,7 @@ fn an_older_gate(cluster: &mut Cluster) {
     assert_eq!(metric(cluster, "gate_loaded"), 1);
     cluster.start_daemon();
     let log = format!("cat {}/pavior.log", cluster.path().display());
-    cluster.until(&log, 30, |text| text.contains("the gate is not as it should be"));
+    cluster.until(&log, 30, |text| text.contains("the gate is wrong"));
     assert_eq!(metric(cluster, "gate_loaded"), 0);
 }
 
@@ -200,7 +200,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     pavior_trials::attacked("slurm", attack, attacks.len(), failed);
 }
 
-/// Its comment says that it has ended, or runs elsewhere; its nodes are given to nobody.
+/// Runs a job whose comment says that it has ended or runs elsewhere; no other gets its nodes.
 fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
     let tried = pavior_trials::size(1, 1, 8);
     let mut failed = 0;
@@ -230,7 +230,7 @@ fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
     pavior_trials::attacked("slurm", attack, tried, failed);
 }
 
-/// An absent Slurm is not a record that cannot be read.
+/// Checks that an absent Slurm is not an unreadable record.
 fn slurm_is_away(cluster: &mut Cluster) {
     let unreadable = metric(cluster, "unreadable_total");
     std::thread::sleep(std::time::Duration::from_secs(6));
@@ -241,5 +241,5 @@ fn slurm_is_away(cluster: &mut Cluster) {
     cluster.until_idle(90);
     metric_until(cluster, "up", |value| value == 1);
     assert_eq!(metric(cluster, "unreadable_total"), unreadable);
-    assert!(cluster.log().contains("slurm is back"));
+    assert!(cluster.log().contains("slurm answers again"));
 }

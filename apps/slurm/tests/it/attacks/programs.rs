@@ -39,7 +39,7 @@ impl Programs {
         programs
     }
 
-    /// The machine is another one, with nodes `n0`, `n1` and so on.
+    /// Sets another machine, with nodes `n0`, `n1` and so on.
     pub(crate) fn lie_on(&self, machine: &str) {
         let text = format!("machine = \"{machine}\"\nnodes = \"n{{}}\"\npartition = \"p\"\n");
         std::fs::write(self.path().join("pavior.toml"), text).unwrap();
@@ -59,7 +59,7 @@ impl Programs {
         self.command(rest).output().unwrap()
     }
 
-    /// The program with these in the place of Slurm's.
+    /// Returns the daemon with these programs in place of Slurm's.
     pub(crate) fn command(&self, rest: &[&str]) -> Command {
         let path = format!("{}:{}", self.path().display(), std::env::var("PATH").unwrap());
         let mut command = Command::new(env!("CARGO_BIN_EXE_pavior-slurm"));
@@ -83,13 +83,13 @@ impl Programs {
         }
     }
 
-    /// The log of one cycle that changes nothing, and whether it was carried out.
+    /// Returns the log of one cycle that changes nothing, and true if it succeeded.
     fn try_cycle(&self) -> (String, bool) {
         let output = self.run(&["--dry-run"]);
         (String::from_utf8(output.stderr).unwrap(), output.status.success())
     }
 
-    /// The log of a cycle that is carried out.
+    /// Returns the log of a cycle that must succeed.
     fn cycle(&self) -> String {
         let (log, done) = self.try_cycle();
         assert!(done, "{log}");
@@ -97,7 +97,7 @@ impl Programs {
     }
 }
 
-/// The nodes of the gate that a log says would open.
+/// Returns the nodes of the gate that would open, by a log.
 fn opened(log: &str, job: &str) -> Option<String> {
     let line = log.lines().find(|line| {
         line.contains("\"event\":\"open\"") && line.contains(&format!("\"job\":\"{job}\""))

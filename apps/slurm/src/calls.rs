@@ -1,0 +1,332 @@
+//! Calls of Slurm's commands, with limits on time and output.
+//!
+//! A [`Call`] asks one of the [`Question`]s and cannot change anything, regardless of its
+//! arguments. Changes need an [`Operator`], which only the placing daemon and the removal have.
+//!
+//! A command that exceeds its time limit or its limit on output is killed, and the cycle is
+//! skipped. Its output counts only if it succeeded: truncated output is no answer. Variables that
+//! change the output of Slurm's commands are removed from the environment.
+
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use pavior::text::shown_bytes;
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::SlurmError;
+
+/// Bounds of a command.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// The longest time. Slurm's own commands give up after some tens of seconds.
+    pub(crate) time: Duration,
+    /// The most that it may print, in bytes: some 400,000 jobs.
+    pub(crate) output: u64,
+}
+
+/// The limits of every command.
+pub(crate) const BOUNDS: Bounds = Bounds { time: Duration::from_mins(1), output: 256 << 20 };
+
+/// The most that is read of what a command says of its errors; the rest is thrown away.
+const COMPLAINTS: u64 = 256 << 10;
+
+/// Variables with which users change what Slurm's commands show, by their first letters.
+const CHANGERS: &[&str] = &[
+    "SQUEUE_",
+    "SINFO_",
+    "SACCT_",
+    "SCONTROL_",
+    "SBATCH_",
+    "SLURM_CLUSTERS",
+    "SLURM_JSON",
+    "SLURM_YAML",
+];
+
+/// Variables of the service manager's, which are for this process alone.
+const OWN: &[&str] = &["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"];
+
+/// A question. No arguments turn it into a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// `sinfo`: the nodes.
+    Nodes,
+    /// `squeue`: the jobs.
+    Jobs,
+    /// `scontrol show`: anything else.
+    Show,
+    /// `sacctmgr show`: what slurmdbd keeps.
+    Accounts,
+    /// `sbatch --test-only`: whether a job would be taken. Slurm queues nothing.
+    Test,
+}
+
+impl Question {
+    /// Returns the program, and the word that makes it a question.
+    fn command(self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Question::Nodes => ("sinfo", None),
+            Question::Jobs => ("squeue", None),
+            Question::Show => ("scontrol", Some("show")),
+            Question::Accounts => ("sacctmgr", Some("show")),
+            Question::Test => ("sbatch", Some("--test-only")),
+        }
+    }
+}
+
+/// A question to Slurm.
+pub(crate) struct Call<'a> {
+    pub(crate) question: Question,
+    pub(crate) arguments: &'a [&'a str],
+    /// Variables in addition to those that make times and lists readable.
+    pub(crate) environment: &'a [(&'a str, &'a str)],
+}
+
+/// The right to change something in Slurm.
+#[derive(Debug)]
+pub(crate) struct Operator {
+    bounds: Bounds,
+}
+
+impl Operator {
+    /// Takes it: for the daemon that places jobs, and for its removal.
+    pub(crate) fn new() -> Operator {
+        Operator { bounds: BOUNDS }
+    }
+
+    /// Runs one `scontrol` with changes on its standard input. It may object to some of them.
+    ///
+    /// # Errors
+    /// If it cannot be run, or gives no answer.
+    pub(crate) fn change(&self, input: String) -> Result<Output, SlurmError> {
+        Process::scontrol(&[], input).run(self.bounds)
+    }
+
+    /// Runs one `scontrol` with arguments. It may object.
+    ///
+    /// # Errors
+    /// If it cannot be run, or gives no answer.
+    pub(crate) fn try_scontrol(&self, arguments: &[&str]) -> Result<Output, SlurmError> {
+        Process::scontrol(arguments, String::new()).run(self.bounds)
+    }
+
+    /// Runs one `scontrol` with arguments, which must succeed.
+    ///
+    /// # Errors
+    /// If it cannot be run, gives no answer, or fails.
+    pub(crate) fn scontrol(&self, arguments: &[&str]) -> Result<(), SlurmError> {
+        Process::scontrol(arguments, String::new()).answer(self.bounds).map(drop)
+    }
+}
+
+/// Returns the time in seconds since 1970.
+pub(crate) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// A command of Slurm's.
+struct Process<'a> {
+    program: &'static str,
+    /// Before the arguments.
+    word: Option<&'static str>,
+    arguments: &'a [&'a str],
+    environment: &'a [(&'a str, &'a str)],
+    /// Its standard input.
+    input: String,
+}
+
+/// The output of a command, and its exit status.
+pub(crate) struct Output {
+    pub(crate) output: Vec<u8>,
+    pub(crate) complaints: Vec<u8>,
+    pub(crate) status: ExitStatus,
+}
+
+/// Asks Slurm something that must succeed, and returns the output.
+pub(crate) fn capture(question: Question, arguments: &[&str]) -> Result<String, SlurmError> {
+    Call { question, arguments, environment: &[] }.answer(BOUNDS)
+}
+
+impl<'a> Call<'a> {
+    fn process(self) -> Process<'a> {
+        let Call { question, arguments, environment } = self;
+        let (program, word) = question.command();
+        Process { program, word, arguments, environment, input: String::new() }
+    }
+
+    /// Runs it; it must succeed. Bytes of its answer that are no UTF-8 are replaced.
+    pub(crate) fn answer(self, bounds: Bounds) -> Result<String, SlurmError> {
+        self.process().answer(bounds)
+    }
+
+    /// Runs it, however it ends.
+    pub(crate) fn run(self, bounds: Bounds) -> Result<Output, SlurmError> {
+        self.process().run(bounds)
+    }
+}
+
+impl<'a> Process<'a> {
+    fn scontrol(arguments: &'a [&'a str], input: String) -> Process<'a> {
+        Process { program: "scontrol", word: None, arguments, environment: &[], input }
+    }
+
+    /// Runs it; it must succeed. Bytes of its answer that are no UTF-8 are replaced.
+    fn answer(self, bounds: Bounds) -> Result<String, SlurmError> {
+        let command = self.program;
+        let said = self.run(bounds)?;
+        if said.status.success() {
+            return Ok(String::from_utf8(said.output)
+                .unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned()));
+        }
+        let message = shown_bytes(said.complaints.trim_ascii());
+        Err(SlurmError::Failed { command, message })
+    }
+
+    /// Runs it, however it ends.
+    fn run(self, bounds: Bounds) -> Result<Output, SlurmError> {
+        let command = self.program;
+        let until = Instant::now() + bounds.time;
+        let error = |error| SlurmError::Command { command, error };
+        let mut child = self.command().spawn().map_err(error)?;
+        let text = self.input;
+        if let Some(mut input) = child.stdin.take() {
+            // It reads while it prints: neither pipe may fill up.
+            std::thread::spawn(move || input.write_all(text.as_bytes()));
+        }
+        let output = child.stdout.take().map(|output| read(output, bounds.output + 1, false));
+        let complaints = child.stderr.take().map(|output| read(output, COMPLAINTS, true));
+        let outcome = (|| {
+            let output = whole(output, until).ok_or(Fault::Late)?;
+            if output.len() as u64 > bounds.output {
+                return Err(Fault::Long);
+            }
+            let complaints = whole(complaints, until).ok_or(Fault::Late)?;
+            let status = ended(&mut child, until).ok_or(Fault::Late)?;
+            Ok(Output { output, complaints, status })
+        })();
+        outcome.map_err(|fault| {
+            kill(&mut child);
+            match fault {
+                Fault::Late => SlurmError::Hung { command, seconds: bounds.time.as_secs() },
+                Fault::Long => SlurmError::TooLong { command, mebibytes: bounds.output >> 20 },
+            }
+        })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(self.program);
+        for (name, _) in std::env::vars_os() {
+            let others = || CHANGERS.iter().chain(OWN);
+            let changes = |text: &str| others().any(|start| text.starts_with(start));
+            if name.to_str().is_some_and(changes) {
+                command.env_remove(name);
+            }
+        }
+        command
+            .args(self.word)
+            .args(self.arguments)
+            .env("SLURM_TIME_FORMAT", "%s")
+            .env("SLURM_BITSTR_LEN", "0")
+            .envs(self.environment.iter().copied())
+            // Of its own group, so that what it starts can be ended with it.
+            .process_group(0)
+            .stdin(if self.input.is_empty() { Stdio::null() } else { Stdio::piped() })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+}
+
+enum Fault {
+    Late,
+    Long,
+}
+
+/// Reads so many bytes in a thread of its own, and perhaps the rest to throw it away.
+fn read(mut from: impl Read + Send + 'static, most: u64, to_the_end: bool) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = from.by_ref().take(most).read_to_end(&mut bytes);
+        if to_the_end {
+            let _ = std::io::copy(&mut from, &mut std::io::sink());
+        }
+        let _ = sender.send(bytes);
+    });
+    receiver
+}
+
+fn whole(from: Option<Receiver<Vec<u8>>>, until: Instant) -> Option<Vec<u8>> {
+    let left = until.saturating_duration_since(Instant::now());
+    from.map_or(Some(Vec::new()), |from| from.recv_timeout(left).ok())
+}
+
+/// Waits until a process has ended whose output has ended already.
+fn ended(child: &mut Child, until: Instant) -> Option<ExitStatus> {
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
+            _ => return None,
+        }
+    }
+}
+
+/// Ends a process and all that it started.
+fn kill(child: &mut Child) {
+    if let Some(group) = Pid::from_raw(child.id() as i32) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(line: &str, output: u64, millis: u64) -> Result<String, SlurmError> {
+        let arguments = ["-c", line];
+        let (environment, input) = (&[("MARK", "m")], "in\n".to_string());
+        let (program, word, arguments) = ("sh", None, &arguments);
+        let process = Process { program, word, arguments, environment, input };
+        process.answer(Bounds { time: Duration::from_millis(millis), output })
+    }
+
+    #[test]
+    fn a_command_is_fed_and_read() {
+        assert_eq!(shell("cat; echo $MARK $SLURM_BITSTR_LEN", 100, 60_000).unwrap(), "in\nm 0\n");
+    }
+
+    #[test]
+    fn what_hangs_is_killed_with_all_that_it_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pid");
+        let line = format!("sleep 1000 & echo $! > {}; wait", file.display());
+        let hung = shell(&line, 100, 500).unwrap_err();
+        assert!(matches!(hung, SlurmError::Hung { command: "sh", .. }), "{hung}");
+        let pid = std::fs::read_to_string(file).unwrap();
+        let status = format!("/proc/{}/stat", pid.trim());
+        // Gone, or a zombie until its new parent looks.
+        while std::fs::read_to_string(&status).is_ok_and(|text| !text.contains(") Z ")) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    #[test]
+    fn output_without_an_end_is_no_answer() {
+        let long = shell("yes", 1 << 20, 60_000).unwrap_err();
+        assert!(matches!(long, SlurmError::TooLong { mebibytes: 1, .. }), "{long}");
+        // Complaints may be long: they stop nothing.
+        assert_eq!(shell("head -c 1000000 /dev/zero >&2; echo ok", 100, 60_000).unwrap(), "ok\n");
+    }
+
+    #[test]
+    fn what_was_cut_short_is_no_answer() {
+        let killed = shell("echo begun; kill -9 $$", 100, 60_000).unwrap_err();
+        assert!(matches!(killed, SlurmError::Failed { .. }), "{killed}");
+        let failed = shell("printf 'a\\033[31m\\n' >&2; exit 1", 100, 60_000).unwrap_err();
+        assert_eq!(failed.to_string(), "sh failed: a\\u{1b}[31m");
+    }
+}

@@ -1,0 +1,72 @@
+//! A lock that decides which of several daemons acts: the one that holds the lock of a file on a
+//! shared disk.
+//!
+//! The lock is the system's (`flock`), so it becomes free when its holder ends, in whatever way.
+//! It only saves work and log lines. Correctness does not depend on it: Slurm refuses each change
+//! if the job is not as it was (see `carry`).
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::PathBuf;
+
+/// A daemon's claim to be the one that acts.
+#[derive(Default)]
+pub(crate) struct Lock {
+    held: Option<(PathBuf, File)>,
+}
+
+impl Lock {
+    /// Returns true if this daemon acts: no lock is configured, or it holds the lock or takes it
+    /// now.
+    pub(crate) fn take(&mut self, path: Option<&PathBuf>) -> io::Result<bool> {
+        let Some(path) = path else {
+            self.held = None;
+            return Ok(true);
+        };
+        if self.held.as_ref().is_some_and(|(held, file)| held == path && is_still(path, file)) {
+            return Ok(true);
+        }
+        self.held = None;
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        match file.try_lock() {
+            // Another may have put a file of its own there in between.
+            Ok(()) if is_still(path, &file) => {
+                self.held = Some((path.clone(), file));
+                Ok(true)
+            }
+            Ok(()) | Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+/// Returns true if a path still leads to a file: the lock of a removed file excludes nobody.
+fn is_still(path: &PathBuf, file: &File) -> bool {
+    let own = file.metadata().map(|own| (own.dev(), own.ino()));
+    let there = std::fs::metadata(path).map(|there| (there.dev(), there.ino()));
+    own.is_ok() && own.ok() == there.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_two_acts_and_the_other_when_it_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let (mut first, mut second) = (Lock::default(), Lock::default());
+        assert!(first.take(Some(&path)).unwrap() && first.take(Some(&path)).unwrap());
+        assert!(!second.take(Some(&path)).unwrap());
+        drop(first);
+        assert!(second.take(Some(&path)).unwrap());
+        // Who removes the file takes the turn away, and the holder sees it.
+        std::fs::remove_file(&path).unwrap();
+        let mut third = Lock::default();
+        assert!(third.take(Some(&path)).unwrap() && !second.take(Some(&path)).unwrap());
+        assert!(second.take(None).unwrap());
+        assert!(second.take(Some(&folder.path().join("none/lock"))).is_err());
+    }
+}

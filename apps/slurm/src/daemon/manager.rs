@@ -1,0 +1,89 @@
+//! The service manager: its signals, and reports to it (sd_notify).
+//!
+//! Without a manager nothing is reported, and a report that fails is ignored.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use sd_notify::NotifyState;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::SlurmError;
+
+/// The interval of checks for signals, in milliseconds.
+const STEP: u64 = 50;
+
+/// Requests that came as signals.
+pub(crate) struct Signals {
+    stop: Arc<AtomicBool>,
+    reload: Arc<AtomicBool>,
+}
+
+impl Signals {
+    /// Listens: SIGTERM and SIGINT end the daemon after its cycle, SIGHUP has it read its
+    /// configuration again.
+    pub(crate) fn listen() -> Result<Signals, SlurmError> {
+        let signals = Signals { stop: Arc::default(), reload: Arc::default() };
+        let wanted = [(SIGTERM, &signals.stop), (SIGINT, &signals.stop), (SIGHUP, &signals.reload)];
+        for (signal, flag) in wanted {
+            signal_hook::flag::register(signal, Arc::clone(flag))
+                .map_err(|error| SlurmError::Io { what: "signals".into(), error })?;
+        }
+        Ok(signals)
+    }
+
+    /// Returns true if the daemon shall end.
+    pub(crate) fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Returns true once per request to read the configuration again.
+    pub(crate) fn reload(&self) -> bool {
+        self.reload.swap(false, Ordering::Relaxed)
+    }
+
+    /// Waits so many milliseconds, or until a signal comes.
+    pub(crate) fn wait(&self, mut left: u64) {
+        while left > 0 && !self.stopped() && !self.reload.load(Ordering::Relaxed) {
+            let step = left.min(STEP);
+            std::thread::sleep(Duration::from_millis(step));
+            left -= step;
+        }
+    }
+}
+
+/// The manager, and what it was last told.
+#[derive(Default)]
+pub(crate) struct Manager {
+    status: String,
+}
+
+impl Manager {
+    /// Reports that the daemon works, at its start and after it has read its configuration again.
+    pub(crate) fn ready() {
+        let _ = sd_notify::notify(&[NotifyState::Ready]);
+    }
+
+    /// Reports that the configuration is being read again.
+    pub(crate) fn reloading() {
+        if let Ok(now) = NotifyState::monotonic_usec_now() {
+            let _ = sd_notify::notify(&[NotifyState::Reloading, now]);
+        }
+    }
+
+    /// Reports that the daemon ends.
+    pub(crate) fn stopping() {
+        let _ = sd_notify::notify(&[NotifyState::Stopping]);
+    }
+
+    /// Reports that the daemon is alive, with a line for `systemctl status`.
+    pub(crate) fn alive(&mut self, status: String) {
+        let mut told = vec![NotifyState::Watchdog];
+        if status != self.status {
+            told.push(NotifyState::Status(&status));
+        }
+        let _ = sd_notify::notify(&told);
+        self.status = status;
+    }
+}

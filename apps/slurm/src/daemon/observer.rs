@@ -1,0 +1,134 @@
+//! `pavior slurm --observe`: the page of an unmodified Slurm cluster.
+//!
+//! The types ensure that it changes nothing: the observer asks
+//! [`Question`](crate::calls::Question)s and has no [`Operator`](crate::calls::Operator). It needs
+//! neither gate nor root. Jobs need no shapes: a running job is shown as its nodes, and a waiting
+//! job as the box that it would get.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use pavior::json::log;
+use pavior_board::{Board, for_hosts, http, site};
+use serde_json::json;
+
+use crate::calls::now;
+use crate::daemon::manager::{Manager, Signals};
+use crate::daemon::troubles::{Trouble, Troubles};
+use crate::ledger::Ledger;
+use crate::show::metrics::{Metrics, ObserverMetrics};
+use crate::show::page::Picture;
+use crate::{Config, SlurmError};
+
+/// The default address of the page.
+pub const ADDRESS: &str = "127.0.0.1:9322";
+
+/// Shows a Slurm at an address until it is told to end (SIGTERM or SIGINT): the page, `why` and
+/// metrics. SIGHUP has it read its configuration from `path` again.
+///
+/// # Errors
+/// If the configuration is wrong, or the address cannot be had. While Slurm does not answer, the
+/// last that it said is shown.
+pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmError> {
+    let signals = Signals::listen()?;
+    let board =
+        Arc::new(Board::new(Picture::of(Arc::new(config.clone()), Ledger::default(), now())));
+    let mut metrics = Metrics::new();
+    let observed = ObserverMetrics::new(&mut metrics);
+    let metrics = Arc::new(metrics);
+    let text = Arc::clone(&metrics);
+    let site = site(Arc::clone(&board), Arc::new(move || text.text()));
+    let site = for_hosts(site, names(address));
+    let failed = |error| SlurmError::Io { what: format!("--observe {address}"), error };
+    let bound = http::serve(address, site).map_err(failed)?;
+    let mut observer = Observer {
+        config: Arc::new(config),
+        board,
+        metrics,
+        observed,
+        troubles: Troubles::default(),
+        manager: Manager::default(),
+    };
+    log(now(), "info", "observing", json!({ "page": format!("http://{bound}/") }));
+    Manager::ready();
+    loop {
+        observer.look();
+        signals.wait(observer.config.poll_ms);
+        if signals.stopped() {
+            Manager::stopping();
+            log(now(), "info", "ended", json!({}));
+            return Ok(());
+        }
+        if signals.reload() {
+            observer.read_again(path);
+        }
+    }
+}
+
+/// Returns the host names of the page: that of its address, and those of this machine.
+fn names(address: &str) -> Vec<String> {
+    let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let own = own.trim();
+    let of_address = address.rsplit_once(':').map_or("", |(name, _)| name);
+    let names = [of_address, own, own.split('.').next().unwrap_or("")];
+    names.iter().filter(|name| !name.is_empty()).map(ToString::to_string).collect()
+}
+
+struct Observer {
+    config: Arc<Config>,
+    board: Arc<Board>,
+    metrics: Arc<Metrics>,
+    observed: ObserverMetrics,
+    troubles: Troubles,
+    manager: Manager,
+}
+
+impl Observer {
+    fn look(&mut self) {
+        let begun = std::time::SystemTime::now();
+        let read = Ledger::read(&self.config);
+        let line = |error: &SlurmError| {
+            ("warn", "slurm does not answer", json!({ "error": error.to_string() }))
+        };
+        self.troubles.log(Trouble::Absent, read.as_ref().err().map(line));
+        let is_ok = read.is_ok();
+        let status = match read {
+            Ok(ledger) => self.show(ledger),
+            Err(_) => "Slurm does not answer; its last state is shown".to_string(),
+        };
+        self.metrics.cycle(is_ok, begun.elapsed().map_or(0.0, |time| time.as_secs_f64()));
+        self.manager.alive(status);
+    }
+
+    /// Publishes what Slurm said; returns it in a line.
+    fn show(&mut self, ledger: Ledger) -> String {
+        self.troubles.log_unreadable(&ledger);
+        let view = Picture::of(Arc::clone(&self.config), ledger, now());
+        let counts = view.counts();
+        self.metrics.jobs(&view.ledger, counts.waiting, counts.holding);
+        self.metrics.nodes(&self.config, view.state().free(), counts.failed);
+        self.observed.boxes.set(counts.boxes as i64);
+        self.observed.largest_free.set(counts.largest_free as i64);
+        self.board.publish(view);
+        format!(
+            "{} jobs hold nodes, {} wait; {} nodes are free, {} unavailable",
+            counts.holding, counts.waiting, counts.free, counts.failed
+        )
+    }
+
+    /// Reads the configuration again. One that is wrong, changes nothing.
+    fn read_again(&mut self, path: &Path) {
+        Manager::reloading();
+        match Config::read(path) {
+            Ok(config) => {
+                self.config = Arc::new(config);
+                log(now(), "info", "configuration read again", json!({}));
+            }
+            Err(error) => {
+                let more = json!({ "error": error.to_string() });
+                log(now(), "error", "configuration refused; the old one is kept", more);
+            }
+        }
+        Manager::ready();
+    }
+}

@@ -1,0 +1,90 @@
+//! The first check, before any change: can the daemon serve this cluster at all?
+//!
+//! A fault that is found here does not pass by itself, so the daemon ends with a status of its
+//! own. If Slurm does not answer, the check is repeated.
+
+use crate::calls::{Question, capture};
+use crate::ledger::Ledger;
+use crate::ledger::site::value;
+use crate::names::number;
+use crate::setup::check::{NodeDifference, partition};
+use crate::{Config, SlurmError};
+
+/// Looks for the partitions, and for rights if anything is to be changed.
+pub(crate) fn look(config: &Config, changes: bool) -> Result<(), SlurmError> {
+    if changes {
+        let shown = capture(Question::Show, &["config"])?;
+        rights(rustix::process::geteuid().as_raw(), value(&shown, "SlurmUser"))?;
+    }
+    for name in &config.partitions {
+        if partition(name)?.is_none() {
+            return Err(SlurmError::Unfit(format!("Slurm has no partition {name}")));
+        }
+    }
+    Ok(())
+}
+
+/// Checks the user: only root and the user of slurmctld may change jobs of others and pass the
+/// gate.
+fn rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
+    let number_of = |text: &str| number::<u32>(text.split_once('(')?.1.strip_suffix(')')?);
+    if user == 0 || number_of(slurm_user) == Some(user) {
+        return Ok(());
+    }
+    Err(SlurmError::Unfit(format!(
+        "user {user} may not change others' jobs: run the daemon as root, or as SlurmUser"
+    )))
+}
+
+/// Compares the names of nodes; returns what may be right and may be not, for the log.
+///
+/// A machine may have holes, and a partition may be short of nodes for a while; but if both have
+/// nodes that the other has not, or none is common to both, then nodes are named wrongly, and no
+/// box would be one.
+pub(crate) fn names(config: &Config, ledger: &Ledger) -> Result<Vec<String>, SlurmError> {
+    let unmatched = NodeDifference::of(config, ledger);
+    let faults = unmatched.faults(config);
+    let none = unmatched.missing.len() == config.names.len();
+    let both = !unmatched.missing.is_empty() && !unmatched.strangers.is_empty();
+    // A line that cannot be read may be that of a node that is missing.
+    if (none || both) && ledger.unreadable.is_empty() {
+        return Err(SlurmError::Unfit(faults.join("; ")));
+    }
+    Ok(faults)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::{Condition, SlurmNode};
+
+    #[test]
+    fn names_that_are_shifted_are_wrong_and_holes_are_not() {
+        let text = "machine = \"mesh:3\"\nnodes = \"n{}\"\npartition = \"p\"\n";
+        let config = Config::parse(text).unwrap();
+        let of = |nodes: &[&str]| {
+            let node = |name: &&str| SlurmNode {
+                name: name.parse().unwrap(),
+                condition: Condition::Idle,
+                offer: crate::ledger::demands::Offer::default(),
+            };
+            let ledger = Ledger { nodes: nodes.iter().map(node).collect(), ..Ledger::default() };
+            names(&config, &ledger)
+        };
+        assert_eq!(of(&["n0", "n1", "n2"]).unwrap(), Vec::<String>::new());
+        assert!(of(&["n0", "n2"]).unwrap()[0].contains("first n1"));
+        assert!(of(&["n0", "n1", "n2", "n3"]).unwrap()[0].contains("first n3"));
+        for wrong in [&["n1", "n2", "n3"][..], &["m0", "m1", "m2"], &[]] {
+            let fault = of(wrong).unwrap_err();
+            assert!(matches!(fault, SlurmError::Unfit(_)), "{fault}");
+        }
+    }
+
+    #[test]
+    fn root_and_the_user_of_slurmctld_have_the_rights() {
+        assert!(rights(0, "slurm(64030)").is_ok() && rights(64030, "slurm(64030)").is_ok());
+        for slurm_user in ["root(0)", "slurm(6403)", "slurm(7)(64030)x", ""] {
+            assert!(rights(64030, slurm_user).is_err(), "{slurm_user}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Troubles that last: each is logged when it begins, every minute while it lasts, and at its end.
+
+use std::collections::BTreeMap;
+
+use pavior::json::log;
+use serde_json::{Value, json};
+
+use crate::calls::now;
+use crate::ledger::Ledger;
+
+/// The interval of lines about a trouble that lasts, in seconds.
+const AGAIN: u64 = 60;
+
+/// The maximum number of unreadable records that a line names.
+const NAMED: usize = 8;
+
+/// A kind of trouble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Trouble {
+    /// Slurm does not answer.
+    Absent,
+    /// Some records cannot be read.
+    Unreadable,
+    /// Nodes are held twice.
+    Overlap,
+    /// Jobs have no box, and get none.
+    Boxless,
+    /// The lock cannot be taken or tried.
+    Lock,
+    /// slurmctld has not loaded the gate, or that is not known.
+    Gate,
+}
+
+impl Trouble {
+    /// Returns the event of its end.
+    fn end(self) -> Option<&'static str> {
+        match self {
+            Trouble::Absent => Some("slurm answers again"),
+            Trouble::Unreadable => Some("all records can be read"),
+            Trouble::Lock => Some("has the lock, and acts"),
+            Trouble::Gate => Some("the gate is right"),
+            Trouble::Overlap | Trouble::Boxless => None,
+        }
+    }
+}
+
+/// The time of the last line about each trouble that lasts.
+#[derive(Default)]
+pub(crate) struct Troubles(BTreeMap<Trouble, u64>);
+
+impl Troubles {
+    /// Logs a trouble, given as its level, event and details, or its end if it is not there.
+    pub(crate) fn log(&mut self, trouble: Trouble, line: Option<(&str, &str, Value)>) {
+        let is_there = line.is_some();
+        if self.is_news(trouble, is_there, now()) {
+            let end = trouble.end().map(|event| ("info", event, json!({})));
+            if let Some((level, event, more)) = line.or(end) {
+                log(now(), level, event, more);
+            }
+        }
+    }
+
+    /// Returns true if a trouble has begun or ended, or was last logged a minute ago.
+    fn is_news(&mut self, trouble: Trouble, is_there: bool, now: u64) -> bool {
+        if !is_there {
+            return self.0.remove(&trouble).is_some();
+        }
+        let last = self.0.get(&trouble).copied();
+        // A clock that was set back must not silence it.
+        let is_news = last.is_none_or(|last| !(last..last + AGAIN).contains(&now));
+        if is_news {
+            self.0.insert(trouble, now);
+        }
+        is_news
+    }
+
+    /// Logs records that cannot be read.
+    pub(crate) fn log_unreadable(&mut self, ledger: &Ledger) {
+        let count = ledger.unreadable.len();
+        let line = || {
+            ("warn", "records cannot be read", json!({ "count": count, "first": faults(ledger) }))
+        };
+        self.log(Trouble::Unreadable, (count > 0).then(line));
+    }
+}
+
+/// Describes the records that cannot be read: jobs and faults, never text from a record.
+fn faults(ledger: &Ledger) -> Vec<String> {
+    let named = ledger.unreadable.iter().take(NAMED).map(|record| match record.job {
+        Some(job) => format!("job {job}: {}", record.fault),
+        None => record.fault.to_string(),
+    });
+    named.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trouble_is_said_again_every_minute_until_it_ends() {
+        let mut troubles = Troubles::default();
+        let mut at = |trouble, is_there, now| troubles.is_news(trouble, is_there, now);
+        let said: Vec<u64> = (0..180).filter(|&now| at(Trouble::Unreadable, true, now)).collect();
+        assert_eq!(said, [0, 60, 120]);
+        // Another one is its own.
+        assert!(at(Trouble::Absent, true, 130) && at(Trouble::Absent, false, 131));
+        assert!(!at(Trouble::Absent, false, 132));
+        // The clock was set back.
+        assert!(at(Trouble::Unreadable, true, 7));
+    }
+}

@@ -1,0 +1,121 @@
+//! Asks slurmctld which gate it has loaded.
+//!
+//! The gate refuses a job with a certain comment and says its checksum. Slurm only tests this job,
+//! so nothing is queued.
+
+use std::path::Path;
+
+use pavior::text::shown_bytes;
+
+use crate::calls::{BOUNDS, Call, Question};
+use crate::{Config, SlurmError, gate};
+
+/// The gate that slurmctld has loaded.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum LoadedGate {
+    /// The one that this program writes for this configuration.
+    Current,
+    /// The same, but users can change waiting jobs.
+    Unguarded,
+    /// One of another version or configuration.
+    Other,
+    Absent,
+    /// Another program refused the test job with this message.
+    Unknown(String),
+}
+
+/// Asks for the gate of a configuration.
+///
+/// # Errors
+/// If the command cannot be run, or gives no answer.
+pub(crate) fn loaded_gate(config: &Config) -> Result<LoadedGate, SlurmError> {
+    let partition = format!("--partition={}", config.partitions[0]);
+    let comment = format!("--comment=pavior-check {}\n", config.licence);
+    // Sites refuse jobs without a time limit, some before the gate is asked.
+    let arguments = [&partition, &comment, "--time=1", "-o", "/dev/null", "--wrap=true"];
+    let (question, environment) = (Question::Test, &[]);
+    let output = Call { question, arguments: &arguments, environment }.run(BOUNDS)?;
+    Ok(read(config, output.status.success(), &output.complaints))
+}
+
+fn read(config: &Config, is_accepted: bool, complaints: &[u8]) -> LoadedGate {
+    let text = String::from_utf8_lossy(complaints);
+    let module = gate::module(config);
+    let own = gate::checksum(&module).unwrap_or_default();
+    match text.split_once(&format!("pavior: gate {} ", config.licence)) {
+        Some((_, rest)) if !rest.starts_with(own) => LoadedGate::Other,
+        Some((_, rest)) if rest.contains("changes open") => LoadedGate::Unguarded,
+        Some(_) => LoadedGate::Current,
+        // The first versions refuse the comment for another reason.
+        None if text.contains("pavior: ") => LoadedGate::Other,
+        None if is_accepted => LoadedGate::Absent,
+        None => LoadedGate::Unknown(shown_bytes(complaints.trim_ascii())),
+    }
+}
+
+impl LoadedGate {
+    /// Returns true if it acts on new jobs.
+    pub(crate) fn acts(&self) -> bool {
+        matches!(self, LoadedGate::Current | LoadedGate::Unguarded | LoadedGate::Other)
+    }
+
+    /// Says what is wrong, and what to do about it; `None` for the current gate.
+    pub(crate) fn fault(&self, config: &Config) -> Option<String> {
+        let text = match self {
+            LoadedGate::Current => return None,
+            LoadedGate::Unguarded => {
+                "it calls pavior.submit but not pavior.modify, so users can change waiting jobs; \
+                 add slurm_job_modify = pavior.modify(slurm_job_modify)"
+                    .into()
+            }
+            LoadedGate::Other => {
+                "slurmctld has loaded a gate of another version or configuration; run pavior slurm \
+                 install DIR again, DIR next to slurm.conf, and then touch a job_submit.lua of \
+                 your own: Slurm reads the gate again when that file changes"
+                    .into()
+            }
+            LoadedGate::Absent => format!(
+                "it is missing or does not call the gate; run pavior slurm install DIR, DIR next \
+                 to slurm.conf; a job_submit.lua of your own needs these lines at its end, before \
+                 it returns:\n{}",
+                gate::calls(config, Path::new("DIR"))
+            ),
+            LoadedGate::Unknown(message) => format!(
+                "cannot find out whether slurmctld has loaded the gate, because something else \
+                 refuses the test job ({message}); let jobs of one minute pass in a job_submit.lua \
+                 of your own, and put lua before other JobSubmitPlugins that refuse them"
+            ),
+        };
+        Some(format!("job_submit.lua: {text}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_answer_is_understood() {
+        let text = "machine = \"mesh:2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
+        let config = Config::parse(text).unwrap();
+        let module = gate::module(&config);
+        let sum = gate::checksum(&module).unwrap();
+        let gate =
+            |sum: &str, more: &str| format!("sbatch: error: pavior: gate pavior {sum}, {more}");
+        let accepted = "sbatch: Job 7 to start at 2026-11-25T01:00:00\n";
+        for (is_accepted, complaints, acts, words) in [
+            (false, gate(sum, "changes open"), true, "pavior.modify"),
+            (false, gate("0123456789abcdef", "changes guarded"), true, "another version"),
+            (false, "pavior: a comment cannot have line breaks".into(), true, "another version"),
+            (true, accepted.into(), false, "dofile"),
+            (false, "allocation failure: \x1b[31mdown\n".into(), false, "cannot find out"),
+        ] {
+            let answer = read(&config, is_accepted, complaints.as_bytes());
+            let fault = answer.fault(&config).unwrap();
+            assert!(fault.contains(words) && !fault.contains('\x1b'), "{fault}");
+            assert_eq!(answer.acts(), acts, "{complaints}");
+        }
+        let current = read(&config, false, gate(sum, "changes guarded").as_bytes());
+        assert_eq!((current.fault(&config), current.acts()), (None, true));
+    }
+}

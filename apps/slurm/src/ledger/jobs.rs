@@ -1,0 +1,109 @@
+//! The jobs of Slurm.
+
+use crate::ledger::demands::Demands;
+use crate::names::{JobName, Licences, NodeName};
+
+/// The identity of a job: its name and time of submission, because numbers may be used again.
+pub(crate) type Key = (JobName, u64);
+
+/// A job that waits, runs or ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SlurmJob {
+    pub(crate) name: JobName,
+    /// When it was submitted, or last requeued; with the name, its identity: numbers may be used
+    /// again.
+    pub(crate) submitted: u64,
+    pub(crate) phase: Phase,
+    /// Slurm's word for why it waits.
+    pub(crate) reason: String,
+    pub(crate) priority: u64,
+    pub(crate) nodes: u32,
+    /// The nodes that it holds.
+    pub(crate) held: Vec<NodeName>,
+    /// The nodes that were named for it.
+    pub(crate) named: Vec<NodeName>,
+    pub(crate) licences: Licences,
+    pub(crate) partition: String,
+    /// Empty where Slurm keeps no accounts.
+    pub(crate) qos: String,
+    pub(crate) account: String,
+    /// The number of its user.
+    pub(crate) user: u32,
+    /// The reservation that it asks for; empty for none.
+    pub(crate) reservation: String,
+    /// Its demands on its nodes, or the reason why they are not understood.
+    pub(crate) demands: Result<Demands, &'static str>,
+    /// When it started, or may start.
+    pub(crate) start: Option<u64>,
+    /// Its time limit in seconds; `None` without one.
+    pub(crate) limit: Option<u64>,
+    /// When Slurm ends it, or ended it: its time limit behind its start, and later by the time in
+    /// which it was suspended. `None` if Slurm does not say.
+    pub(crate) end: Option<u64>,
+    pub(crate) comment: String,
+    /// The comment has control characters, which the gate refuses: the job is not placed.
+    pub(crate) bad_comment: bool,
+}
+
+impl SlurmJob {
+    pub(crate) fn key(&self) -> Key {
+        (self.name, self.submitted)
+    }
+
+    /// Returns the latest time at which it will have given its nodes back, if Slurm knows it. For a
+    /// waiting job, this is the time if it started now.
+    pub(crate) fn until(&self, now: u64) -> Option<u64> {
+        let from = |start: u64| self.limit.map(|limit| start.saturating_add(limit));
+        match self.phase {
+            Phase::Pending => from(now),
+            Phase::Running => self.end.or_else(|| from(self.start.unwrap_or(now))),
+            Phase::Completing => Some(now + 1),
+        }
+    }
+
+    /// Returns the nodes that it holds, or is to hold.
+    pub(super) fn owned(&self) -> &[NodeName] {
+        match self.phase {
+            Phase::Pending => &self.named,
+            Phase::Running | Phase::Completing => &self.held,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Pending,
+    /// It holds nodes and runs, or is about to.
+    Running,
+    /// It still holds nodes.
+    Completing,
+}
+
+#[cfg(test)]
+impl SlurmJob {
+    /// Returns a job of partition `p` that waits for its gate, for tests.
+    pub(crate) fn waiting(name: &str, nodes: u32) -> SlurmJob {
+        SlurmJob {
+            name: name.parse().unwrap(),
+            submitted: 100,
+            phase: Phase::Pending,
+            reason: "Licenses".into(),
+            priority: 1,
+            nodes,
+            held: Vec::new(),
+            named: Vec::new(),
+            licences: "pavior:1".parse().unwrap(),
+            start: None,
+            limit: Some(600),
+            end: None,
+            comment: String::new(),
+            partition: "p".into(),
+            qos: "normal".into(),
+            account: "acc".into(),
+            user: 1001,
+            reservation: String::new(),
+            demands: Ok(Demands::default()),
+            bad_comment: false,
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The nodes of a partition, as `sinfo` prints them.
+
+use std::collections::HashSet;
+
+use crate::SlurmError;
+use crate::ledger::demands::{self, Offer};
+use crate::ledger::records::Unreadable;
+use crate::names::{NodeName, number};
+
+/// A node of the partition, and whether Slurm could start a job on it or it is taken by one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SlurmNode {
+    pub(crate) name: NodeName,
+    pub(crate) condition: Condition,
+    pub(crate) offer: Offer,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    Idle,
+    /// Some job holds it; jobs may be placed there when it is gone.
+    Taken,
+    /// No job holds it, and jobs of its reservation alone may be placed there.
+    Reserved,
+    /// Slurm powers it off, and starts no job on it before that has ended; then it wakes it.
+    PoweringOff,
+    /// Down, drained, not answering.
+    Unavailable,
+}
+
+/// The fields of a node for `sinfo`: name, state, features, GRES, memory, processors, layout of
+/// processors, temporary disk.
+pub(super) const FORMAT: &str = "%N|%T|%f|%G|%m|%c|%z|%d";
+
+/// Reads the nodes in the lines of `sinfo`, which contain no text of users, and the lines that
+/// cannot be read.
+pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), SlurmError> {
+    if text.chars().next_back().is_some_and(|last| last != '\n') {
+        return Err(SlurmError::Unreadable { command: "sinfo", fault: "it ends too early" });
+    }
+    let (mut nodes, mut unreadable) = (Vec::new(), Vec::new());
+    let mut seen = HashSet::new();
+    for line in text.lines() {
+        match node(line) {
+            // Of several partitions, each has its nodes in a line of its own.
+            Some(node) if !seen.insert(node.name.clone()) => {}
+            Some(node) => nodes.push(node),
+            None => unreadable.push(Unreadable {
+                job: None,
+                fault: "the line of a node cannot be read",
+                nodes: Vec::new(),
+            }),
+        }
+    }
+    Ok((nodes, unreadable))
+}
+
+pub(super) fn node(line: &str) -> Option<SlurmNode> {
+    let fields: Vec<&str> = line.trim().split('|').collect();
+    let [name, state, features, gres, memory, cpus, layout, disk] = fields[..] else {
+        return None;
+    };
+    Some(SlurmNode {
+        name: name.parse().ok()?,
+        condition: condition(state),
+        offer: Offer {
+            // What of it is not understood serves no job that asks for it.
+            features: demands::features(features).unwrap_or_default(),
+            gres: demands::gres(gres).unwrap_or_default(),
+            memory: demands::mebibytes(memory)?,
+            cpus: number(cpus)?,
+            layout: demands::layout(layout)?,
+            disk: demands::mebibytes(disk)?,
+        },
+    })
+}
+
+/// Reads a state of Slurm's, and the flags after it. A node with `~` is powered off, and Slurm
+/// powers it on for a job. One with `#` is being powered on, and its job starts then. One with `%`
+/// is being powered off, and one with `!` will be when its job has ended, also if it drains until
+/// then. One with `-` is planned for a job. All other flags (`*` not answering, `$` in maintenance,
+/// `@` to be rebooted, ...) keep jobs away.
+fn condition(state: &str) -> Condition {
+    let flags = ['*', '~', '#', '!', '%', '$', '@', '^', '-', '+'];
+    let base = state.trim_end_matches(flags);
+    let flags = &state[base.len()..];
+    let only = |harmless: &str| flags.chars().all(|flag| harmless.contains(flag));
+    match base {
+        "idle" | "planned" if only("~#-") => Condition::Idle,
+        "idle" | "planned" if only("%!-") => Condition::PoweringOff,
+        "reserved" | "maint" if only("~#-") => Condition::Reserved,
+        "allocated" | "mixed" | "completing" if only("~#!-+") => Condition::Taken,
+        "draining" if flags == "!" => Condition::Taken,
+        _ => Condition::Unavailable,
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Returns the line of `sinfo` for a node.
+    pub(crate) fn line(name: &str, state: &str) -> String {
+        format!("{name}|{state}|(null)|(null)|100|1|1:1:1|0\n")
+    }
+
+    /// Returns the lines of `sinfo` for nodes, each given as its name and state.
+    pub(crate) fn lines(nodes: &str) -> String {
+        let nodes = nodes.lines().map(|node| match node.split_once('|') {
+            Some((name, state)) => line(name, state),
+            None => format!("{node}\n"),
+        });
+        nodes.collect()
+    }
+
+    #[test]
+    fn a_line_of_sinfo_that_cannot_be_read_costs_its_node_alone() {
+        let (found, unreadable) = read(&lines("n0|idle\n-n1|idle\nn2\n\nn3|idle")).unwrap();
+        assert_eq!(found.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["n0", "n3"]);
+        assert_eq!(unreadable.len(), 3);
+        // A sinfo that was killed has not said of its last node what it is.
+        assert!(read("n0|idle\nn1|idl").is_err());
+    }
+
+    #[test]
+    fn a_node_of_two_partitions_is_one_node() {
+        let (found, unreadable) = read(&lines("n0|idle\nn0|idle\nn1|idle\nn1|idle")).unwrap();
+        assert_eq!((found.len(), unreadable.len()), (2, 0));
+    }
+
+    #[test]
+    fn conditions_of_nodes() {
+        for (states, condition) in [
+            (&["idle", "idle~", "idle#", "idle-", "planned"][..], Condition::Idle),
+            (&["reserved", "maint", "maint~"], Condition::Reserved),
+            (&["completing", "allocated", "allocated#", "allocated+", "mixed"], Condition::Taken),
+            (&["allocated!", "mixed!", "completing!", "draining!"], Condition::Taken),
+            (&["idle%", "idle!", "planned%"], Condition::PoweringOff),
+            (&["idle*", "drained", "draining", "down~", "drained%"], Condition::Unavailable),
+            (&["down", "allocated$", "reserved*", "reserved%", "", "~"], Condition::Unavailable),
+        ] {
+            for state in states {
+                assert_eq!(super::condition(state), condition, "{state}");
+            }
+        }
+    }
+}

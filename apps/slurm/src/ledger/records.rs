@@ -1,0 +1,204 @@
+//! Records of `squeue`, which nobody can forge.
+//!
+//! Slurm prints a comment as it is, including line breaks, so that a comment can look like further
+//! records. Therefore a mark precedes every record, separates its fields, and follows it. Each
+//! reading has a new mark, from the system's randomness. `squeue` gets it in a variable of its
+//! environment, which no other user can read, unlike the arguments of a process. No text of a user
+//! can contain the mark, so no such text can begin or end a field.
+
+use crate::SlurmError;
+use crate::ledger::demands::DemandFields;
+use crate::ledger::jobs::{Phase, SlurmJob};
+use crate::ledger::times::{is_word, time, time_limit};
+use crate::names::{JobName, NodeName, hosts, is_several, number};
+
+/// The fields, as `squeue` calls them: identifier, state, reason, priority, number of nodes, nodes,
+/// nodes asked for, start, time limit, time of submission, licenses, partition, QOS, account, user,
+/// reservation, features, GRES of a node, memory of a node, processors of a node, processors,
+/// layout of processors, temporary disk, nodes not wanted, end, comment.
+const FIELDS: [char; 26] = [
+    'i', 't', 'r', 'Q', 'D', 'N', 'n', 'S', 'l', 'V', 'W', 'P', 'q', 'a', 'U', 'v', 'f', 'b', 'm',
+    'c', 'C', 'z', 'd', 'x', 'e', 'k',
+];
+
+/// A mark that no text of a user can contain.
+pub(crate) struct Mark(String);
+
+impl Mark {
+    /// Returns a new mark.
+    pub(crate) fn new() -> Result<Mark, SlurmError> {
+        let mut bytes = [0u8; 16];
+        getrandom::fill(&mut bytes).map_err(|error| SlurmError::Io {
+            what: "the system's randomness".into(),
+            error: std::io::Error::other(error),
+        })?;
+        Ok(Mark(format!("{:032x}", u128::from_ne_bytes(bytes))))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of(text: &str) -> Mark {
+        Mark(text.into())
+    }
+
+    /// Returns the format for `squeue`.
+    pub(crate) fn format(&self) -> String {
+        let fields = FIELDS.iter().map(|field| format!("%{field}{}", self.0));
+        fields.fold(self.0.clone(), |format, field| format + &field)
+    }
+}
+
+/// A record, or a part of one, that is not read as a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unreadable {
+    /// Its job, if that can be read.
+    pub(crate) job: Option<JobName>,
+    /// The fault; never text from the record.
+    pub(crate) fault: &'static str,
+    /// The nodes that it holds or is to have, as far as they can be read.
+    pub(crate) nodes: Vec<NodeName>,
+}
+
+impl Unreadable {
+    /// Returns true if it may hold nodes that are not known.
+    pub(crate) fn may_hold_nodes(&self) -> bool {
+        self.fault != CONTROL_CHARACTERS
+    }
+}
+
+/// The fault of a comment.
+pub(crate) const CONTROL_CHARACTERS: &str = "its comment has control characters";
+
+/// Reads the records that `squeue` printed with a mark.
+///
+/// # Errors
+/// If it ends in the middle of a record.
+pub(crate) fn read(
+    text: &str,
+    mark: &Mark,
+) -> Result<(Vec<SlurmJob>, Vec<Unreadable>), SlurmError> {
+    let (mut jobs, mut unreadable) = (Vec::new(), Vec::new());
+    let mut stranger = |between: &str, expected: &str| {
+        if between != expected {
+            let fault = "text between the records";
+            unreadable.push(Unreadable { job: None, fault, nodes: Vec::new() });
+        }
+    };
+    let mut parts = text.split(mark.0.as_str());
+    stranger(parts.next().unwrap_or(""), "");
+    let parts: Vec<&str> = parts.collect();
+    let (records, rest) = parts.as_chunks::<27>();
+    if !rest.is_empty() || text.chars().next_back().is_some_and(|last| last != '\n') {
+        return Err(SlurmError::Unreadable { command: "squeue", fault: "it ends too early" });
+    }
+    for [.., behind] in records {
+        stranger(behind, "\n");
+    }
+    for [fields @ .., _] in records {
+        match job(fields) {
+            Ok(job) => {
+                if job.bad_comment {
+                    let (job, fault) = (Some(job.name), CONTROL_CHARACTERS);
+                    unreadable.push(Unreadable { job, fault, nodes: Vec::new() });
+                }
+                jobs.push(job);
+            }
+            Err(fault) => unreadable.push(Unreadable {
+                job: fields[0].parse().ok(),
+                fault,
+                nodes: [fields[5], fields[6]]
+                    .iter()
+                    .filter_map(|text| list(text))
+                    .flatten()
+                    .collect(),
+            }),
+        }
+    }
+    Ok((jobs, unreadable))
+}
+
+/// Reads a job from its fields.
+fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
+    let [
+        name,
+        state,
+        reason,
+        priority,
+        nodes,
+        held,
+        named,
+        start,
+        limit,
+        submitted,
+        licences,
+        partition,
+        qos,
+        account,
+        user,
+        reservation,
+        features,
+        gres,
+        memory,
+        least_cpus,
+        cpus,
+        layout,
+        disk,
+        excluded,
+        end,
+        comment,
+    ] = *fields;
+    let phase = match state {
+        "PD" => Phase::Pending,
+        "CG" => Phase::Completing,
+        _ if is_word(state) => Phase::Running,
+        _ => return Err("its state cannot be read"),
+    };
+    let name = name.parse().map_err(|_| {
+        let several = "it is a part of a heterogeneous job, or several tasks";
+        if is_several(name) { several } else { "its identifier cannot be read" }
+    })?;
+    let comment = if comment == "(null)" { "" } else { comment };
+    let nodes = number(nodes).ok_or("its number of nodes cannot be read")?;
+    let excluded = list(excluded).ok_or("the nodes that it excludes cannot be read")?;
+    let demands =
+        DemandFields { features, gres, memory, least_cpus, cpus, nodes, layout, disk, excluded };
+    Ok(SlurmJob {
+        name,
+        submitted: time(submitted)?.ok_or("its time of submission cannot be read")?,
+        phase,
+        reason: reason.to_string(),
+        priority: number::<u32>(priority).ok_or("its priority cannot be read")?.into(),
+        nodes,
+        held: list(held).ok_or("its nodes cannot be read")?,
+        named: list(named).ok_or("the nodes that it asks for cannot be read")?,
+        licences: licences.parse().map_err(|_| "its licences cannot be read")?,
+        start: time(start)?,
+        // Nobody knows when a suspended job goes on.
+        limit: if state == "S" { None } else { time_limit(limit)? },
+        end: if state == "S" { None } else { time(end)? },
+        partition: partition.to_string(),
+        qos: word_or_none(qos),
+        account: word_or_none(account),
+        user: number(user).ok_or("its user cannot be read")?,
+        reservation: word_or_none(reservation),
+        demands: demands.read(),
+        bad_comment: comment.contains(char::is_control),
+        comment: comment.to_string(),
+    })
+}
+
+/// Reads a name that operators write; empty for none.
+fn word_or_none(text: &str) -> String {
+    if matches!(text, "(null)" | "N/A") { String::new() } else { text.to_string() }
+}
+
+fn list(text: &str) -> Option<Vec<NodeName>> {
+    match text {
+        "(null)" | "None assigned" => Some(Vec::new()),
+        text => hosts::expand(text),
+    }
+}
+
+#[cfg(test)]
+mod attacks;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! Any comments at all, and any answers at all.
+
+use pavior_trials::{attacked, size};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::string::string_regex;
+use proptest::test_runner::{Config, TestCaseResult, TestRunner};
+
+use super::tests::{MARK, WAITS, line, of};
+use super::*;
+
+/// The jobs of the records.
+const NAMES: [&str; 4] = ["7", "8_1", "9", "10"];
+
+/// Bytes, lines as a record would have them, and nearly the mark.
+fn comments() -> impl Strategy<Value = Vec<u8>> {
+    let record = "\n(M)?(9|7_3|x)\\|(R|PD|CG)\\|None\\|1\\|4\\|n\\[0-2\\]\\|\\|17\\|1:00\\|1\\|";
+    let nearly = format!("[\n\r|M]?({}|9|PD|None|n0|1:00){{0,14}}\n?", &MARK[..31]);
+    let text = |pattern: &str| string_regex(pattern).unwrap().prop_map(String::into_bytes);
+    prop_oneof![vec(any::<u8>(), 0..200), text(&format!("({record}){{0,3}}.*")), text(&nearly),]
+}
+
+/// Removes the comment of a job.
+fn without_comment(mut job: SlurmJob) -> SlurmJob {
+    (job.comment, job.bad_comment) = (String::new(), false);
+    job
+}
+
+fn all_but_comments_stay_the_same(comments: &[Vec<u8>]) -> TestCaseResult {
+    let mut bytes = Vec::new();
+    let mut expected = Vec::new();
+    for (name, comment) in NAMES.iter().zip(comments) {
+        let mut fields = WAITS;
+        fields[0] = name;
+        // As Slurm prints it: bytes, not text.
+        let empty = line(&fields, "");
+        let (before, behind) = empty.split_at(empty.len() - MARK.len() - 1);
+        bytes.extend([before.as_bytes(), comment, behind.as_bytes()].concat());
+        expected.push(of(&empty).0.remove(0));
+    }
+    let (jobs, unreadable) = read(&String::from_utf8_lossy(&bytes), &Mark::of(MARK)).unwrap();
+    let jobs: Vec<SlurmJob> = jobs.into_iter().map(without_comment).collect();
+    prop_assert_eq!(jobs, expected);
+    prop_assert!(unreadable.iter().all(|record| record.fault == CONTROL_CHARACTERS));
+    Ok(())
+}
+
+/// Checks that an answer which is broken at one mark is refused, or read without text from it in a
+/// fault.
+fn read_or_refused(noise: &[u8], at: usize) -> TestCaseResult {
+    let noise = String::from_utf8_lossy(noise).into_owned();
+    let whole = line(&WAITS, &noise);
+    let place = whole.match_indices(MARK).nth(at % 27).map_or(0, |(place, _)| place);
+    let broken = whole[..place].to_string() + &noise + &whole[place + MARK.len()..];
+    for text in [noise.clone() + &whole, broken, noise] {
+        if let Ok((jobs, _)) = read(&text, &Mark::of(MARK)) {
+            prop_assert!(jobs.iter().all(|job| job.name.to_string() == WAITS[0]));
+        }
+    }
+    Ok(())
+}
+
+/// Runs a property so many times, and notes the attack.
+fn try_it<S: Strategy>(attack: &str, any: &S, property: impl Fn(S::Value) -> TestCaseResult) {
+    let tried = size(1000, 1000, 100_000);
+    let config = Config { failure_persistence: None, ..Config::with_cases(tried as u32) };
+    let outcome = TestRunner::new(config).run(any, property);
+    if let Err(fault) = &outcome {
+        println!("{fault}");
+    }
+    attacked("slurm", attack, tried, usize::from(outcome.is_err()));
+}
+
+#[test]
+fn no_comment_changes_what_is_read_of_jobs() {
+    let attack = "any comments: what is read of other fields and other jobs changes";
+    try_it(attack, &vec(comments(), 1..5), |comments| all_but_comments_stay_the_same(&comments));
+}
+
+#[test]
+fn any_answer_is_read_or_refused() {
+    let attack = "answers of squeue that are broken anywhere";
+    let any = (vec(any::<u8>(), 0..200), 0usize..27);
+    try_it(attack, &any, |(noise, at)| read_or_refused(&noise, at));
+}

@@ -1,0 +1,190 @@
+//! Answers of `squeue`, real ones and made up ones.
+
+use super::*;
+
+pub(super) const MARK: &str = "0123456789abcdef0123456789abcdef";
+
+/// The fields of a job as `squeue` prints them, but for its comment.
+pub(super) const WAITS: [&str; 25] = [
+    "3_1",
+    "PD",
+    "Licenses",
+    "4294901757",
+    "4",
+    "",
+    "n[02-03]",
+    "N/A",
+    "1-00:00:00",
+    "1795311390",
+    "matlab:2,pavior:1",
+    "mesh",
+    "normal",
+    "physics",
+    "1000",
+    "(null)",
+    "a&(b|c)",
+    "gres:gpu:2",
+    "3000M",
+    "2",
+    "8",
+    "*:*:*",
+    "0",
+    "n[07-08]",
+    "N/A",
+];
+
+/// Returns the record of `squeue` for a job: the format with the fields in it.
+pub(super) fn line(fields: &[&str; 25], comment: &str) -> String {
+    let mut text = MARK.to_string();
+    for field in fields.iter().chain([&comment]) {
+        text = text + field + MARK;
+    }
+    text + "\n"
+}
+
+fn with(at: usize, field: &'static str) -> [&'static str; 25] {
+    let mut fields = WAITS;
+    fields[at] = field;
+    fields
+}
+
+pub(super) fn of(text: &str) -> (Vec<SlurmJob>, Vec<Unreadable>) {
+    read(text, &Mark::of(MARK)).unwrap()
+}
+
+#[test]
+fn marks_are_long_and_never_the_same() {
+    let (one, other) = (Mark::new().unwrap(), Mark::new().unwrap());
+    assert!(one.0.len() == 32 && one.0 != other.0);
+    let format = Mark::of("M").format();
+    assert_eq!(
+        format,
+        "M%iM%tM%rM%QM%DM%NM%nM%SM%lM%VM%WM%PM%qM%aM%UM%vM%fM%bM%mM%cM%CM%zM%dM%xM%eM%kM"
+    );
+}
+
+#[test]
+fn records_of_squeue_are_read() {
+    let (jobs, unreadable) = of(&line(&WAITS, "shape=2x2 a|b"));
+    let [job] = &jobs[..] else { panic!("{jobs:?}") };
+    assert_eq!((job.name.to_string(), job.phase, job.nodes), ("3_1".into(), Phase::Pending, 4));
+    assert_eq!((job.named.len(), job.limit, job.start), (2, Some(86_400), None));
+    assert!(
+        job.licences.gated("pavior") && job.licences.others("pavior").to_string() == "matlab:2"
+    );
+    assert_eq!((job.partition.as_str(), job.user, job.account.as_str()), ("mesh", 1000, "physics"));
+    let demands = job.demands.as_ref().unwrap();
+    assert_eq!((demands.memory, demands.cpus, demands.excluded.len()), (3000, 2, 2));
+    assert!(job.reservation.is_empty() && demands.features.is_some());
+    assert!(job.comment == "shape=2x2 a|b" && !job.bad_comment && unreadable.is_empty());
+    assert_eq!(of(""), (Vec::new(), Vec::new()));
+    assert_eq!(of(&line(&WAITS, "(null)")).0[0].comment, "");
+}
+
+#[test]
+fn time_limits_are_read() {
+    let all = ["30", "1:30", "2:00:00", "1-00", "1-12:30", "UNLIMITED", "NOT_SET"];
+    let some = [1800, 90, 7200, 86_400, 131_400].map(Some);
+    assert_eq!(all[..5].iter().map(|text| time_limit(text).unwrap()).collect::<Vec<_>>(), some);
+    assert!(all[5..].iter().all(|text| time_limit(text) == Ok(None)));
+    for text in ["", "+1", "1:", "4294967295-00:00:00", "1 2", "1:2:3:4", "99999999999"] {
+        assert!(time_limit(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_record_that_cannot_be_read_costs_itself_alone() {
+    let good = line(&WAITS, "shape=2x2");
+    for (at, field, fault, job) in [
+        (0, "x", "identifier", false),
+        (0, "7 StartTime=now", "identifier", false),
+        (0, "7+1", "heterogeneous", false),
+        (0, "7_[1-5%2]", "several tasks", false),
+        (1, "", "state", true),
+        (3, "-1", "priority", true),
+        (4, "1K", "number of nodes", true),
+        (5, "n[1", "its nodes", true),
+        (7, "tomorrow 7", "time", true),
+        (8, "1:2:3:4", "time limit", true),
+        (9, "N/A", "submission", true),
+        (10, "a|b", "licences", true),
+        (24, "9 8", "time", true),
+    ] {
+        let (jobs, unreadable) = of(&(good.clone() + &line(&with(at, field), "x") + &good));
+        let [found] = &unreadable[..] else { panic!("{field}: {unreadable:?}") };
+        assert!(found.fault.contains(fault), "{field}: {}", found.fault);
+        assert_eq!((jobs.len(), found.job.is_some()), (2, job), "{field}");
+        // The nodes that are named for it are known all the same.
+        assert_eq!(found.nodes.len(), 2, "{field}");
+    }
+}
+
+#[test]
+fn a_comment_with_control_characters_is_one_comment() {
+    for comment in ["shape=2x2 a\nb", "a\rb", "\u{1b}[31m", "a\u{85}b", "\n", "a\tb"] {
+        let (jobs, unreadable) = of(&(line(&WAITS, comment) + &line(&with(0, "9"), "")));
+        assert_eq!((jobs.len(), unreadable.len()), (2, 1), "{comment:?}");
+        assert!(jobs[0].bad_comment && !jobs[1].bad_comment && jobs[0].named.len() == 2);
+        assert_eq!(
+            (unreadable[0].fault, unreadable[0].job),
+            (CONTROL_CHARACTERS, Some(jobs[0].name))
+        );
+    }
+}
+
+#[test]
+fn text_between_records_is_said_and_costs_none() {
+    let good = line(&WAITS, "shape=2x2");
+    let (jobs, unreadable) = of(&format!("noise\n{good}noise\n{good}"));
+    assert_eq!((jobs.len(), unreadable.len()), (2, 2));
+    // Nothing in this has the mark: no record at all.
+    let (jobs, unreadable) = of("7|R|None|1|1|n0||1|1:00|1|(null)|\n8|R|x\n");
+    assert_eq!((jobs.len(), unreadable.len()), (0, 1));
+}
+
+#[test]
+fn an_answer_that_is_cut_short_is_none() {
+    let whole = line(&WAITS, "shape=2x2 a\nb") + &line(&with(0, "9"), "");
+    let lengths = (1..whole.len()).filter(|length| *length != line(&WAITS, "shape=2x2 a\nb").len());
+    for length in lengths {
+        let cut = read(&whole[..length], &Mark::of(MARK));
+        assert!(cut.is_err(), "{length} of {}: {cut:?}", whole.len());
+    }
+}
+
+/// Checks the output of `squeue` for a cluster with jobs of every kind, recorded with this mark by
+/// `tests/it/recorded.rs`. Six of them have the comments of an attack.
+#[test]
+fn recorded_answers_are_read() {
+    let answers: [(&[u8], &str); 3] = [
+        (include_bytes!("squeue-22.05.8.txt"), "1 2 4"),
+        (include_bytes!("squeue-24.11.5.txt"), "4 2 1"),
+        (include_bytes!("squeue-26.05.5.txt"), "4 2 1"),
+    ];
+    for (answer, running) in answers {
+        let (jobs, unreadable) = of(&String::from_utf8_lossy(answer));
+        let names = jobs.iter().map(|job| job.name.to_string()).collect::<Vec<_>>();
+        let expected = format!("13 14 12_1 12_3 12_5 12_6 11 10 9 8 7 6 5 {running} 3");
+        assert_eq!(names.join(" "), expected);
+        let running = jobs.iter().filter(|job| job.phase == Phase::Running);
+        let mut held: Vec<usize> = running.map(|job| job.held.len()).collect();
+        held.sort_unstable();
+        let forged = "a line of job 2's comment says that job 1 holds n00 to n02";
+        assert_eq!(held, [1, 1, 1, 4], "{forged}");
+        let faults: Vec<_> = unreadable.iter().map(|record| record.fault).collect();
+        let control = faults.iter().filter(|fault| **fault == CONTROL_CHARACTERS).count();
+        let several = faults.iter().filter(|fault| fault.contains("heterogeneous")).count();
+        assert_eq!((control, several, faults.len()), (6, 2, 8), "{unreadable:?}");
+        ends_are_read(&jobs);
+    }
+}
+
+/// Checks the recorded jobs: 1 runs with a time limit of 300 s, 2 without one, 3 is suspended, and
+/// 4 was so for three seconds or four.
+fn ends_are_read(jobs: &[SlurmJob]) {
+    let job = |name: &str| jobs.iter().find(|job| job.name.to_string() == name).unwrap();
+    let length = |name: &str| Some(job(name).until(0)? - job(name).start?);
+    assert_eq!((length("1"), length("2"), length("3")), (Some(300), None, None));
+    assert!(matches!(length("4"), Some(303 | 304)), "{:?}", length("4"));
+    assert_eq!((job("4").limit, job("3").end), (Some(300), None));
+}

@@ -1,0 +1,89 @@
+//! Reservations of nodes, and the one that keeps the license, as `scontrol show reservation`
+//! prints them. Operators make them; users name them.
+
+use crate::names::hosts;
+use crate::names::{NodeName, number};
+
+/// A reservation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reservation {
+    pub(crate) name: String,
+    pub(crate) nodes: Vec<NodeName>,
+    /// Seconds since 1970.
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// The licenses that it keeps, as Slurm prints them.
+    pub(crate) licences: String,
+    /// True if its jobs may start before it, end after it and use other nodes.
+    pub(crate) is_flex: bool,
+    /// True if Slurm gives its nodes also to jobs that do not name it.
+    pub(crate) is_magnetic: bool,
+}
+
+impl Reservation {
+    /// Returns true if it keeps the license of the gate.
+    pub(crate) fn keeps(&self, licence: &str) -> bool {
+        let mut kept = self.licences.split([',', ';']);
+        kept.any(|one| one.split([':', '=', '@']).next() == Some(licence))
+    }
+
+    /// Returns true if it is in force at some time of a span. A span may have no end.
+    pub(crate) fn meets(&self, from: u64, to: Option<u64>) -> bool {
+        self.end > from && to.is_none_or(|to| self.start < to)
+    }
+}
+
+/// Reads the lines of `scontrol show reservation -o`. Fields that cannot be read stay empty; the
+/// nodes are then those that Slurm calls reserved.
+pub(crate) fn read(text: &str) -> Vec<Reservation> {
+    let lines = text.lines().filter(|line| line.starts_with("ReservationName="));
+    lines.map(reservation).collect()
+}
+
+fn reservation(line: &str) -> Reservation {
+    // The first of each name: no value has a space in it but those that stand behind these.
+    let value = |key: &str| {
+        let words = line.split(' ');
+        words.filter_map(|word| word.split_once('=')).find(|(name, _)| *name == key)
+    };
+    let text = |key: &str| value(key).map_or("", |(_, text)| text);
+    let time = |key: &str| number::<u32>(text(key)).map(u64::from);
+    let flag = |name: &str| text("Flags").split(',').any(|flag| flag == name);
+    Reservation {
+        name: text("ReservationName").to_string(),
+        nodes: match text("Nodes") {
+            "(null)" => Vec::new(),
+            list => hosts::expand(list).unwrap_or_default(),
+        },
+        start: time("StartTime").unwrap_or(0),
+        end: time("EndTime").unwrap_or(u64::MAX),
+        licences: text("Licenses").to_string(),
+        is_flex: flag("FLEX"),
+        is_magnetic: flag("MAGNETIC"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reservations_are_read() {
+        let text = "ReservationName=pavior StartTime=1795600000 EndTime=1827136000 \
+                    Duration=365-00:00:00 Nodes=(null) NodeCnt=0 CoreCnt=0 Features=(null) \
+                    PartitionName=(null) Flags=LICENSE_ONLY TRES=(null) Users=root Groups=(null) \
+                    Accounts=(null) Licenses=pavior:1 State=ACTIVE\n\
+                    ReservationName=maint StartTime=1795700000 EndTime=1795703600 \
+                    Duration=01:00:00 Nodes=n[00-02] NodeCnt=3 Flags=FLEX,SPEC_NODES \
+                    Licenses=(null) State=INACTIVE\n\
+                    No reservations in the system\n";
+        let [licence, maintenance] = &read(text)[..] else { panic!("{text}") };
+        assert!(licence.keeps("pavior") && !licence.keeps("pav") && licence.nodes.is_empty());
+        assert_eq!((maintenance.name.as_str(), maintenance.nodes.len()), ("maint", 3));
+        assert!(!maintenance.keeps("pavior") && !maintenance.is_magnetic && !licence.is_flex);
+        assert!(maintenance.is_flex);
+        let (start, end) = (maintenance.start, maintenance.end);
+        assert!(maintenance.meets(start - 60, Some(start + 1)) && maintenance.meets(0, None));
+        assert!(!maintenance.meets(start - 60, Some(start)) && !maintenance.meets(end, None));
+    }
+}

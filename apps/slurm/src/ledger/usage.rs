@@ -1,0 +1,70 @@
+//! The limits of arrays, QOS and associations, and their use, as Slurm reports them.
+
+use std::collections::HashMap;
+
+mod grammar;
+mod reader;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use reader::Reader;
+
+/// The unit of a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Unit {
+    Jobs,
+    Nodes,
+    Processors,
+    /// Minutes of wall clock time.
+    Minutes,
+}
+
+/// The name and the unit of a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LimitKind {
+    pub(crate) name: &'static str,
+    pub(crate) unit: Unit,
+}
+
+/// A limit and its use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limit {
+    pub(crate) kind: LimitKind,
+    /// `None` without one.
+    pub(crate) most: Option<u64>,
+    pub(crate) used: u64,
+}
+
+/// A QOS with its limits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct QosLimits {
+    pub(crate) group: Vec<Limit>,
+    pub(crate) accounts: HashMap<String, Vec<Limit>>,
+    /// By the number of the user.
+    pub(crate) users: HashMap<u32, Vec<Limit>>,
+}
+
+/// The owner of an association: an account, perhaps only one of its users, perhaps only in one
+/// partition.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Member {
+    pub(crate) account: String,
+    pub(crate) user: Option<u32>,
+    pub(crate) partition: String,
+}
+
+/// An association with its limits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Association {
+    pub(crate) parent: Option<String>,
+    pub(crate) limits: Vec<Limit>,
+}
+
+/// All limits and their use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    pub(crate) qos: HashMap<String, QosLimits>,
+    pub(crate) associations: HashMap<Member, Association>,
+    /// The number of tasks of an array that may run at once, if it is limited.
+    pub(crate) throttles: HashMap<u32, u64>,
+}

@@ -1,0 +1,177 @@
+//! The grammar of `scontrol -o show assoc_mgr`, and of an array's throttle.
+//!
+//! Operators write the names in it. The comment of an association is last in its line and may
+//! contain any text. Therefore each kind of record is asked for separately, and of two records for
+//! the same owner neither counts.
+
+use std::collections::HashMap;
+
+use super::{Association, Limit, LimitKind, Member, QosLimits, Unit};
+use crate::names::number;
+
+/// Limits that count jobs, by Slurm's names.
+const JOBS: &[&str] = &["GrpJobs", "MaxJobs", "MaxJobsPA", "MaxJobsPU"];
+/// Limits of trackable resources.
+const RESOURCES: &[&str] = &[
+    "GrpTRES",
+    "GrpTRESMins",
+    "GrpTRESRunMins",
+    "MaxTRESPA",
+    "MaxTRESPU",
+    "MaxTRESRunMinsPA",
+    "MaxTRESRunMinsPU",
+    "MaxTRESPJ",
+    "MaxTRESMinsPJ",
+];
+/// Limits of wall clock time, in minutes.
+const WALL: &[&str] = &["GrpWall", "MaxWallPJ"];
+
+/// Returns the QOS in an answer, and the number of its unreadable records.
+pub(super) fn qos(text: &str) -> (HashMap<String, QosLimits>, usize) {
+    records(text, "QOS=", one_qos)
+}
+
+/// Returns the associations in an answer, and the number of its unreadable records.
+pub(super) fn associations(text: &str) -> (HashMap<Member, Association>, usize) {
+    records(text, "ClusterName=", one_association)
+}
+
+fn records<K: std::hash::Hash + Eq, V>(
+    text: &str,
+    start: &str,
+    one: impl Fn(&str) -> Option<(K, V)>,
+) -> (HashMap<K, V>, usize) {
+    let mut found: HashMap<K, Option<V>> = HashMap::new();
+    let mut unreadable = 0;
+    for line in text.lines().filter(|line| line.starts_with(start)) {
+        match one(line) {
+            Some((key, value)) => {
+                let twice = found.contains_key(&key);
+                unreadable += usize::from(twice);
+                found.insert(key, if twice { None } else { Some(value) });
+            }
+            None => unreadable += 1,
+        }
+    }
+    (found.into_iter().filter_map(|(key, value)| Some((key, value?))).collect(), unreadable)
+}
+
+/// Reads `QOS=name(1) ... Account Limits= acc={...} User Limits= joe(1001)={...}`; without any,
+/// `Account Limits=No Accounts`. 22.05 says `1001={...}`.
+fn one_qos(line: &str) -> Option<(String, QosLimits)> {
+    let (head, rest) = line.split_once("Account Limits=")?;
+    let (accounts, users) = rest.split_once("User Limits=")?;
+    let (name, _) = head.strip_prefix("QOS=")?.split_once('(')?;
+    let mut qos = QosLimits { group: limits(head)?, ..QosLimits::default() };
+    for (account, inside) in braces(accounts)? {
+        qos.accounts.insert(account.to_string(), limits(inside)?);
+    }
+    for (user, inside) in braces(users)? {
+        qos.users.insert(user_number(user)?, limits(inside)?);
+    }
+    Some((name.to_string(), qos))
+}
+
+/// Returns the pairs in ` name={...} name={...}`.
+fn braces(text: &str) -> Option<Vec<(&str, &str)>> {
+    let (mut rest, mut found) = (text.trim(), Vec::new());
+    if matches!(rest, "No Accounts" | "No Users") {
+        return Some(found);
+    }
+    while !rest.is_empty() {
+        let (name, after) = rest.split_once("={")?;
+        let (inside, after) = after.split_once('}')?;
+        found.push((name, inside));
+        rest = after.trim();
+    }
+    Some(found)
+}
+
+/// Reads `1001` or `joe(1001)`.
+fn user_number(text: &str) -> Option<u32> {
+    match text.strip_suffix(')') {
+        Some(text) => number(text.rsplit_once('(')?.1),
+        None => number(text),
+    }
+}
+
+/// Reads `ClusterName=c Account=acc UserName=joe(1001) Partition= ... ParentAccount=root(1) ...`.
+fn one_association(line: &str) -> Option<(Member, Association)> {
+    // Everything behind it is some operator's text.
+    let line = line.split(" Comment=").next()?;
+    let of = |key: &str| line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
+    let user = of("UserName")?;
+    let parent = of("ParentAccount")?;
+    let member = Member {
+        account: of("Account")?.to_string(),
+        user: if user.is_empty() { None } else { Some(user_number(user)?) },
+        partition: of("Partition")?.to_string(),
+    };
+    let parent = parent.split_once('(').map(|(parent, _)| parent.to_string());
+    Some((member, Association { parent, limits: limits(line)? }))
+}
+
+/// Finds the limits among words `key=value`, and skips other keys.
+fn limits(text: &str) -> Option<Vec<Limit>> {
+    let mut found = Vec::new();
+    let mut add = |name: &'static str, unit: Unit, value: &str| {
+        let limit = |(most, used)| Limit { kind: LimitKind { name, unit }, most, used };
+        found.extend(amount(value)?.map(limit));
+        Some(())
+    };
+    for (key, value) in text.split(' ').filter_map(|word| word.split_once('=')) {
+        let named = |names: &[&'static str]| names.iter().copied().find(|name| *name == key);
+        if let Some(name) = named(JOBS) {
+            add(name, Unit::Jobs, value)?;
+        } else if let Some(name) = named(WALL) {
+            add(name, Unit::Minutes, value)?;
+        } else if let Some(name) = named(RESOURCES) {
+            for part in value.split(',').filter(|part| !part.is_empty()) {
+                let (resource, value) = part.split_once('=')?;
+                match resource {
+                    "node" => add(name, Unit::Nodes, value)?,
+                    "cpu" => add(name, Unit::Processors, value)?,
+                    _ => {}
+                }
+            }
+        }
+    }
+    Some(found)
+}
+
+/// Reads `N(3)`, `8(3)`, `8(3.25)`, `8`, or nothing.
+#[expect(clippy::option_option, reason = "unreadable, or none, or one")]
+fn amount(text: &str) -> Option<Option<(Option<u64>, u64)>> {
+    if text.is_empty() {
+        return Some(None);
+    }
+    let (most, used) = match text.split_once('(') {
+        Some((most, used)) => (most, used.strip_suffix(')')?),
+        None => (text, "0"),
+    };
+    let used = number(used.split_once('.').map_or(used, |(whole, _)| whole))?;
+    let most = if most == "N" { None } else { Some(number(most)?) };
+    Some(Some((most, used)))
+}
+
+/// Finds the arrays with a throttle among identifiers of `squeue`, one per line: `7_[1-10%2]`.
+/// Others may have a throttle as well: 26.05 omits it if some tasks have records of their own.
+pub(super) fn throttles(text: &str) -> HashMap<u32, u64> {
+    text.lines().filter_map(throttle).collect()
+}
+
+fn throttle(line: &str) -> Option<(u32, u64)> {
+    let (array, tasks) = line.trim().split_once('_')?;
+    let (_, most) = tasks.strip_prefix('[')?.strip_suffix(']')?.split_once('%')?;
+    Some((number(array)?, number(most)?))
+}
+
+/// Finds the throttle in the records of an array, as `scontrol -o show job` prints them. The text
+/// before the name of the job is Slurm's own.
+pub(super) fn throttle_of(text: &str, array: u32) -> Option<u64> {
+    let own = format!(" ArrayJobId={array} ");
+    let heads = text.lines().filter_map(|line| line.split(" JobName=").next());
+    heads.filter(|head| head.starts_with("JobId=") && head.contains(&own)).find_map(|head| {
+        head.split(' ').find_map(|word| number(word.strip_prefix("ArrayTaskThrottle=")?))
+    })
+}

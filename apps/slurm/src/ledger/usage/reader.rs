@@ -1,0 +1,110 @@
+//! Asks Slurm for limits, no oftener than they can matter.
+
+use std::collections::HashMap;
+
+use super::{Association, Member, Usage, grammar};
+use crate::calls::{BOUNDS, Call, Question, capture};
+use crate::ledger::site::{Enforcement, Site};
+use crate::ledger::{Ledger, Phase};
+use crate::{Config, SlurmError};
+
+/// Between two looks for limits of associations where there are none, and between two looks at the
+/// throttle of an array of which `squeue` does not say it, in seconds.
+const LOOK: u64 = 30;
+/// The most such arrays that are asked for in one cycle.
+const ARRAYS: usize = 8;
+
+/// The facts that are kept between cycles.
+#[derive(Default)]
+pub(crate) struct Reader {
+    looked: u64,
+    associations: HashMap<Member, Association>,
+    /// Throttles of arrays, and when each was asked for.
+    throttles: HashMap<u32, (u64, Option<u64>)>,
+    /// Records of the last reading that could not be read.
+    pub(crate) unreadable: usize,
+}
+
+impl Reader {
+    /// Asks Slurm for limits and their use. Call it after the jobs are read: a job that has started
+    /// in between then counts twice for one cycle, instead of not at all.
+    ///
+    /// # Errors
+    /// If Slurm does not answer.
+    pub(crate) fn read(
+        &mut self,
+        config: &Config,
+        site: &Site,
+        ledger: &Ledger,
+        now: u64,
+    ) -> Result<Usage, SlurmError> {
+        let mut said = Usage::default();
+        if !ledger.jobs.iter().any(|job| job.phase == Phase::Pending) {
+            return Ok(said);
+        }
+        said.throttles = self.throttles(config, ledger, now)?;
+        if site.enforced == Enforcement::Nothing {
+            return Ok(said);
+        }
+        let shown = capture(Question::Show, &["assoc_mgr", "flags=qos", "-o"])?;
+        let (qos, unreadable) = grammar::qos(&shown);
+        said.qos = qos;
+        let limited = |one: &Association| one.limits.iter().any(|limit| limit.most.is_some());
+        let matter = self.associations.values().any(limited);
+        if matter || !(self.looked..self.looked + LOOK).contains(&now) {
+            let shown = capture(Question::Show, &["assoc_mgr", "flags=assoc", "-o"])?;
+            let (associations, torn) = grammar::associations(&shown);
+            (self.associations, self.looked) = (associations, now);
+            self.unreadable = unreadable + torn;
+        }
+        said.associations.clone_from(&self.associations);
+        Ok(said)
+    }
+
+    /// Returns the number of tasks of each array that may run at once, if it is limited.
+    fn throttles(
+        &mut self,
+        config: &Config,
+        ledger: &Ledger,
+        now: u64,
+    ) -> Result<HashMap<u32, u64>, SlurmError> {
+        let pending = ledger.jobs.iter().filter(|job| job.phase == Phase::Pending);
+        let mut arrays: Vec<u32> = pending.filter_map(|job| job.name.array()).collect();
+        arrays.sort_unstable();
+        arrays.dedup();
+        self.throttles.retain(|array, _| arrays.binary_search(array).is_ok());
+        if arrays.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let arguments = ["-h", "-t", "PENDING", "-p", &config.partition, "-o", "%i"];
+        let said = grammar::throttles(&capture(Question::Jobs, &arguments)?);
+        let (mut most_of, mut asked) = (HashMap::new(), 0);
+        for array in arrays {
+            if let Some(&most) = said.get(&array) {
+                self.throttles.insert(array, (now, Some(most)));
+            }
+            let known = self.throttles.get(&array);
+            let fresh = known.is_some_and(|&(at, _)| (at..at + LOOK).contains(&now));
+            if !fresh && asked < ARRAYS {
+                asked += 1;
+                self.throttles.insert(array, (now, ask(array)?));
+            }
+            match self.throttles.get(&array) {
+                Some(&(_, Some(most))) => drop(most_of.insert(array, most)),
+                Some((_, None)) => {}
+                // Its turn to be asked for comes; until then it is one at a time.
+                None => drop(most_of.insert(array, 1)),
+            }
+        }
+        Ok(most_of)
+    }
+}
+
+/// Asks for the throttle of an array. One that has ended in the meantime has none.
+fn ask(array: u32) -> Result<Option<u64>, SlurmError> {
+    let number = array.to_string();
+    let arguments = &["job", &number, "-o"];
+    let call = Call { question: Question::Show, arguments, environment: &[] };
+    let said = call.run(BOUNDS)?;
+    Ok(grammar::throttle_of(&String::from_utf8_lossy(&said.output), array))
+}

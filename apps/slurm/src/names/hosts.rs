@@ -1,0 +1,205 @@
+//! Lists of node names as Slurm reads and writes them: `n[00-03,07],m1`.
+
+use crate::names::{NodeName, number};
+
+/// More nodes than a cluster of Slurm's can have (65,533): a longer list is none.
+const MOST: usize = 1 << 17;
+
+/// The most digits of a number in a name.
+const DIGITS: usize = 10;
+
+/// Returns the names of a list. `None` if it is not well formed, or longer than any cluster.
+///
+/// Several brackets in a name multiply: `x[0-1]y[0-1]` has four names.
+pub(crate) fn expand(list: &str) -> Option<Vec<NodeName>> {
+    let mut names = Vec::new();
+    let mut rest = list;
+    while !rest.is_empty() {
+        let (one, behind) = first(rest)?;
+        expand_one(one, &mut names)?;
+        rest = behind;
+    }
+    names.iter().map(|name| name.parse().ok()).collect()
+}
+
+/// Returns the first member of a list, and the text after its comma.
+fn first(list: &str) -> Option<(&str, &str)> {
+    let mut inside = false;
+    for (at, letter) in list.char_indices() {
+        match letter {
+            '[' | ']' if inside == (letter == '[') => return None,
+            '[' | ']' => inside = !inside,
+            // A comma separates two members, so that a list never ends with one.
+            ',' if !inside && at + 1 == list.len() => return None,
+            ',' if !inside => return Some((&list[..at], &list[at + 1..])),
+            _ => {}
+        }
+    }
+    Some((list, ""))
+}
+
+/// Adds the names of one member.
+fn expand_one(text: &str, names: &mut Vec<String>) -> Option<()> {
+    let mut heads = vec![String::new()];
+    let mut rest = text;
+    while let Some((head, behind)) = rest.split_once('[') {
+        let (inside, tail) = behind.split_once(']')?;
+        let numbers = numbers(inside)?;
+        if heads.len() * numbers.len() + names.len() > MOST {
+            return None;
+        }
+        let with = |before: &String| {
+            let before = format!("{before}{head}");
+            numbers.iter().map(move |number| format!("{before}{number}")).collect::<Vec<_>>()
+        };
+        heads = heads.iter().flat_map(with).collect();
+        rest = tail;
+    }
+    names.extend(heads.into_iter().map(|head| head + rest));
+    (names.len() <= MOST).then_some(())
+}
+
+/// Returns the numbers of `00-03,07`, with as many digits as they are written with.
+fn numbers(inside: &str) -> Option<Vec<String>> {
+    let mut all = Vec::new();
+    for range in inside.split(',') {
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        let width = from.len();
+        let (first, last): (u32, u32) = (number(from)?, number(to)?);
+        if last < first || (last - first) as usize >= MOST || width > DIGITS {
+            return None;
+        }
+        all.extend((first..=last).map(|number| format!("{number:0width$}")));
+        if all.len() > MOST {
+            return None;
+        }
+    }
+    Some(all)
+}
+
+/// Writes names in their order as Slurm does: `n[00-03,07],m1`. Consecutive numbers become ranges,
+/// and ranges after the same letters share their brackets.
+pub(crate) fn compress(names: &[NodeName]) -> String {
+    let mut parts = names.iter().map(|name| numbered(name.as_str())).peekable();
+    let mut members = Vec::new();
+    while let Some((head, first)) = parts.next() {
+        let mut ranges = vec![(first, first)];
+        while let Some((_, next)) =
+            parts.next_if(|(other, next)| *other == head && !first.is_empty() && !next.is_empty())
+        {
+            match ranges.last_mut() {
+                Some((first, last)) if follows(first, last, next) => *last = next,
+                _ => ranges.push((next, next)),
+            }
+        }
+        let range = |(first, last): &(&str, &str)| {
+            if first == last { (*first).to_string() } else { format!("{first}-{last}") }
+        };
+        let inside: Vec<String> = ranges.iter().map(range).collect();
+        members.push(match &ranges[..] {
+            [(first, last)] if first == last => format!("{head}{first}"),
+            _ => format!("{head}[{}]", inside.join(",")),
+        });
+    }
+    members.join(",")
+}
+
+/// Splits the number from the end of a name; a name that is a number alone has none.
+fn numbered(name: &str) -> (&str, &str) {
+    let head = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    // Nine digits at most: every such number is a `u32`.
+    let at = head.len().max(name.len().saturating_sub(9));
+    if head.is_empty() { (name, "") } else { name.split_at(at) }
+}
+
+/// Returns true if a number follows the last one of a range, written as the range's first one is.
+fn follows(first: &str, last: &str, next: &str) -> bool {
+    let width = first.len();
+    let after = number::<u32>(last).map(|last| format!("{:0width$}", last + 1));
+    after.as_deref() == Some(next)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn lists_are_expanded_as_slurm_does() {
+        let names = |list| {
+            let names = expand(list).unwrap();
+            names.iter().map(NodeName::as_str).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(names("n[00-02,07],m1"), "n00 n01 n02 n07 m1");
+        assert_eq!(names("n[8-11]"), "n8 n9 n10 n11");
+        assert_eq!(names("x[0-1]y[0-1]"), "x0y0 x0y1 x1y0 x1y1");
+        assert_eq!(names("x[0-1]-ib,m[3]s"), "x0-ib x1-ib m3s");
+        assert_eq!(names(""), "");
+    }
+
+    #[test]
+    fn other_lists_are_refused() {
+        for list in [
+            "n[3-1]",
+            "n[a]",
+            "n[1",
+            "n1]",
+            "n[[1]]",
+            "n[]",
+            "n[1,]",
+            "n[+1]",
+            "n1,",
+            ",n1",
+            "n1,,n2",
+            "n 1",
+            "n1\nm1",
+            "n[00000000001]",
+            "n[0-4294967295]",
+            "x[0-9999]y[0-9999]",
+            "n[0-99999],m[0-99999]",
+            "-n1",
+            "(null)",
+        ] {
+            assert_eq!(expand(list), None, "{list}");
+        }
+        // No number is so wide that writing it fails.
+        assert_eq!(expand(&format!("n[{}1]", "0".repeat(1 << 17))), None);
+    }
+
+    #[test]
+    fn lists_are_written_in_their_order() {
+        for (list, written) in [
+            ("n00,n01,n08,n09", "n[00-01,08-09]"),
+            ("n8,n9,n10,n11,n7,m1,m", "n[8-11,7],m1,m"),
+            ("n099,n100,n0101", "n[099-100,0101]"),
+            ("rack-1-07,rack-1-08,rack-2-09,12,13", "rack-1-[07-08],rack-2-09,12,13"),
+            ("n1234567890123,n1234567890124", "n1234[567890123-567890124]"),
+            ("", ""),
+        ] {
+            let names = expand(list).unwrap();
+            assert_eq!(compress(&names), written);
+            assert_eq!(expand(written).unwrap(), names, "{written}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_as_the_same(
+            numbers in prop::collection::vec(("n|m0|x1y", 0u32..120, 0usize..4), 0..40)
+        ) {
+            let name = |(head, number, width): &(String, u32, usize)| {
+                format!("{head}{number:0width$}").parse().unwrap()
+            };
+            let names: Vec<NodeName> = numbers.iter().map(name).collect();
+            prop_assert_eq!(expand(&compress(&names)), Some(names));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(list in "[n\\[\\],0-9x-]{0,24}") {
+            if let Some(names) = expand(&list) {
+                prop_assert!(names.len() <= MOST);
+            }
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! The plan: a function from the ledger and the time to changes. It does not talk to Slurm.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use pavior::scheduling::Started;
+use pavior::workload::Shaper;
+use pavior::{Cuboid, JobId, NodeId, Occupancy, Placement, Request, Time};
+
+use crate::SlurmError;
+use crate::ledger::site::Site;
+use crate::ledger::{Phase, SlurmJob};
+use crate::names::{JobName, Licences, Note};
+
+mod candidates;
+pub(crate) mod change;
+pub(crate) mod explanation;
+pub(crate) mod limits;
+pub(crate) mod machine;
+mod memory;
+pub(crate) mod notes;
+mod preemption;
+pub(crate) mod request;
+pub(crate) mod shape;
+pub(crate) mod world;
+
+use change::{Change, Priority};
+use limits::{Limits, is_limit};
+use machine::{MachineState, Obstacle, Role};
+pub(crate) use memory::Memory;
+use memory::{Eviction, JobMemory};
+use request::scheduled;
+use world::{Rules, World};
+
+/// The number of waiting jobs, from the first, that get a note, and the number per cycle.
+const MOST_NOTES: usize = 32;
+const NOTES_AT_ONCE: usize = 4;
+/// The minimum time between two notes for the same job, in seconds.
+const NOTE_EVERY: u64 = 10;
+/// The time after its start in which a job on other nodes than its box is requeued, in seconds.
+const FRESH: u64 = 60;
+/// The time that preempted jobs may take to end in addition to their grace, in seconds: Slurm's
+/// `KillWait` and an epilogue.
+const ENDING_S: u64 = 120;
+/// The time for which no others are preempted for a job if Slurm did not do so, in seconds.
+const NO_EVICTION_S: u64 = 600;
+
+/// The changes of a cycle, and the state that it found.
+#[derive(Debug)]
+pub(crate) struct Decision {
+    pub(crate) changes: Vec<Change>,
+    pub(crate) waiting: usize,
+    pub(crate) opened: usize,
+    pub(crate) running: usize,
+    pub(crate) free: Occupancy,
+    pub(crate) failed: u32,
+    pub(crate) overlaps: Vec<NodeId>,
+    /// Jobs that can never be placed or run on no box, each with the reason.
+    pub(crate) boxless: Vec<(JobName, Note)>,
+}
+
+/// A waiting job: its index in the ledger, and its request.
+type Waiting = (usize, Request);
+/// A note for the job with this index in the ledger.
+type IndexedNote = (usize, Note);
+
+/// Decides which gates open and close, and which notes are written.
+///
+/// # Errors
+/// If scheduler or strategy fail.
+pub(crate) fn decide(
+    world: World<'_>,
+    rules: Rules<'_>,
+    shaper: &mut Shaper,
+    memory: &mut Memory,
+) -> Result<Decision, SlurmError> {
+    let World { ledger, now, .. } = world;
+    memory.forget(ledger, now);
+    let state = MachineState::of(world, rules.site, &memory.evicting(), shaper)?;
+    let mut cycle = Cycle { world, site: rules.site, state, memory, changes: Vec::new() };
+    let mut boxless = cycle.requeue();
+    let mut notes = Vec::new();
+    for (index, obstacle) in &cycle.state.unplaceable {
+        match obstacle {
+            Obstacle::Never(fault) => boxless.push((*index, notes::unplaced(fault))),
+            Obstacle::Reserved => notes.push((*index, notes::reserved(world))),
+        }
+    }
+    let mut limits = Limits::new(rules, ledger);
+    for (index, role) in cycle.state.roles.iter().enumerate() {
+        // Jobs whose gate is about to be closed may start before that.
+        if matches!(role, Role::Opened | Role::Preempting | Role::Obstructed(_)) {
+            limits.take(&ledger.jobs[index]);
+        }
+    }
+    cycle.close();
+    let is_away = |job: &SlurmJob| memory_of(cycle.memory, job, |known| known.closed_until > now);
+    let waits = waiting(world, rules.site, &cycle.state, is_away);
+    let limited = cycle.open(&waits, &mut limits)?;
+    cycle.preempt(&cycle.still_waiting(&waits, &limited));
+    let notes = [boxless.clone(), notes, limited, cycle.limited_by_slurm(&mut limits)].concat();
+    cycle.comment(&waits, &notes);
+    let Cycle { state, changes, .. } = cycle;
+    let count = |role: &Role| state.roles.iter().filter(|other| *other == role).count();
+    Ok(Decision {
+        waiting: waits.len(),
+        opened: count(&Role::Opened) + count(&Role::Preempting),
+        running: count(&Role::Holds),
+        free: state.machine().free().clone(),
+        failed: state.machine().failed_nodes(),
+        overlaps: state.overlaps,
+        boxless: boxless.into_iter().map(|(index, why)| (ledger.jobs[index].name, why)).collect(),
+        changes,
+    })
+}
+
+/// Returns true if a condition holds for the memory of a job.
+fn memory_of(memory: &Memory, job: &SlurmJob, holds: impl Fn(&JobMemory) -> bool) -> bool {
+    memory.known(job).is_some_and(holds)
+}
+
+/// Returns the waiting jobs in Slurm's order. The oldest of equal priority comes first; `squeue`
+/// prints the newest first.
+fn waiting(
+    world: World<'_>,
+    site: &Site,
+    state: &MachineState,
+    is_away: impl Fn(&SlurmJob) -> bool,
+) -> Vec<Waiting> {
+    let jobs = &world.ledger.jobs;
+    let waits = |(index, role): (usize, &Role)| match role {
+        Role::Waits(request) if !is_away(&jobs[index]) => Some((index, *request)),
+        _ => None,
+    };
+    let mut order: Vec<Waiting> = state.roles.iter().enumerate().filter_map(waits).collect();
+    order.sort_by_cached_key(|&(index, _)| {
+        let job = &jobs[index];
+        (Reverse((site.tier(&job.partition), job.priority)), job.submitted, job.name)
+    });
+    order
+}
+
+/// Puts the waiting jobs that no limit keeps back into the queue, in Slurm's order.
+pub(crate) fn queue(
+    world: World<'_>,
+    site: &Site,
+    state: &mut MachineState,
+    limits: &mut Limits<'_>,
+) {
+    for (place, (index, request)) in waiting(world, site, state, |_| false).into_iter().enumerate()
+    {
+        let job = &world.ledger.jobs[index];
+        if limits.over(job).is_none() {
+            let job = scheduled(index, job, arrival(world.now, place), request);
+            state.dispatcher.submit(job).expect("it waits once");
+        }
+    }
+}
+
+/// Returns an arrival time for the job at a place of the queue. Only the order matters.
+fn arrival(now: u64, place: usize) -> Time {
+    Time((now + place as u64).min(u64::MAX / 2))
+}
+
+/// A cycle in progress.
+struct Cycle<'a> {
+    world: World<'a>,
+    site: &'a Site,
+    state: MachineState,
+    memory: &'a mut Memory,
+    changes: Vec<Change>,
+}
+
+impl<'a> Cycle<'a> {
+    /// Requeues jobs that have just started on other nodes than a box of their shape. Returns the
+    /// older ones, with a note.
+    fn requeue(&mut self) -> Vec<IndexedNote> {
+        let World { ledger, now, .. } = self.world;
+        let mut others = Vec::new();
+        for &index in &self.state.misplaced {
+            let job = &ledger.jobs[index];
+            if job.start.is_none_or(|start| start + FRESH < now) {
+                others.push((index, notes::elsewhere()));
+            } else if !std::mem::replace(&mut self.memory.job(job).is_requeued, true) {
+                self.changes.push(Change::Requeue { job: job.name });
+            }
+        }
+        others
+    }
+
+    /// Closes the gates of jobs that cannot start, and gates jobs that have no gate.
+    fn close(&mut self) {
+        let World { config, ledger, now } = self.world;
+        for (index, job) in ledger.jobs.iter().enumerate() {
+            let role = self.state.roles[index].clone();
+            let is_open = matches!(role, Role::Opened | Role::Preempting);
+            let wait_s = match role {
+                _ if is_open && is_limit(&job.reason) => {
+                    self.memory.reach(ledger, job, now);
+                    None
+                }
+                Role::Opened => {
+                    let since = *self.memory.job(job).opened.get_or_insert(now);
+                    if since + self.patience(job) > now {
+                        continue;
+                    }
+                    Some(config.cooldown_s)
+                }
+                Role::Preempting if self.goes_on(job) => continue,
+                Role::Ungated | Role::Held => None,
+                Role::Obstructed(_) => Some(1),
+                Role::Preempting | Role::Requeued => Some(config.cooldown_s),
+                _ => continue,
+            };
+            let known = self.memory.job(job);
+            let old = known.priority.filter(|_| self.site.basic);
+            self.changes.push(Change::Close {
+                job: job.name,
+                licences: job.licences.with_gate(&config.licence),
+                wait_s,
+                priority: match (role, old) {
+                    (Role::Held, _) => Priority::Held,
+                    (Role::Ungated, _) => Priority::Is(job.priority),
+                    (_, Some(old)) => Priority::Is(old),
+                    (_, None) => Priority::Slurms,
+                },
+            });
+            // Its nodes stay held in this cycle: the next one sees if Slurm takes them back. The
+            // closing update overwrites its last note.
+            (known.opened, known.note, known.eviction) = (None, None, None);
+            known.closed_until = now + wait_s.unwrap_or(0);
+            self.state.roles[index] = Role::Apart;
+        }
+    }
+
+    /// Returns the time that an opened job may take to start, in seconds.
+    ///
+    /// As long as its reason is that of a job whose gate is closed, Slurm has not examined it since
+    /// it was opened. Where a reservation is magnetic, Slurm's main scheduler may try an opened job
+    /// only there, and give it a reason of its own, until the backfill scheduler starts it.
+    fn patience(&self, job: &SlurmJob) -> u64 {
+        let World { config, ledger, .. } = self.world;
+        let is_magnetic = || ledger.reservations.iter().any(|one| one.is_magnetic);
+        let is_unseen = match job.reason.as_str() {
+            "None" | "Priority" => true,
+            // It may wait for one of the site's.
+            "Licenses" => job.licences == Licences::default(),
+            reason => reason.starts_with("ReqNodeNotAvail") && is_magnetic(),
+        };
+        if is_unseen { config.patience_s.max(self.site.looks_s) } else { config.patience_s }
+    }
+
+    /// Returns true if Slurm has begun to preempt jobs for this one, or has not had the time yet.
+    /// If it does not, no others are preempted for the job for a while.
+    fn goes_on(&mut self, job: &SlurmJob) -> bool {
+        let World { ledger, now, .. } = self.world;
+        let patience_s = self.patience(job);
+        let known = self.memory.job(job);
+        let unknown = || Eviction { since: now, grace_s: 0, victims: HashSet::new() };
+        let eviction = known.eviction.get_or_insert_with(unknown);
+        let running = ledger.jobs.iter().filter(|job| job.phase == Phase::Running);
+        let running: HashSet<_> = running.map(SlurmJob::key).collect();
+        let has_begun = !eviction.victims.is_subset(&running);
+        let patience_s = patience_s + if has_begun { ENDING_S } else { 0 };
+        let is_in_time = now < eviction.since + patience_s + eviction.grace_s;
+        if !is_in_time {
+            known.no_eviction_until = now + NO_EVICTION_S;
+        }
+        is_in_time
+    }
+
+    /// Starts the jobs that the scheduler chooses, and opens their gates. Jobs that would exceed a
+    /// limit are kept from the scheduler, so that none waits for them; returns them with a note.
+    fn open(
+        &mut self,
+        waits: &[Waiting],
+        limits: &mut Limits<'_>,
+    ) -> Result<Vec<IndexedNote>, SlurmError> {
+        let World { ledger, now, .. } = self.world;
+        let mut limited = Vec::new();
+        let mut queued = Vec::new();
+        for (place, &(index, request)) in waits.iter().enumerate() {
+            let job = &ledger.jobs[index];
+            if let Some(reason) = self.memory.limit_of(job) {
+                limited.push((index, notes::limited(reason)));
+            } else if let Some(limit) = limits.over(job) {
+                limited.push((index, notes::limited(&limit)));
+            } else {
+                let arrival = arrival(now, place);
+                let submitted = scheduled(index, job, arrival, request);
+                self.state.dispatcher.submit(submitted).expect("it waits once");
+                if limits.concern(job) {
+                    queued.push((index, arrival));
+                }
+            }
+        }
+        while let Some(started) = self.state.dispatcher.start_next(Time(now), &mut ())? {
+            let Started { job, placement: Placement::Whole(cuboid), .. } = started else {
+                continue;
+            };
+            let (index, cuboid) = (job.id.0 as usize, *cuboid);
+            let slurm = &ledger.jobs[index];
+            self.open_gate(slurm, &cuboid);
+            self.state.roles[index] = Role::Opened;
+            limits.take(slurm);
+            queued.retain(|&(other, arrival)| {
+                let job = &ledger.jobs[other];
+                if other == index || !limits.touches(slurm, job) {
+                    return other != index;
+                }
+                let Some(limit) = limits.over(job) else { return true };
+                let dispatcher = &mut self.state.dispatcher;
+                let place = dispatcher.queue().place_of(arrival, JobId(other as u64));
+                place.and_then(|place| dispatcher.withdraw(place));
+                limited.push((other, notes::limited(&limit)));
+                false
+            });
+        }
+        Ok(limited)
+    }
+
+    fn open_gate(&mut self, job: &SlurmJob, cuboid: &Cuboid) {
+        let config = self.world.config;
+        self.changes.push(Change::Open {
+            job: job.name,
+            nodes: notes::ranks(config, cuboid),
+            licences: job.licences.others(&config.licence),
+            comment: notes::placed(config, cuboid),
+        });
+        self.memory.job(job).priority = Some(job.priority);
+    }
+
+    /// Returns the jobs that still wait only for a box.
+    fn still_waiting(&self, waits: &[Waiting], limited: &[IndexedNote]) -> Vec<Waiting> {
+        let limited: HashSet<usize> = limited.iter().map(|(index, _)| *index).collect();
+        let waits = waits.iter().copied();
+        let is_waiting = |index: usize| matches!(self.state.roles[index], Role::Waits(_));
+        waits.filter(|(index, _)| is_waiting(*index) && !limited.contains(index)).collect()
+    }
+
+    /// Opens the gate of the first job that Slurm can make a box for by preemption.
+    fn preempt(&mut self, waits: &[Waiting]) {
+        let World { ledger, now, .. } = self.world;
+        let is_excluded = |index: usize| {
+            memory_of(self.memory, &ledger.jobs[index], |known| known.no_eviction_until > now)
+        };
+        let choice = preemption::choose(self.world, &self.state, self.site, waits, is_excluded);
+        let Some(choice) = choice else { return };
+        let job = &ledger.jobs[choice.index];
+        let victims = || choice.victims.iter().map(|&victim| &ledger.jobs[victim]);
+        let grace_s = victims().map(|victim| preemption::grace(self.site, victim)).max();
+        let (grace_s, victims) = (grace_s.unwrap_or(0), victims().map(SlurmJob::key).collect());
+        self.open_gate(job, &choice.at);
+        self.memory.job(job).eviction = Some(Eviction { since: now, grace_s, victims });
+        self.state.roles[choice.index] = Role::Preempting;
+    }
+
+    /// Returns notes for the jobs that Slurm itself keeps back by a limit.
+    fn limited_by_slurm(&self, limits: &mut Limits<'_>) -> Vec<IndexedNote> {
+        let apart = self.world.ledger.jobs.iter().enumerate().filter(|(index, job)| {
+            let is_apart = self.state.roles[*index] == Role::Apart;
+            job.phase == Phase::Pending && is_apart && is_limit(&job.reason)
+        });
+        let note = |(index, job): (usize, &SlurmJob)| {
+            let limit = limits.over(job).unwrap_or_else(|| job.reason.clone());
+            (index, notes::limited(&limit))
+        };
+        apart.take(MOST_NOTES).map(note).collect()
+    }
+
+    /// Writes notes to the first waiting jobs and to those that do not wait for a box, if the text
+    /// is new.
+    fn comment(&mut self, waits: &[Waiting], notes: &[IndexedNote]) {
+        let (world, now) = (self.world, self.world.now);
+        let still = self.still_waiting(waits, notes);
+        let waits = still.iter().take(MOST_NOTES).map(|(index, request)| (*index, Err(request)));
+        let notes = notes.iter().take(MOST_NOTES).map(|(index, note)| (*index, Ok(note)));
+        let standing = self.state.dispatcher.standing(Time(now));
+        let mut written = 0;
+        for (index, note) in waits.chain(notes) {
+            let slurm = &world.ledger.jobs[index];
+            let known = self.memory.job(slurm);
+            if known.note.as_ref().is_some_and(|(at, _)| at + NOTE_EVERY > now) {
+                continue;
+            }
+            let comment = match note {
+                Err(request) => {
+                    let planned = self.state.planned(world, standing.as_ref(), index);
+                    notes::waiting(world, &self.state.snapshot(request), request, planned)
+                }
+                Ok(note) => note.clone(),
+            };
+            let is_new = known.note.as_ref().is_none_or(|(_, text)| *text != comment);
+            known.note = Some((now, comment.clone()));
+            if is_new {
+                self.changes.push(Change::Comment { job: slurm.name, comment });
+                written += 1;
+            }
+            if written == NOTES_AT_ONCE {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! The nodes that a job may have: those that satisfy its demands, and that no reservation keeps
+//! from it.
+//!
+//! They become a pool of the machine, so that the scheduler plans with no other nodes. Jobs with
+//! the same demands share a pool. Cost of a pool: O(N (r + log x)) for N nodes, r reservations and
+//! x excluded nodes; users can make the demands of each job different.
+
+use std::collections::{HashMap, HashSet};
+
+use pavior::scheduling::Dispatcher;
+use pavior::{NodeId, Occupancy, Pool};
+
+use crate::ledger::demands::Demands;
+use crate::ledger::reservations::Reservation;
+use crate::ledger::{Condition, SlurmJob};
+use crate::names::NodeName;
+use crate::plan::world::World;
+
+/// Two jobs for which these are equal may have the same nodes.
+#[derive(PartialEq, Eq, Hash)]
+struct Key<'a> {
+    demands: &'a Demands,
+    /// The reservation that it asks for, and which of all meet its time; `None` if they do not
+    /// matter.
+    reserved: Option<(&'a str, Vec<bool>)>,
+}
+
+/// The candidates of the jobs of a cycle.
+pub(crate) struct Candidates<'a> {
+    world: World<'a>,
+    /// The reservations that have nodes, and these nodes.
+    reserved: Vec<(&'a Reservation, HashSet<NodeId>)>,
+    known: HashMap<Key<'a>, Option<Pool>>,
+    /// The nodes of each pool of the machine.
+    pools: Vec<Occupancy>,
+}
+
+impl<'a> Candidates<'a> {
+    pub(crate) fn new(world: World<'a>) -> Candidates<'a> {
+        let World { config, ledger, .. } = world;
+        let id = |name: &NodeName| config.nodes.get(name).copied();
+        let reserved = ledger.reservations.iter().map(|reservation| {
+            (reservation, reservation.nodes.iter().filter_map(id).collect::<HashSet<_>>())
+        });
+        let reserved = reserved.filter(|(_, nodes)| !nodes.is_empty()).collect();
+        Candidates { world, reserved, known: HashMap::new(), pools: Vec::new() }
+    }
+
+    /// Returns the pool of a job's candidates; `None` if every node of the machine is one.
+    ///
+    /// # Errors
+    /// If its demands are not understood, or its reservation is not known. The text is never its
+    /// own.
+    pub(crate) fn pool_of(
+        &mut self,
+        job: &'a SlurmJob,
+        machine: &mut Dispatcher,
+    ) -> Result<Option<Pool>, &'static str> {
+        let demands = job.demands.as_ref().map_err(|fault| *fault)?;
+        let reservation = job.reservation.as_str();
+        let is_known = self.world.ledger.reservations.iter().any(|other| other.name == reservation);
+        if !reservation.is_empty() && !is_known {
+            return Err("its reservation is not there");
+        }
+        let end = job.limit.map(|limit| self.world.now.saturating_add(limit));
+        let met = self.reserved.iter().map(|(other, _)| other.meets(self.world.now, end)).collect();
+        let key = Key { demands, reserved: Some((reservation, met)) };
+        Ok(self.pool(key, machine))
+    }
+
+    /// Returns the pool of the nodes that satisfy a job's demands, reserved or not.
+    pub(crate) fn whenever(&mut self, job: &'a SlurmJob, machine: &mut Dispatcher) -> Option<Pool> {
+        let demands = job.demands.as_ref().ok()?;
+        self.pool(Key { demands, reserved: None }, machine)
+    }
+
+    fn pool(&mut self, key: Key<'a>, machine: &mut Dispatcher) -> Option<Pool> {
+        if let Some(pool) = self.known.get(&key) {
+            return *pool;
+        }
+        let nodes = self.nodes(&key);
+        let all = nodes.count() == self.world.config.grid.nodes();
+        let pool = if all {
+            None
+        } else {
+            self.pools.push(nodes.clone());
+            Some(machine.add_pool(nodes).expect("they are nodes of the machine"))
+        };
+        self.known.insert(key, pool);
+        pool
+    }
+
+    fn nodes(&self, key: &Key<'_>) -> Occupancy {
+        let mut nodes = Occupancy::all_busy(self.world.config.grid);
+        let mut give = |node: NodeId| {
+            let single = pavior::Cuboid::node(self.world.config.grid.point(node));
+            nodes.give(&single).expect("each name stands for another node");
+        };
+        for node in &self.world.ledger.nodes {
+            let Some(&id) = self.world.config.nodes.get(&node.name) else { continue };
+            if self.unreserved(id, node.condition, key)
+                && key.demands.met_by(&node.name, &node.offer)
+            {
+                give(id);
+            }
+        }
+        nodes
+    }
+
+    /// Returns true if no reservation keeps a node from a job.
+    fn unreserved(&self, node: NodeId, condition: Condition, key: &Key<'_>) -> bool {
+        let Some((wanted, met)) = &key.reserved else { return true };
+        let (mut own, mut asks) = (false, false);
+        for ((reservation, nodes), met) in self.reserved.iter().zip(met) {
+            let has = nodes.contains(&node);
+            if reservation.name == *wanted {
+                (own, asks) = (has, !reservation.is_flex);
+            } else if has && *met {
+                return false;
+            }
+        }
+        // One that asks for no reservation of nodes, or may leave it, has none of the other nodes
+        // that Slurm calls reserved, whatever can be read of reservations.
+        own || (!asks && condition != Condition::Reserved)
+    }
+
+    /// Returns true if a pool, or the machine, has all of some nodes.
+    pub(crate) fn has_all(&self, pool: Option<Pool>, nodes: &[NodeId]) -> bool {
+        let pool = pool.map(|pool| &self.pools[pool.0 as usize]);
+        pool.is_none_or(|pool| nodes.iter().all(|&node| pool.is_node_free(node)))
+    }
+
+    /// Returns the nodes of each pool, by its number.
+    pub(crate) fn into_pools(self) -> Vec<Occupancy> {
+        self.pools
+    }
+}

@@ -1,0 +1,59 @@
+//! The changes of a plan.
+
+use crate::names::{JobName, Licences, NodeName, Note};
+
+/// The priority of a job whose gate is open: above those of all plugins, and below Slurm's special
+/// values.
+pub(crate) const TOP: u32 = 4_294_967_290;
+
+/// A change of one job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Names exactly its nodes and removes the license, in one update.
+    Open { job: JobName, nodes: Vec<NodeName>, licences: Licences, comment: Note },
+    /// Takes the nodes back and sets the licenses, including the gate's, in one update that Slurm
+    /// refuses if the job has started.
+    Close { job: JobName, licences: Licences, wait_s: Option<u64>, priority: Priority },
+    /// Ends a job that started on other nodes than its box, and queues it again.
+    Requeue { job: JobName },
+    /// Removes the license for good, and from an opened job its nodes, in one update. Its priority
+    /// becomes the given one, or Slurm's.
+    Strip { job: JobName, licences: Licences, opened: bool, priority: Option<u64> },
+    /// Writes a note to its user.
+    Comment { job: JobName, comment: Note },
+}
+
+/// The priority of a job whose gate is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Priority {
+    /// The one that Slurm computes.
+    Slurms,
+    /// This one.
+    Is(u64),
+    /// The job stays held: anything else would release it.
+    Held,
+}
+
+impl Change {
+    /// Returns a word for logs and metrics.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Change::Open { .. } => "open",
+            Change::Close { .. } => "close",
+            Change::Strip { .. } => "strip",
+            Change::Requeue { .. } => "requeue",
+            Change::Comment { .. } => "tell",
+        }
+    }
+
+    /// Returns the job.
+    pub(crate) fn job(&self) -> JobName {
+        match *self {
+            Change::Open { job, .. }
+            | Change::Close { job, .. }
+            | Change::Strip { job, .. }
+            | Change::Requeue { job }
+            | Change::Comment { job, .. } => job,
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! Limits of arrays, QOS and associations on the number of jobs that may start.
+//!
+//! The expected use of jobs that are already released is added to the use that Slurm reports, so
+//! that the daemon never releases more jobs than a limit allows. The rules are Slurm's
+//! (`acct_policy.c`): a limit of the first QOS overrides the same limit of the second, and both
+//! override that of the association. The QOS of the partition is the first one, unless the job's
+//! QOS has `OverPartQOS`.
+//!
+//! Jobs, nodes, processors, and minutes of both are counted. Other limits (memory, GRES, billing)
+//! are left to Slurm: it gives an opened job the limit as its reason, and the gate is closed at
+//! once.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use crate::ledger::site::{Enforcement, Site};
+use crate::ledger::usage::{Association, Limit, LimitKind, Member, Unit, Usage};
+use crate::ledger::{Ledger, Phase, SlurmJob};
+use crate::plan::world::Rules;
+
+/// A limit that some jobs share, and what they use of it.
+#[derive(Clone, Debug)]
+struct Meter {
+    kind: LimitKind,
+    /// The owner, in words.
+    of: String,
+    most: u64,
+    used: u64,
+    /// Whether a job that starts adds to what is used.
+    adds: bool,
+}
+
+/// The owner of a limit, which tells meters apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Owner {
+    Array(u32),
+    Qos(String, Option<u32>, Option<String>),
+    Association(Member),
+}
+
+/// Jobs alike in what limits them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Class {
+    partition: String,
+    qos: String,
+    account: String,
+    user: u32,
+    array: Option<u32>,
+}
+
+/// The limits of a cycle, and what is used of them.
+pub(crate) struct Limits<'a> {
+    site: &'a Site,
+    usage: &'a Usage,
+    /// The tasks of each array that hold nodes.
+    tasks: HashMap<u32, u64>,
+    meters: Vec<Meter>,
+    places: HashMap<(Owner, LimitKind), usize>,
+    classes: HashMap<Class, Rc<[usize]>>,
+}
+
+/// The most ancestors of an association.
+const DEPTH: usize = 64;
+
+impl<'a> Limits<'a> {
+    pub(crate) fn new(rules: Rules<'a>, ledger: &Ledger) -> Limits<'a> {
+        let Rules { site, usage } = rules;
+        let mut tasks = HashMap::new();
+        let holds = |job: &&SlurmJob| job.phase != Phase::Pending;
+        for array in ledger.jobs.iter().filter(holds).filter_map(|job| job.name.array()) {
+            *tasks.entry(array).or_insert(0) += 1;
+        }
+        let (meters, places, classes) = (Vec::new(), HashMap::new(), HashMap::new());
+        Limits { site, usage, tasks, meters, places, classes }
+    }
+
+    /// Describes the limit that a job would exceed if it started now; `None` if it may start.
+    pub(crate) fn over(&mut self, job: &SlurmJob) -> Option<String> {
+        let class = self.class(job);
+        let meters = class.iter().map(|&at| &self.meters[at]);
+        let mut over = meters.filter(|meter| {
+            let wanted = self.wanted(job, meter.kind);
+            wanted > 0 && meter.used.saturating_add(wanted) > meter.most
+        });
+        over.next().map(Meter::words)
+    }
+
+    /// Counts a job that may start.
+    pub(crate) fn take(&mut self, job: &SlurmJob) {
+        for &at in self.class(job).iter() {
+            let wanted = self.wanted(job, self.meters[at].kind);
+            let meter = &mut self.meters[at];
+            if meter.adds {
+                meter.used = meter.used.saturating_add(wanted);
+            }
+        }
+    }
+
+    /// Returns true if anything limits a job.
+    pub(crate) fn concern(&mut self, job: &SlurmJob) -> bool {
+        !self.class(job).is_empty()
+    }
+
+    /// Returns true if the start of one of two jobs may affect the other.
+    pub(crate) fn touches(&mut self, one: &SlurmJob, other: &SlurmJob) -> bool {
+        let (one, other) = (self.class(one), self.class(other));
+        one.iter().any(|meter| other.contains(meter))
+    }
+
+    /// Returns a job's use of a limit.
+    fn wanted(&self, job: &SlurmJob, kind: LimitKind) -> u64 {
+        let nodes = u64::from(job.nodes);
+        let amount = match kind.unit {
+            Unit::Jobs | Unit::Minutes => 1,
+            Unit::Nodes => nodes,
+            Unit::Processors => {
+                let partition = self.site.partitions.get(&job.partition);
+                let (all, of) = partition.map_or((0, 0), |partition| partition.processors);
+                nodes.saturating_mul(if of == 0 { 1 } else { all.div_ceil(of) })
+            }
+        };
+        let minutes = job.limit.map_or(0, |limit| limit.div_ceil(60));
+        match kind.name {
+            // Without `safe` a job may start while anything is left.
+            "GrpTRESMins" | "GrpWall" if self.site.enforced != Enforcement::Safely => 1,
+            "MaxWallPJ" | "GrpWall" => minutes,
+            name if name.contains("Mins") => amount.saturating_mul(minutes),
+            _ => amount,
+        }
+    }
+
+    /// Returns the meters of a job's class.
+    fn class(&mut self, job: &SlurmJob) -> Rc<[usize]> {
+        let class = Class {
+            partition: job.partition.clone(),
+            qos: job.qos.clone(),
+            account: job.account.clone(),
+            user: job.user,
+            array: job.name.array(),
+        };
+        if let Some(found) = self.classes.get(&class) {
+            return Rc::clone(found);
+        }
+        let meters: Rc<[usize]> = self.meters_of(&class).into();
+        self.classes.insert(class, Rc::clone(&meters));
+        meters
+    }
+
+    fn meters_of(&mut self, class: &Class) -> Vec<usize> {
+        let mut meters = Vec::new();
+        if let Some((array, &most)) =
+            class.array.and_then(|array| Some((array, self.usage.throttles.get(&array)?)))
+        {
+            let kind = LimitKind { name: "ArrayTaskThrottle", unit: Unit::Jobs };
+            let used = self.tasks.get(&array).copied().unwrap_or(0);
+            let limit = Limit { kind, most: Some(most), used };
+            meters.push(self.meter(Owner::Array(array), format!("array {array}"), &limit, used));
+        }
+        if self.site.enforced == Enforcement::Nothing {
+            return meters;
+        }
+        let set = self.of_qos(class, &mut meters);
+        self.of_associations(class, &set, &mut meters);
+        meters
+    }
+
+    /// Adds the limits of the QOS of the job and of the partition. Returns those that are set.
+    fn of_qos(&mut self, class: &Class, meters: &mut Vec<usize>) -> HashSet<LimitKind> {
+        let usage = self.usage;
+        let own = self.site.qos.get(&class.qos);
+        let mut names = vec![self.site.qos_of(&class.partition).unwrap_or(""), &class.qos];
+        if own.is_some_and(|qos| qos.over_partition) {
+            names.reverse();
+        }
+        names.dedup();
+        let mut set = HashSet::new();
+        for name in names {
+            let Some(qos) = usage.qos.get(name) else { continue };
+            let (user, account) = (class.user, &class.account);
+            let parts = [
+                (Some(&qos.group), Owner::Qos(name.into(), None, None), format!("QOS {name}")),
+                (
+                    qos.users.get(&user),
+                    Owner::Qos(name.into(), Some(user), None),
+                    format!("QOS {name}, user {user}"),
+                ),
+                (
+                    qos.accounts.get(account),
+                    Owner::Qos(name.into(), None, Some(account.clone())),
+                    format!("QOS {name}, account {account}"),
+                ),
+            ];
+            let mut here = Vec::new();
+            for (limits, owner, of) in parts {
+                for limit in limits.into_iter().flatten() {
+                    if limit.most.is_none() || set.contains(&limit.kind) {
+                        continue;
+                    }
+                    here.push(limit.kind);
+                    if let Some(used) = self.used(class, limits.map_or(&[], |all| all), limit) {
+                        meters.push(self.meter(owner.clone(), of.clone(), limit, used));
+                    }
+                }
+            }
+            set.extend(here);
+        }
+        set
+    }
+
+    fn of_associations(
+        &mut self,
+        class: &Class,
+        set: &HashSet<LimitKind>,
+        meters: &mut Vec<usize>,
+    ) {
+        let usage = self.usage;
+        let scaled = self.site.qos.get(&class.qos).is_some_and(|qos| qos.scales)
+            || self
+                .site
+                .qos_of(&class.partition)
+                .is_some_and(|name| self.site.qos.get(name).is_some_and(|qos| qos.scales));
+        let is_set =
+            |name: &str, unit: Unit| set.iter().any(|kind| kind.name == name && kind.unit == unit);
+        for (generation, (member, association)) in lineage(usage, class).enumerate() {
+            for limit in &association.limits {
+                let LimitKind { name, unit } = limit.kind;
+                let overruled = match name {
+                    "MaxJobs" => is_set("MaxJobsPA", Unit::Jobs) || is_set("MaxJobsPU", Unit::Jobs),
+                    _ => set.contains(&limit.kind),
+                };
+                // Other limits than those of a group are the user's own, whatever its parents are.
+                let inherited = generation > 0 && !name.starts_with("Grp");
+                let unknown =
+                    scaled && matches!(name, "GrpTRES" | "MaxTRESPJ") && unit != Unit::Jobs;
+                if limit.most.is_none() || overruled || inherited || unknown {
+                    continue;
+                }
+                if let Some(used) = self.used(class, &association.limits, limit) {
+                    let of = match member.user {
+                        Some(user) => format!("account {}, user {user}", member.account),
+                        None => format!("account {}", member.account),
+                    };
+                    meters.push(self.meter(Owner::Association(member.clone()), of, limit, used));
+                }
+            }
+        }
+    }
+
+    /// Returns the use of a limit, given all limits of its owner; `None` if it is unknown.
+    fn used(&self, class: &Class, all: &[Limit], limit: &Limit) -> Option<u64> {
+        if !limit.kind.name.contains("Mins") {
+            return Some(limit.used);
+        }
+        // Usage that is counted more or less than it is.
+        if self.site.qos.get(&class.qos).is_some_and(|qos| !qos.plain_usage) {
+            return None;
+        }
+        if limit.kind.name != "GrpTRESMins" || self.site.enforced != Enforcement::Safely {
+            return Some(limit.used);
+        }
+        let run = LimitKind { name: "GrpTRESRunMins", unit: limit.kind.unit };
+        let to_come = all.iter().find(|other| other.kind == run).map_or(0, |other| other.used);
+        Some(limit.used.saturating_add(to_come))
+    }
+
+    fn meter(&mut self, owner: Owner, of: String, limit: &Limit, used: u64) -> usize {
+        let (kind, most) = (limit.kind, limit.most.unwrap_or(u64::MAX));
+        let safely = self.site.enforced == Enforcement::Safely;
+        let adds = match kind.name {
+            "GrpWall" => false,
+            "GrpTRESMins" => safely,
+            name => !name.ends_with("PJ"),
+        };
+        let next = self.meters.len();
+        let place = *self.places.entry((owner, kind)).or_insert(next);
+        if place == next {
+            self.meters.push(Meter { kind, of, most, used, adds });
+        }
+        place
+    }
+}
+
+/// Returns a job's association and its ancestors.
+fn lineage<'a>(
+    usage: &'a Usage,
+    class: &Class,
+) -> impl Iterator<Item = (&'a Member, &'a Association)> + use<'a> {
+    let (account, user) = (class.account.clone(), Some(class.user));
+    let own = |partition: &str| {
+        let (account, partition) = (account.clone(), partition.to_string());
+        usage.associations.get_key_value(&Member { account, user, partition })
+    };
+    let first = own(&class.partition).or_else(|| own(""));
+    let of_account = move |account: &str| {
+        let account = account.to_string();
+        usage.associations.get_key_value(&Member { account, ..Member::default() })
+    };
+    let next = move |(member, association): &(&'a Member, &'a Association)| match member.user {
+        Some(_) => of_account(&member.account),
+        None => of_account(association.parent.as_deref()?),
+    };
+    std::iter::successors(first, next).take(DEPTH)
+}
+
+impl Meter {
+    fn words(&self) -> String {
+        let Meter { kind, of, most, used, .. } = self;
+        let unit = match kind.unit {
+            Unit::Jobs => "jobs",
+            Unit::Nodes => "nodes",
+            Unit::Processors => "processors",
+            Unit::Minutes => "minutes",
+        };
+        let minutes = if kind.name.contains("Mins") { " minutes" } else { "" };
+        format!("{} of {of}: {most} {unit}{minutes}, {used} used or about to be", kind.name)
+    }
+}
+
+/// Returns true if Slurm's reason for a job is a limit that it would exceed.
+pub(crate) fn is_limit(reason: &str) -> bool {
+    // A job that waits for another's end and the like is no matter of limits.
+    let of_accounts = reason.starts_with("QOS") || reason.starts_with("Assoc");
+    of_accounts
+        || matches!(
+            reason,
+            "JobArrayTaskLimit"
+                | "PartitionNodeLimit"
+                | "PartitionTimeLimit"
+                | "AccountNotAllowed"
+                | "AccountingPolicy"
+                | "InvalidAccount"
+                | "InvalidQOS"
+                | "MaxMemPerLimit"
+                | "ReservationNotAllowed"
+        )
+}
+
+/// The jobs that a limit keeps back together, as far as Slurm's reason tells it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum LimitScope {
+    Array(u32),
+    Qos(String),
+    QosUser(String, u32),
+    QosAccount(String, String),
+    Account(String),
+    User(String, u32),
+    /// None but itself.
+    Alone,
+}
+
+impl LimitScope {
+    pub(crate) fn of(job: &SlurmJob, reason: &str) -> LimitScope {
+        let (qos, account, user) = (job.qos.clone(), job.account.clone(), job.user);
+        let alone = reason.contains("PerJob") || reason.contains("PerNode");
+        match (reason, job.name.array()) {
+            ("JobArrayTaskLimit", Some(array)) => LimitScope::Array(array),
+            _ if alone => LimitScope::Alone,
+            (reason, _) if reason.starts_with("QOSGrp") => LimitScope::Qos(qos),
+            (reason, _) if reason.starts_with("QOS") && reason.contains("PerUser") => {
+                LimitScope::QosUser(qos, user)
+            }
+            (reason, _) if reason.starts_with("QOS") && reason.contains("PerAccount") => {
+                LimitScope::QosAccount(qos, account)
+            }
+            (reason, _) if reason.starts_with("AssocGrp") => LimitScope::Account(account),
+            (reason, _) if reason.starts_with("Assoc") => LimitScope::User(account, user),
+            _ => LimitScope::Alone,
+        }
+    }
+
+    pub(crate) fn has(&self, job: &SlurmJob) -> bool {
+        match self {
+            LimitScope::Array(array) => job.name.array() == Some(*array),
+            LimitScope::Qos(qos) => job.qos == *qos,
+            LimitScope::QosUser(qos, user) => job.qos == *qos && job.user == *user,
+            LimitScope::QosAccount(qos, account) => job.qos == *qos && job.account == *account,
+            LimitScope::Account(account) => job.account == *account,
+            LimitScope::User(account, user) => job.account == *account && job.user == *user,
+            LimitScope::Alone => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

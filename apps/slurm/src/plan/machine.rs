@@ -1,0 +1,377 @@
+//! The machine as Slurm says it is, and what each job is to the daemon.
+
+use std::collections::HashSet;
+
+use pavior::answers::{PlannedStart, Snapshot};
+use pavior::boxes::tile;
+use pavior::scheduling::{Dispatcher, Standing};
+use pavior::workload::{Job, Service, Shaper};
+use pavior::{Cuboid, JobId, Machine, NodeId, Occupancy, Placement, Request, Time};
+
+use crate::SlurmError;
+use crate::ledger::site::Site;
+use crate::ledger::{Condition, Key, Phase, SlurmJob};
+use crate::names::NodeName;
+use crate::plan::candidates::Candidates;
+use crate::plan::preemption;
+use crate::plan::request::{box_of, request, scheduled};
+use crate::plan::world::{ENDLESS, SOON, World};
+
+/// The role of a job in this cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It holds nodes.
+    Holds,
+    /// Its gate is open, on nodes that are still there for it.
+    Opened,
+    /// Its gate is open on nodes that Slurm may free for it by preemption.
+    Preempting,
+    /// Its gate is open, or there is none, and it is held.
+    Held,
+    /// Its gate is open on nodes that it cannot get, for this reason.
+    Obstructed(&'static str),
+    /// It was requeued while open: it would start again by itself, too early.
+    Requeued,
+    /// Its gate is neither open nor shut: it has no license to wait for.
+    Ungated,
+    /// It waits for a box.
+    Waits(Request),
+    /// It is not to be placed now: held, not yet eligible, or of a shape that cannot be read.
+    Apart,
+}
+
+/// Why a job is not placed whose candidates have no box of its shape.
+const NO_CANDIDATES: &str = "no box of its shape has only nodes that satisfy what it demands";
+
+/// Returns true if Slurm's reason says that a job waits for a license or for nodes. The daemon
+/// knows the nodes itself; Slurm may not have examined them since one came back.
+fn is_for_nodes(reason: &str) -> bool {
+    let down = ["Nodes required for job are DOWN", "ReqNodeNotAvail"];
+    matches!(reason, "Licenses" | "Priority" | "Resources")
+        || down.iter().any(|words| reason.replace('_', " ").starts_with(words))
+}
+
+/// The machine of a cycle, with the jobs that hold nodes; none waits yet. A job's number on it is
+/// its place in the ledger.
+pub(crate) struct MachineState {
+    pub(crate) dispatcher: Dispatcher,
+    pub(crate) roles: Vec<Role>,
+    /// Nodes that two jobs hold: must never be.
+    pub(crate) overlaps: Vec<NodeId>,
+    /// Jobs that hold something else than a box of their shape.
+    pub(crate) misplaced: Vec<usize>,
+    /// The nodes of the machine's pools, by number.
+    pools: Vec<Occupancy>,
+    /// Waiting jobs that cannot be placed now, whichever jobs run.
+    pub(crate) unplaceable: Vec<(usize, Obstacle)>,
+}
+
+/// The reason why a waiting job cannot be placed, whichever jobs run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Obstacle {
+    /// Reservations that end some day keep its boxes from it.
+    Reserved,
+    /// For ever: what is wrong with it.
+    Never(String),
+}
+
+impl MachineState {
+    pub(crate) fn machine(&self) -> &Machine {
+        self.dispatcher.machine()
+    }
+
+    /// Returns the machine as it is for a request: nodes outside its pool count as failed.
+    pub(crate) fn snapshot(&self, request: &Request) -> Snapshot {
+        let whole = Snapshot::of(self.machine());
+        match request.pool.and_then(|pool| self.pools.get(pool.0 as usize)) {
+            Some(nodes) => whole.within(nodes),
+            None => whole,
+        }
+    }
+
+    /// Returns the planned start of a waiting job by the scheduler; `None` if it waits for jobs
+    /// whose end is unknown, such as suspended ones.
+    pub(crate) fn planned(
+        &self,
+        world: World<'_>,
+        standing: Option<&Standing>,
+        index: usize,
+    ) -> Option<PlannedStart> {
+        let end = Time(world.now.saturating_add(ENDLESS / 2));
+        let planned = PlannedStart::of(standing, JobId(index as u64), end)?;
+        let grid = self.machine().grid();
+        let meets = |part: &Cuboid| planned.place.is_none_or(|at| part.intersects(grid, &at));
+        let held = self.machine().held();
+        let mut there = held.iter().filter(|(_, held)| held.parts().iter().any(meets));
+        there.all(|(job, _)| world.end(*job).is_some()).then_some(planned)
+    }
+
+    pub(crate) fn of(
+        world: World<'_>,
+        site: &Site,
+        evicting: &HashSet<Key>,
+        shaper: &mut Shaper,
+    ) -> Result<MachineState, SlurmError> {
+        let ledger = world.ledger;
+        let mut builder = Builder::new(world, site, evicting)?;
+        // Slurm may start a job where the one that it preempts has not ended altogether: the node
+        // is the one's that runs.
+        for phase in [Phase::Running, Phase::Completing] {
+            for (index, job) in ledger.jobs.iter().enumerate() {
+                if job.phase == phase {
+                    builder.hold(index, job, shaper);
+                }
+            }
+        }
+        builder.wait_for_power();
+        let mut roles = vec![Role::Holds; ledger.jobs.len()];
+        for (index, job) in ledger.jobs.iter().enumerate() {
+            if job.phase == Phase::Pending {
+                roles[index] = builder.pending(index, job, shaper);
+            }
+        }
+        Ok(builder.finish(roles))
+    }
+}
+
+struct Builder<'a> {
+    world: World<'a>,
+    site: &'a Site,
+    evicting: &'a HashSet<Key>,
+    dispatcher: Dispatcher,
+    conditions: Vec<Condition>,
+    owners: Vec<Option<usize>>,
+    overlaps: Vec<NodeId>,
+    misplaced: Vec<usize>,
+    unplaceable: Vec<(usize, Obstacle)>,
+    candidates: Candidates<'a>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(
+        world: World<'a>,
+        site: &'a Site,
+        evicting: &'a HashSet<Key>,
+    ) -> Result<Builder<'a>, SlurmError> {
+        let World { config, ledger, .. } = world;
+        let machine = Machine::with_seed(config.grid, &config.strategy, 1)
+            .map_err(|error| SlurmError::Config(error.to_string()))?;
+        let scheduler = config.scheduler.build(());
+        let scheduler = scheduler.map_err(|error| SlurmError::Config(error.to_string()))?;
+        let dispatcher = Dispatcher::new(machine, scheduler);
+        let nodes = config.grid.nodes() as usize;
+        let mut conditions = world.conditions();
+        // A job that cannot be read holds them or is to have them, whatever Slurm says of them.
+        for name in ledger.unreadable.iter().flat_map(|record| &record.nodes) {
+            if let Some(id) = config.nodes.get(name) {
+                conditions[id.index()] = Condition::Unavailable;
+            }
+        }
+        Ok(Builder {
+            world,
+            site,
+            evicting,
+            dispatcher,
+            conditions,
+            owners: vec![None; nodes],
+            overlaps: Vec::new(),
+            misplaced: Vec::new(),
+            unplaceable: Vec::new(),
+            candidates: Candidates::new(world),
+        })
+    }
+
+    /// Returns the nodes with these names, without unknown ones.
+    fn ids(&self, names: &[NodeName]) -> Vec<NodeId> {
+        let mut ids: Vec<NodeId> =
+            names.iter().filter_map(|name| self.world.config.nodes.get(name)).copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
+    /// Holds the nodes of a job that runs or ends, whatever they are.
+    fn hold(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) {
+        let mut ids = self.ids(&job.held);
+        // One that asks for no box of the machine has none: it started before there was a gate.
+        let is_box = request(self.world.config, job, shaper).is_ok_and(|request| {
+            box_of(self.world.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
+        });
+        let ours = self.world.config.partitions.contains(&job.partition);
+        if job.phase == Phase::Running && !is_box && !job.bad_comment && ours {
+            self.misplaced.push(index);
+        }
+        let taken = |id: &NodeId| self.owners[id.index()].is_some();
+        let twice: Vec<NodeId> = ids.iter().copied().filter(taken).collect();
+        ids.retain(|id| !twice.contains(id));
+        if job.phase == Phase::Running {
+            self.overlaps.extend(twice);
+        }
+        self.take(index, job, &ids, None);
+    }
+
+    fn take(&mut self, index: usize, job: &SlurmJob, ids: &[NodeId], whole: Option<Cuboid>) {
+        if ids.is_empty() {
+            return;
+        }
+        let grid = self.world.config.grid;
+        let held = |node: NodeId| ids.binary_search(&node).is_ok();
+        let placement = match whole {
+            Some(cuboid) => Placement::Whole(cuboid),
+            None => Placement::Parts(tile(&grid, &Cuboid::whole(&grid), held)),
+        };
+        let start = Time(match job.phase {
+            Phase::Running => job.start.unwrap_or(self.world.now).min(self.world.now),
+            Phase::Pending | Phase::Completing => self.world.now,
+        });
+        let mut scheduled = scheduled(index, job, start, Request::nodes(ids.len() as u32));
+        if let Some(until) = job.until(self.world.now) {
+            scheduled.estimate = Time(until.saturating_sub(start.0).max(1));
+        }
+        if self.dispatcher.hold(scheduled, start, placement).is_ok() {
+            for id in ids {
+                self.owners[id.index()] = Some(index);
+            }
+        }
+    }
+
+    /// Holds the nodes that Slurm powers off for a moment, by one job that is not in the ledger.
+    fn wait_for_power(&mut self) {
+        let off = |node: NodeId| {
+            let index = node.index();
+            self.conditions[index] == Condition::PoweringOff && self.owners[index].is_none()
+        };
+        let grid = self.world.config.grid;
+        let parts = tile(&grid, &Cuboid::whole(&grid), off);
+        if parts.is_empty() {
+            return;
+        }
+        let number = self.world.ledger.jobs.len() as u64;
+        let (id, now, service) = (JobId(number), Time(self.world.now), Service::Run(SOON));
+        let request = Request::nodes(parts.iter().map(Cuboid::volume).sum());
+        let job = Job { id, index: id.0, number, arrival: now, request, service, estimate: SOON };
+        let held = self.dispatcher.hold(job, now, Placement::Parts(parts));
+        debug_assert!(held.is_ok(), "no job holds them");
+    }
+
+    fn pending(&mut self, index: usize, job: &'a SlurmJob, shaper: &mut Shaper) -> Role {
+        let now = self.world.now;
+        let waits_for_time =
+            job.reason == "BeginTime" && job.start.is_some_and(|start| start > now);
+        if !job.licences.gated(&self.world.config.licence) {
+            if job.priority == 0 {
+                return Role::Held;
+            }
+            return match (job.named.is_empty(), waits_for_time) {
+                (true, _) => Role::Ungated,
+                (false, true) => Role::Requeued,
+                (false, false) => self.opened(index, job, shaper),
+            };
+        }
+        // A job that Slurm has not looked at since it was changed has no reason yet; its start may
+        // lie in the future all the same.
+        let eligible = match job.reason.as_str() {
+            "None" | "BeginTime" => job.start.is_none_or(|start| start <= now),
+            reason => is_for_nodes(reason),
+        };
+        match self.confined(job, shaper) {
+            Ok(request) if eligible => Role::Waits(request),
+            Ok(_) => Role::Apart,
+            Err(fault) => {
+                self.unplaceable.push((index, fault));
+                Role::Apart
+            }
+        }
+    }
+
+    /// Returns a job's request, confined to the nodes that it may have.
+    fn confined(&mut self, job: &'a SlurmJob, shaper: &mut Shaper) -> Result<Request, Obstacle> {
+        let request = request(self.world.config, job, shaper).map_err(Obstacle::Never)?;
+        let machine = &mut self.dispatcher;
+        let pool = self.candidates.pool_of(job, machine);
+        let confined = request.within(pool.map_err(|fault| Obstacle::Never(fault.into()))?);
+        if confined.pool.is_none() || machine.could_ever_fit(&confined).is_ok() {
+            return Ok(confined);
+        }
+        let whenever = request.within(self.candidates.whenever(job, machine));
+        match machine.could_ever_fit(&whenever) {
+            Ok(()) => Err(Obstacle::Reserved),
+            Err(_) => Err(Obstacle::Never(NO_CANDIDATES.into())),
+        }
+    }
+
+    fn opened(&mut self, index: usize, job: &'a SlurmJob, shaper: &mut Shaper) -> Role {
+        let ids = self.ids(&job.named);
+        let Ok(request) = request(self.world.config, job, shaper) else {
+            return Role::Obstructed("its shape cannot be read");
+        };
+        let sides = request.shape.unwrap_or([1; 3]);
+        let Some(cuboid) = box_of(self.world.config, &ids, sides) else {
+            return Role::Obstructed("its nodes are not a box of its shape");
+        };
+        let machine = &mut self.dispatcher;
+        match self.candidates.pool_of(job, machine) {
+            Ok(pool) if self.candidates.has_all(pool, &ids) => {}
+            _ => return Role::Obstructed("it may not have one of its nodes now"),
+        }
+        if ids.iter().any(|id| self.owners[id.index()].is_some())
+            || self.evicting.contains(&job.key())
+        {
+            if let Some(free) = self.to_be_freed(job, &ids) {
+                self.take(index, job, &free, None);
+                return Role::Preempting;
+            }
+            if ids.iter().any(|id| self.owners[id.index()].is_some()) {
+                return Role::Obstructed("a node is taken");
+            }
+        }
+        let reserved = !job.reservation.is_empty();
+        let free = |id: &NodeId| match self.conditions[id.index()] {
+            Condition::Idle => true,
+            Condition::Reserved => reserved,
+            Condition::Taken | Condition::PoweringOff | Condition::Unavailable => false,
+        };
+        if !ids.iter().all(free) {
+            return Role::Obstructed("a node is not available");
+        }
+        self.take(index, job, &ids, Some(cuboid));
+        Role::Opened
+    }
+
+    /// Returns the free nodes if at least one is taken, and all taken ones will be free when jobs
+    /// have ended that Slurm may preempt for this one.
+    fn to_be_freed(&self, job: &SlurmJob, ids: &[NodeId]) -> Option<Vec<NodeId>> {
+        let known = self.evicting.contains(&job.key());
+        let mut free = Vec::new();
+        for id in ids {
+            let owner = self.owners[id.index()].map(|owner| &self.world.ledger.jobs[owner]);
+            match (self.conditions[id.index()], owner) {
+                (Condition::Unavailable, _)
+                | (Condition::Reserved | Condition::PoweringOff, None) => return None,
+                (_, Some(owner)) => {
+                    let ends = owner.phase == Phase::Completing;
+                    if !ends && !preemption::may(self.site, job, owner, self.world.now) {
+                        return None;
+                    }
+                }
+                (Condition::Idle, None) => free.push(*id),
+                (Condition::Taken, None) if known => {}
+                (Condition::Taken, None) => return None,
+            }
+        }
+        (free.len() < ids.len()).then_some(free)
+    }
+
+    fn finish(mut self, roles: Vec<Role>) -> MachineState {
+        for (index, condition) in self.conditions.iter().enumerate() {
+            let stranger = *condition == Condition::Taken && self.owners[index].is_none();
+            if stranger || *condition == Condition::Unavailable {
+                // What a failed node's job does is Slurm's affair; new ones go elsewhere.
+                let _ = self.dispatcher.fail(NodeId(index as u32));
+            }
+        }
+        let Builder { dispatcher, overlaps, misplaced, unplaceable, candidates, .. } = self;
+        let pools = candidates.into_pools();
+        MachineState { dispatcher, roles, overlaps, misplaced, pools, unplaceable }
+    }
+}

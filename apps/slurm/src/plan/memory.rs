@@ -1,0 +1,108 @@
+//! The daemon's memory between cycles.
+//!
+//! All of it may be lost: then patience starts again, and notes are written again.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::ledger::{Key, Ledger, Phase, SlurmJob};
+use crate::names::Note;
+use crate::plan::limits::LimitScope;
+
+/// The time for which a limit is believed that Slurm has named, if nothing changes, in seconds.
+const LIMIT_S: u64 = 60;
+
+/// The facts that are remembered between cycles.
+#[derive(Default)]
+pub(crate) struct Memory {
+    jobs: HashMap<Key, JobMemory>,
+    /// Limits that Slurm has named.
+    limits: Vec<ReachedLimit>,
+}
+
+/// The facts that are remembered of a job.
+#[derive(Default)]
+pub(super) struct JobMemory {
+    /// The time since which its gate is open.
+    pub(super) opened: Option<u64>,
+    /// The time until which its gate stays closed.
+    pub(super) closed_until: u64,
+    /// Its priority before the gate was opened.
+    pub(super) priority: Option<u64>,
+    /// Its last note, and the time of it.
+    pub(super) note: Option<(u64, Note)>,
+    pub(super) is_requeued: bool,
+    pub(super) eviction: Option<Eviction>,
+    /// The time until which no others are preempted for it, because Slurm did not do so.
+    pub(super) no_eviction_until: u64,
+}
+
+/// The preemption of others for a job whose gate is open.
+pub(super) struct Eviction {
+    pub(super) since: u64,
+    /// The time that the others may take to end once Slurm preempts them, in seconds.
+    pub(super) grace_s: u64,
+    pub(super) victims: HashSet<Key>,
+}
+
+/// A limit that Slurm named as the reason of a job whose gate was open.
+struct ReachedLimit {
+    scope: LimitScope,
+    job: Key,
+    /// The class of the job. A job whose class an operator has changed is tried again.
+    class: [String; 3],
+    reason: String,
+    /// The jobs of the scope that held nodes. When one has ended, the others are tried again.
+    holders: HashSet<Key>,
+    until: u64,
+}
+
+impl Memory {
+    /// Forgets jobs that are gone, and limits that may have changed.
+    pub(super) fn forget(&mut self, ledger: &Ledger, now: u64) {
+        let keys: HashSet<Key> = ledger.jobs.iter().map(SlurmJob::key).collect();
+        self.jobs.retain(|key, _| keys.contains(key));
+        let holders = holders(ledger, |_| true);
+        self.limits.retain(|limit| limit.until > now && limit.holders.is_subset(&holders));
+    }
+
+    pub(super) fn job(&mut self, job: &SlurmJob) -> &mut JobMemory {
+        self.jobs.entry(job.key()).or_default()
+    }
+
+    pub(super) fn known(&self, job: &SlurmJob) -> Option<&JobMemory> {
+        self.jobs.get(&job.key())
+    }
+
+    /// Returns the jobs for which others are being preempted.
+    pub(super) fn evicting(&self) -> HashSet<Key> {
+        let evicting = self.jobs.iter().filter(|(_, job)| job.eviction.is_some());
+        evicting.map(|(key, _)| *key).collect()
+    }
+
+    /// Notes a limit that Slurm has named.
+    pub(super) fn reach(&mut self, ledger: &Ledger, job: &SlurmJob, now: u64) {
+        let scope = LimitScope::of(job, &job.reason);
+        let holders = holders(ledger, |other| scope.has(other));
+        let (reason, until) = (job.reason.clone(), now + LIMIT_S);
+        let (job, class) = (job.key(), class(job));
+        self.limits.push(ReachedLimit { scope, job, class, reason, holders, until });
+    }
+
+    /// Returns the limit that keeps a job from starting, in Slurm's words.
+    pub(super) fn limit_of(&self, job: &SlurmJob) -> Option<&str> {
+        let keeps = |limit: &&ReachedLimit| {
+            limit.scope.has(job) || limit.job == job.key() && limit.class == class(job)
+        };
+        self.limits.iter().find(keeps).map(|limit| limit.reason.as_str())
+    }
+}
+
+fn holders(ledger: &Ledger, is_one: impl Fn(&SlurmJob) -> bool) -> HashSet<Key> {
+    let holds = |job: &&SlurmJob| job.phase != Phase::Pending && is_one(job);
+    ledger.jobs.iter().filter(holds).map(SlurmJob::key).collect()
+}
+
+/// Returns the QOS, account and partition of a job, whose limits apply to it.
+fn class(job: &SlurmJob) -> [String; 3] {
+    [&job.qos, &job.account, &job.partition].map(String::clone)
+}

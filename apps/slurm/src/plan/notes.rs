@@ -1,0 +1,82 @@
+//! Notes to users, in AdminComment: the box of a job, or the reason why it waits.
+
+use pavior::answers::{PlannedStart, Queued, Snapshot};
+use pavior::strategies::explain;
+use pavior::{Cuboid, Request, Sides};
+
+use crate::Config;
+use crate::ledger::reservations::Reservation;
+use crate::names::{NodeName, Note, hosts};
+use crate::plan::explanation::{Context, Explanation};
+use crate::plan::world::World;
+
+/// The maximum length of a list with each node by name. An argument of a command has 128 KiB.
+const LONGEST_RANKS: usize = 64 << 10;
+
+/// Returns the nodes of a box in its own order, x fastest: rank i runs on the i-th.
+pub(crate) fn ranks(config: &Config, cuboid: &Cuboid) -> Vec<NodeName> {
+    cuboid.nodes(&config.grid).map(|node| config.name(node).clone()).collect()
+}
+
+/// Writes the note of an opened job, as one word: `pavior:box=4x4@0,8;ranks=n00,n01,...`. A job
+/// makes its hostfile from the list after `ranks=`. A list longer than [`LONGEST_RANKS`] has ranges.
+pub(crate) fn placed(config: &Config, cuboid: &Cuboid) -> Note {
+    let base = cuboid.base[..config.grid.axes()].iter().map(u16::to_string);
+    let base = base.collect::<Vec<_>>().join(",");
+    let ranks = ranks(config, cuboid);
+    let names: Vec<&str> = ranks.iter().map(NodeName::as_str).collect();
+    let list = Some(names.join(",")).filter(|list| list.len() <= LONGEST_RANKS);
+    let list = list.unwrap_or_else(|| hosts::compress(&ranks));
+    let sides = size(config, cuboid.sides);
+    Note::new(&format!("pavior:box={sides}@{base};ranks={list}"))
+}
+
+/// Writes the note of a job that can never be placed.
+pub(crate) fn unplaced(fault: &str) -> Note {
+    Note::new(&format!("pavior: not placed: {fault}; submit it again"))
+}
+
+/// Writes the note of a job whose boxes are all reserved before its time limit ends.
+pub(crate) fn reserved(world: World<'_>) -> Note {
+    let World { config, ledger, .. } = world;
+    let is_here = |one: &Reservation| one.nodes.iter().any(|name| config.nodes.contains_key(name));
+    let mut magnetic = ledger.reservations.iter().filter(|one| one.is_magnetic);
+    let magnetic = magnetic.find(|one| is_here(one)).map_or(String::new(), |one| {
+        format!("; nodes of the magnetic reservation {0} need --reservation={0}", one.name)
+    });
+    Note::new(&format!(
+        "pavior: waits for the end of a reservation: every box of its shape has nodes that are \
+         reserved before its time limit would end{magnetic}"
+    ))
+}
+
+/// Writes the note of a job that runs on other nodes than a box of its shape, and stays there.
+pub(crate) fn elsewhere() -> Note {
+    Note::new("pavior: runs on nodes that are not a box of its shape, and stays there")
+}
+
+/// Writes the note of a job that a limit keeps back, given Slurm's word or the limit's name and use.
+pub(crate) fn limited(limit: &str) -> Note {
+    Note::new(&format!("pavior: not started yet: limit {limit}"))
+}
+
+/// Writes the note of a waiting job: the reason, its planned start, the jobs in its way, and the
+/// nearest free box.
+pub(crate) fn waiting(
+    world: World<'_>,
+    snapshot: &Snapshot,
+    request: &Request,
+    planned: Option<PlannedStart>,
+) -> Note {
+    let context = Context { moved: 0, queued: Queued::Kept, planned };
+    let found = Explanation::of(world, snapshot, request, &context);
+    let (mut lines, nearest, grid) = (found.lines(), found.nearest(), &world.config.grid);
+    lines.extend(nearest.map(|at| format!("Nearest free: {}.", explain::words(grid, &at))));
+    Note::new(&format!("pavior: {}", lines.join(" ").replace('`', "")))
+}
+
+/// Writes sides, such as 2x3.
+pub(crate) fn size(config: &Config, sides: Sides) -> String {
+    let sides = sides[..config.grid.axes()].iter().map(u16::to_string);
+    sides.collect::<Vec<_>>().join("x")
+}

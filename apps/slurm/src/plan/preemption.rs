@@ -1,0 +1,150 @@
+//! Preemption: the jobs that may have to go for a box, by Slurm's own rules.
+//!
+//! The daemon opens a job's gate on a box with running jobs that Slurm may preempt for it. Slurm
+//! then preempts them, or does not: the daemon ends no job. The rules are those of `preempt/qos`
+//! and `preempt/partition_prio`. Jobs that may not be preempted, or would keep their nodes, are
+//! obstacles like failed nodes.
+
+use pavior::answers::{Shape, Snapshot, Weights, blockers, earliest};
+use pavior::{Cuboid, JobId, Request};
+
+use crate::config::Order;
+use crate::ledger::site::{Mode, Preemption, Site};
+use crate::ledger::{Phase, SlurmJob};
+use crate::plan::machine::{MachineState, Role};
+use crate::plan::world::World;
+
+/// The maximum number of waiting jobs that are examined.
+const LOOKED_AT: usize = 16;
+
+/// A box for a job, and the jobs that Slurm would preempt there.
+pub(crate) struct Choice {
+    pub(crate) index: usize,
+    pub(crate) at: Cuboid,
+    pub(crate) victims: Vec<usize>,
+}
+
+/// Returns true if Slurm would preempt a running job for another one, so that its nodes become
+/// free.
+pub(crate) fn may(site: &Site, job: &SlurmJob, victim: &SlurmJob, now: u64) -> bool {
+    let qos = site.qos.get(&victim.qos);
+    let partition = site.partitions.get(&victim.partition);
+    let (allowed, mode) = match site.preemption {
+        Preemption::Off => return false,
+        Preemption::ByQos => {
+            let own = site.qos.get(&job.qos);
+            let allowed = own.is_some_and(|own| own.preempts.contains(&victim.qos));
+            let mode = qos.and_then(|qos| qos.mode).filter(|mode| *mode != Mode::Off);
+            (allowed && job.qos != victim.qos, mode.unwrap_or(site.mode))
+        }
+        Preemption::ByPartition => {
+            let higher = site.tier(&job.partition) > site.tier(&victim.partition);
+            (higher, partition.map_or(site.mode, |partition| partition.mode))
+        }
+    };
+    let of_partition = site.qos_of(&victim.partition).and_then(|name| site.qos.get(name));
+    let mut order = [of_partition, qos];
+    if qos.is_some_and(|qos| qos.over_partition) {
+        order.reverse();
+    }
+    let exempt_s = order.into_iter().flatten().find_map(|qos| qos.exempt_s);
+    let exempt_s = exempt_s.unwrap_or(site.exempt_s);
+    let since = victim.start.unwrap_or(now);
+    victim.phase == Phase::Running && allowed && mode.frees() && since + exempt_s <= now
+}
+
+/// Returns the time that a preempted job may take to end, in seconds.
+pub(crate) fn grace(site: &Site, victim: &SlurmJob) -> u64 {
+    match site.preemption {
+        Preemption::ByQos => site.qos.get(&victim.qos).map_or(0, |qos| qos.grace_s),
+        _ => site.partitions.get(&victim.partition).map_or(0, |partition| partition.grace_s),
+    }
+}
+
+/// Returns true if a job may preempt any other, whichever jobs run.
+fn preempts(site: &Site, job: &SlurmJob) -> bool {
+    match site.preemption {
+        Preemption::Off => false,
+        Preemption::ByQos => site.qos.get(&job.qos).is_some_and(|qos| !qos.preempts.is_empty()),
+        Preemption::ByPartition => {
+            let tier = site.tier(&job.partition);
+            site.partitions.values().any(|other| other.tier < tier)
+        }
+    }
+}
+
+/// Chooses the first waiting job for which others can be preempted, and the box whose jobs have
+/// done the least work, in node-seconds. Chooses none while another job waits for preempted jobs to
+/// end.
+pub(crate) fn choose(
+    world: World<'_>,
+    state: &MachineState,
+    site: &Site,
+    waits: &[(usize, Request)],
+    is_excluded: impl Fn(usize) -> bool,
+) -> Option<Choice> {
+    let World { config, ledger, now } = world;
+    if site.preemption == Preemption::Off || state.roles.contains(&Role::Preempting) {
+        return None;
+    }
+    let mut first = None;
+    let mut looked_at = 0;
+    for (place, &(index, request)) in waits.iter().enumerate() {
+        let job = &ledger.jobs[index];
+        let Some(shape) = request.shape.map(Shape::new) else { continue };
+        let preempts = preempts(site, job) && !is_excluded(index);
+        if place > 0 && !preempts {
+            continue;
+        }
+        looked_at += 1;
+        if looked_at > LOOKED_AT {
+            return None;
+        }
+        let whole = state.snapshot(&request);
+        if place == 0 {
+            first = earliest(&whole, shape, |job| world.end(job));
+        }
+        if preempts && let Some(choice) = cheapest(world, &whole, site, (index, shape)) {
+            let end = now.saturating_add(job.limit.unwrap_or(u64::MAX));
+            let harmless = match first {
+                _ if place == 0 || config.order == Order::Fit => true,
+                Some(first) => {
+                    end <= first.at.0 || !first.place.intersects(&config.grid, &choice.at)
+                }
+                None => false,
+            };
+            if harmless {
+                return Some(choice);
+            }
+        }
+        if config.order == Order::Strict {
+            return None;
+        }
+    }
+    None
+}
+
+fn cheapest(
+    world: World<'_>,
+    whole: &Snapshot,
+    site: &Site,
+    (index, shape): (usize, Shape),
+) -> Option<Choice> {
+    let (job, now) = (&world.ledger.jobs[index], world.now);
+    let victim = |id: JobId| world.job(id);
+    let goes = |id: JobId| victim(id).is_some_and(|victim| may(site, job, victim, now));
+    let others = whole.clone().keeping(|id, _| !goes(id));
+    let work = |id: JobId| {
+        let victim = victim(id).map(|victim| (victim.nodes, victim.start.unwrap_or(now)));
+        victim.map_or(0, |(nodes, start)| u64::from(nodes) * (1 + now.saturating_sub(start)))
+    };
+    let weights = Weights::new(&others, work).ok()?;
+    // None is preempted for a box that has nodes which stay away.
+    let found = blockers(&others, shape, &weights).filter(|found| found.unavailable.is_empty())?;
+    let victims: Vec<usize> = found.jobs.iter().map(|id| id.0 as usize).collect();
+    // A box that is free already is kept for another.
+    (!victims.is_empty()).then_some(Choice { index, at: found.at, victims })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! The boxes that jobs ask for.
+
+use pavior::boxes::{orientations, volume};
+use pavior::workload::{Job, Service, Shaper};
+use pavior::{Cuboid, JobId, NodeId, Request, Sides, Time};
+
+use crate::ledger::SlurmJob;
+use crate::ledger::records::CONTROL_CHARACTERS;
+use crate::plan::shape;
+use crate::plan::world::ENDLESS;
+use crate::{Config, SlurmError};
+
+/// Returns the rule that makes a box of a number of nodes: the same as in `job_submit.lua`.
+pub(crate) fn shaper(config: &Config) -> Result<Shaper, SlurmError> {
+    let rule = "compact".parse();
+    let rule = rule.map_err(|bad: pavior::BadName| SlurmError::Config(bad.reason))?;
+    Ok(Shaper::new(&rule, &config.grid, 1, 0))
+}
+
+/// Converts a job for the scheduler: it runs as long as its time limit allows.
+pub(crate) fn scheduled(index: usize, job: &SlurmJob, arrival: Time, request: Request) -> Job {
+    let (number, estimate) = (index as u64, Time(job.limit.unwrap_or(ENDLESS)));
+    let service = Service::Run(estimate);
+    Job { id: JobId(number), index: number, number, arrival, request, service, estimate }
+}
+
+/// Returns the request of a job: the shape of its comment, or the box that the shape rule makes of
+/// its number of nodes.
+///
+/// # Errors
+/// A sentence without text of the job's.
+pub(crate) fn request(
+    config: &Config,
+    job: &SlurmJob,
+    shaper: &mut Shaper,
+) -> Result<Request, String> {
+    if job.bad_comment {
+        return Err(CONTROL_CHARACTERS.into());
+    }
+    let Some(sides) = shape::read(&job.comment, config.grid.axes())? else {
+        let request = shaper.request(job.nodes.max(1));
+        return match request.shape.map(volume) {
+            Some(nodes) if nodes == u64::from(job.nodes) => Ok(request),
+            _ => Err(no_box(job)),
+        };
+    };
+    if !orientations(sides).any(|turned| config.grid.fits(turned)) {
+        return Err(format!("its shape does not fit {}", config.grid));
+    }
+    if volume(sides) != u64::from(job.nodes) {
+        let (nodes, wanted) = (volume(sides), job.nodes);
+        return Err(format!("its shape has {nodes} nodes, but it asks for {wanted}"));
+    }
+    Ok(Request::shape(sides))
+}
+
+/// Says that a job's number of nodes makes no box.
+pub(crate) fn no_box(job: &SlurmJob) -> String {
+    format!("no box of the machine has {} nodes", job.nodes)
+}
+
+/// Returns the box that a set of nodes (ascending) fills, if it has these sides, turned or not.
+pub(crate) fn box_of(config: &Config, ids: &[NodeId], sides: Sides) -> Option<Cuboid> {
+    let grid = config.grid;
+    if ids.is_empty() || ids.len() as u64 != volume(sides) {
+        return None;
+    }
+    let is = |cuboid: &Cuboid| cuboid.nodes(&grid).all(|node| ids.binary_search(&node).is_ok());
+    orientations(sides).filter(|&turned| grid.fits(turned)).find_map(|turned| {
+        // The base is one of the nodes: their number bounds the search.
+        ids.iter()
+            .map(|&id| Cuboid::new(grid.point(id), turned).canonical(&grid))
+            .find(|cuboid| cuboid.lies_on(&grid) && is(cuboid))
+    })
+}

@@ -1,0 +1,96 @@
+//! The shape in a comment.
+//!
+//! The grammar is that of `gate/pavior.lua`; `gate/shapes.txt` is a table of cases for both. The
+//! word `shape` may occur anywhere in the comment, but not after a letter, digit or underscore,
+//! and not before a letter. It is followed by an equals sign, with or without spaces around it,
+//! and the sides, joined by `x`, up to a space, a comma or a semicolon. Upper case is the same as
+//! lower case.
+//!
+//! Text that nearly looks like this is an error, never a comment without a shape: otherwise a job
+//! of one node would run in place of a box, and no one would know.
+
+use pavior::Sides;
+
+use crate::names::number;
+
+const NOT_WRITTEN: &str = "a shape is written as shape=4x4";
+const NO_SHAPE: &str = "its shape is not written like 4x4";
+const BAD_SIDE: &str = "a side of its shape is not 1 to 65535";
+
+/// The longest side, in digits.
+const DIGITS: usize = 5;
+
+/// Reads the shape in a comment on a machine of so many axes; `None` if it asks for none.
+pub(crate) fn read(comment: &str, axes: usize) -> Result<Option<Sides>, String> {
+    let mut found = None;
+    let mut from = 0;
+    while let Some(behind) = next_word(comment, from) {
+        from = behind;
+        match value(&comment[behind..])? {
+            Some(_) if found.is_some() => return Err("its comment names two shapes".into()),
+            Some(text) => found = Some(text),
+            None => {}
+        }
+    }
+    found.map(|text| sides(text, axes)).transpose()
+}
+
+/// Finds the end of the next word `shape`.
+fn next_word(comment: &str, from: usize) -> Option<usize> {
+    const WORD: &[u8] = b"shape";
+    let bytes = comment.as_bytes();
+    let letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphabetic);
+    let is = |&at: &usize| {
+        let before = at.checked_sub(1).map(|before| bytes[before]);
+        let end = at + WORD.len();
+        let plural = bytes.get(end).is_some_and(|next| next.eq_ignore_ascii_case(&b's'));
+        bytes[at..end].eq_ignore_ascii_case(WORD)
+            && !before.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !letter(end + usize::from(plural))
+    };
+    let last = bytes.len().checked_sub(WORD.len())?;
+    (from..=last).find(is).map(|at| at + WORD.len())
+}
+
+/// Returns the text of the sides after the word; `None` if no sides are meant.
+fn value(rest: &str) -> Result<Option<&str>, &'static str> {
+    let (plural, rest) = match rest.strip_prefix(['s', 'S']) {
+        Some(behind) => (true, behind),
+        None => (false, rest),
+    };
+    let ends = |c: char| c.is_ascii_alphanumeric() || [',', ';'].contains(&c);
+    let between = rest.find(ends).unwrap_or(rest.len());
+    if plural || rest[..between].trim_matches(' ') != "=" {
+        let digit = rest[between..].starts_with(|c: char| c.is_ascii_digit());
+        let meant = digit || rest[..between].contains('=');
+        return if meant { Err(NOT_WRITTEN) } else { Ok(None) };
+    }
+    let text = &rest[between..];
+    let (text, behind) = text.split_at(text.find([' ', ',', ';']).unwrap_or(text.len()));
+    // `4 x 4` is not four of anything.
+    let behind = behind.trim_start_matches(' ');
+    let goes_on = behind.strip_prefix(['x', 'X', '*']).map(|more| more.trim_start_matches(' '));
+    if goes_on.is_some_and(|more| more.starts_with(|c: char| c.is_ascii_digit())) {
+        return Err(NO_SHAPE);
+    }
+    Ok(Some(text))
+}
+
+fn sides(text: &str, axes: usize) -> Result<Sides, String> {
+    let parts: Vec<&str> = text.split(['x', 'X']).collect();
+    let digits = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !parts.iter().all(digits) {
+        return Err(NO_SHAPE.into());
+    }
+    let side = |part: &&str| {
+        let side = if part.len() <= DIGITS { number::<u16>(part) } else { None };
+        side.filter(|side| *side > 0).ok_or(BAD_SIDE)
+    };
+    let read = parts.iter().map(side).collect::<Result<Vec<u16>, &str>>()?;
+    if read.len() != axes {
+        return Err(format!("its shape does not have {axes} sides"));
+    }
+    let mut sides = [1; 3];
+    sides[..axes].copy_from_slice(&read);
+    Ok(sides)
+}

@@ -1,0 +1,55 @@
+//! The answers of `pavior slurm why` are those of the table that every interface is asked.
+
+use pavior::answers::Queued;
+use pavior_trials::{ANSWERS, in_words_of_the_table};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::plan::explanation::{Context, Explanation, date};
+use crate::show::why::MOVED;
+
+const NOW: u64 = 1000;
+
+#[test]
+fn a_question_has_the_answer_of_the_table() {
+    let cases: Vec<Value> = serde_json::from_str(ANSWERS).unwrap();
+    let config = config("easy");
+    let name = (format!("`{}`", config.strategy), "`S`".to_string());
+    for case in cases {
+        let number = |value: &Value| value.as_u64().unwrap();
+        let jobs = case["jobs"].as_array().unwrap();
+        let held = jobs.iter().map(|job| {
+            let [[x, y], [width, height]] =
+                [&job["base"], &job["sides"]].map(|list| [number(&list[0]), number(&list[1])]);
+            let row = |y: u64| (x..x + width).map(move |x| (4 * y + x) as u32);
+            let nodes: Vec<u32> = (y..y + height).flat_map(row).collect();
+            running(
+                &job["job"].to_string(),
+                &format!("{width}x{height}"),
+                &nodes,
+                number(&job["end"]),
+            )
+        });
+        let mut ledger = ledger(held.collect());
+        for node in case["unavailable"].as_array().unwrap() {
+            let at = (4 * number(&node[1]) + number(&node[0])) as usize;
+            ledger.nodes[at].condition = Condition::Unavailable;
+        }
+        let site = Site { basic: true, ..Site::default() };
+        let mut shaper = shaper(&config).unwrap();
+        let world = World { config: &config, ledger: &ledger, now: NOW };
+        let state = MachineState::of(world, &site, &HashSet::new(), &mut shaper).unwrap();
+        let shape = [number(&case["shape"][0]) as u16, number(&case["shape"][1]) as u16];
+        let request = Request::shape(shape);
+        let snapshot = state.snapshot(&request);
+        let context = Context { moved: MOVED, queued: Queued::First, planned: None };
+        let told = Explanation::of(world, &snapshot, &request, &context);
+        let times: Vec<(String, u64)> =
+            jobs.iter().map(|job| (date(NOW + number(&job["end"])), number(&job["end"]))).collect();
+        let lines = told.lines();
+        let lines = lines
+            .iter()
+            .map(|line| in_words_of_the_table(line, &times, std::slice::from_ref(&name)));
+        assert_eq!(json!(lines.collect::<Vec<_>>()), case["why"], "{}", case["case"]);
+    }
+}

@@ -1,0 +1,94 @@
+//! When nodes become free: by the end that Slurm says, and after a power-down.
+
+use super::*;
+
+/// Checks a job that was suspended for 500 s and resumed: it ends so much later than its time
+/// limit.
+#[test]
+fn a_resumed_job_ends_when_slurm_says() {
+    let opens_beside = |end: Option<u64>| {
+        let holds = SlurmJob { end, ..running("9", "4x1", &[0, 1, 2, 3], 600) };
+        let short = SlurmJob { limit: Some(600), ..shaped("2", "2x1", 2, 5) };
+        let ledger = ledger(vec![holds, shaped("1", "4x2", 8, 9), short]);
+        let decision = Run::new("easy").decide(&ledger, 1300);
+        (opens(&decision.changes), told(&decision, "1"))
+    };
+    // It started at 1000. What runs until 1900 would delay the first job, or not.
+    let (opened, told) = opens_beside(Some(1600));
+    assert!(
+        opened.is_empty() && told.contains(" at 1970-01-01T00:26:40Z, on 4x2 at 0,0. In"),
+        "{told}"
+    );
+    let (opened, told) = opens_beside(Some(2100));
+    assert_eq!(opened, ["2 n4,n5"]);
+    assert!(told.contains(" at 1970-01-01T00:35:00Z, on 4x2 at 0,0. In"), "{told}");
+    // Where Slurm does not say it, its time limit counts.
+    assert!(opens_beside(None).0.is_empty());
+}
+
+/// Checks that nodes of an ending job are free in a moment, whatever its time limit was.
+#[test]
+fn an_ending_job_is_about_to_be_gone() {
+    let ends = SlurmJob { phase: Phase::Completing, ..running("9", "4x1", &[0, 1, 2, 3], 6000) };
+    let ledger = ledger(vec![ends, shaped("1", "4x2", 8, 9), shaped("2", "2x1", 2, 5)]);
+    let decision = Run::new("easy").decide(&ledger, 1300);
+    assert!(opens(&decision.changes).is_empty(), "{decision:?}");
+    assert_eq!(
+        told(&decision, "1"),
+        "pavior: It needs 8 nodes, and 4 are free; it is planned to start at \
+         1970-01-01T00:21:41Z, on 4x2 at 0,0. In the way there: job 9 (4 nodes). Nearest free: 4x1 \
+         at 0,1."
+    );
+}
+
+/// Checks every set of nodes that an ending job still holds: longer jobs do not overtake the box
+/// that waits for all of them.
+#[test]
+fn a_box_that_waits_for_an_ending_job_is_not_overtaken() {
+    for held in 1..255_u32 {
+        let nodes: Vec<u32> = (0..8).filter(|node| held >> node & 1 == 1).collect();
+        let ends = SlurmJob { phase: Phase::Completing, ..running("9", "4x1", &nodes, 240) };
+        let late = |name: &str| SlurmJob { limit: Some(600), ..shaped(name, "2x1", 2, 5) };
+        let ledger = ledger(vec![ends, shaped("1", "4x2", 8, 9), late("2"), late("3")]);
+        let decision = Run::new("easy").decide(&ledger, 1100);
+        assert!(opens(&decision.changes).is_empty(), "{nodes:?}: {decision:?}");
+    }
+}
+
+/// Checks nodes that Slurm powers off, on which it starts nothing until that has ended: they are
+/// not used, and kept for the first job.
+#[test]
+fn nodes_that_are_powered_off_are_free_in_a_moment() {
+    let mut state = ledger(vec![shaped("1", "4x2", 8, 9), shaped("2", "2x1", 2, 5)]);
+    for node in &mut state.nodes[..2] {
+        node.condition = Condition::PoweringOff;
+    }
+    let mut run = Run::new("easy");
+    let decision = run.decide(&state, 1300);
+    assert!(opens(&decision.changes).is_empty(), "{decision:?}");
+    assert_eq!(
+        told(&decision, "1"),
+        "pavior: It needs 8 nodes, and 6 are free; it is planned to start at \
+         1970-01-01T00:21:41Z, on 4x2 at 0,0. In the way there: nodes that are being powered off \
+         (2 nodes). Nearest free: 4x1 at 0,1."
+    );
+    assert_eq!((decision.free.count(), decision.failed), (6, 0));
+    // What has room elsewhere does not wait for them.
+    let beside = ledger(vec![shaped("2", "2x2", 4, 5)]);
+    let beside = Ledger { nodes: state.nodes.clone(), ..beside };
+    assert_eq!(opens(&Run::new("easy").at(&beside, 1300)), ["2 n2,n3,n6,n7"]);
+    for node in &mut state.nodes {
+        node.condition = Condition::Idle;
+    }
+    assert_eq!(opens(&run.at(&state, 1301)), ["1 n0,n1,n2,n3,n4,n5,n6,n7"]);
+}
+
+/// Checks a node that Slurm began to power off when the gate was open already: the job is placed
+/// again.
+#[test]
+fn a_gate_that_is_open_on_a_node_that_is_powered_off_closes() {
+    let mut state = ledger(vec![opened("1", "2x1", 2, &[0, 1])]);
+    state.nodes[1].condition = Condition::PoweringOff;
+    let changes = Run::new("easy").at(&state, 1000);
+    assert!(matches!(&changes[..], [Change::Close { wait_s: Some(1), .. }]), "{changes:?}");
+}

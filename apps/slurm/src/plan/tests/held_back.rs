@@ -1,0 +1,157 @@
+//! Order, holds, and limits.
+
+use super::*;
+use crate::ledger::site::{Enforcement, Partition};
+use crate::ledger::usage::{Limit, LimitKind, QosLimits, Unit};
+
+fn closes(changes: &[Change]) -> Vec<(String, Priority)> {
+    let close = |change: &Change| match change {
+        Change::Close { job, priority, .. } => Some((job.to_string(), *priority)),
+        _ => None,
+    };
+    changes.iter().filter_map(close).collect()
+}
+
+#[test]
+fn among_equals_the_oldest_is_first_then_the_least_number_then_the_least_task() {
+    // As squeue prints them: the newest first.
+    let at = |name: &str, submitted: u64| {
+        let job = shaped(name, "4x2", 8, 7);
+        SlurmJob { submitted, ..job }
+    };
+    let mut jobs =
+        vec![at("12", 100), at("11_10", 100), at("11_9", 100), at("13", 99), at("9", 101)];
+    let mut order = Vec::new();
+    while !jobs.is_empty() {
+        let first = opens(&Run::new("strict").at(&ledger(jobs.clone()), 1000));
+        let first = first[0].split(' ').next().unwrap().to_string();
+        jobs.retain(|job| job.name.to_string() != first);
+        order.push(first);
+    }
+    assert_eq!(order, ["13", "11_9", "11_10", "12", "9"]);
+}
+
+#[test]
+fn a_partition_of_a_higher_tier_comes_first_then_the_priority() {
+    let mut run = Run::new("strict");
+    let high = Partition { tier: 10, ..Partition::default() };
+    run.site.partitions.insert("hi".into(), high);
+    let hi = SlurmJob { partition: "hi".into(), ..shaped("3", "4x2", 8, 1) };
+    let jobs = vec![shaped("1", "4x2", 8, 9), shaped("2", "4x2", 8, 99), hi];
+    assert_eq!(opens(&run.at(&ledger(jobs.clone()), 1000))[0].split(' ').next(), Some("3"));
+    let opened = opens(&run.at(&ledger(jobs[..2].to_vec()), 1000));
+    assert_eq!(opened[0].split(' ').next(), Some("2"));
+}
+
+#[test]
+fn a_hold_is_a_hold() {
+    // Held while its gate was open, requeued and held, and held without a gate.
+    let held = |job: SlurmJob| SlurmJob { priority: 0, reason: "JobHeldUser".into(), ..job };
+    let open = held(opened("1", "2x2", 4, &[0, 1, 4, 5]));
+    let requeued = SlurmJob { start: Some(1120), ..held(opened("2", "2x1", 2, &[2, 3])) };
+    let bare = SlurmJob { licences: Licences::default(), ..held(shaped("3", "1x1", 1, 0)) };
+    let gated = held(shaped("4", "1x1", 1, 0));
+    let mut run = Run::new("easy");
+    let changes = run.at(&ledger(vec![open, requeued, bare, gated]), 1000);
+    let is = |name: &str| (name.to_string(), Priority::Held);
+    assert_eq!(closes(&changes), [is("1"), is("2"), is("3")]);
+    assert_eq!(changes.len(), 3);
+}
+
+/// Returns a run with a limit of a QOS for each user.
+fn limited(name: &'static str, unit: Unit, most: u64, used: u64) -> Run {
+    let mut run = Run::new("strict");
+    run.site.enforced = Enforcement::Limits;
+    let limit = Limit { kind: LimitKind { name, unit }, most: Some(most), used };
+    let users = [(1001, vec![limit])].into();
+    run.usage.qos.insert("two".into(), QosLimits { users, ..QosLimits::default() });
+    run
+}
+
+fn two(name: &str, nodes: u32) -> SlurmJob {
+    SlurmJob { qos: "two".into(), ..shaped(name, &format!("{nodes}x1"), nodes, 9) }
+}
+
+#[test]
+fn no_more_are_opened_than_the_limit_of_jobs_and_others_do_not_wait() {
+    let mut run = limited("MaxJobsPU", Unit::Jobs, 2, 1);
+    let other = SlurmJob { user: 1002, ..two("4", 1) };
+    let jobs = vec![two("1", 1), two("2", 1), two("3", 1), other, shaped("5", "1x1", 1, 1)];
+    let decision = run.decide(&ledger(jobs), 1000);
+    // One runs already. In strict order 2 and 3 would keep the others back.
+    let opened: Vec<String> = opens(&decision.changes)
+        .iter()
+        .map(|open| open.split(' ').next().unwrap().into())
+        .collect();
+    assert_eq!(opened, ["1", "4", "5"]);
+    let expected = "pavior: not started yet: limit MaxJobsPU of QOS two, user 1001: 2 jobs, 2 used \
+                    or about to be";
+    assert_eq!(told(&decision, "2"), expected);
+}
+
+#[test]
+fn opened_jobs_count_though_slurm_does_not_count_them_yet() {
+    let mut run = limited("MaxTRESPU", Unit::Nodes, 5, 0);
+    let open = SlurmJob { qos: "two".into(), ..opened("1", "4x1", 4, &[0, 1, 2, 3]) };
+    let jobs = vec![open, two("2", 2), two("3", 1), two("4", 1)];
+    assert_eq!(opens(&run.at(&ledger(jobs), 1000)), ["3 n4"]);
+}
+
+#[test]
+fn of_an_array_no_more_tasks_are_opened_than_may_run() {
+    let task = |task: u32| shaped(&format!("7_{task}"), "1x1", 1, 9);
+    let runs = SlurmJob { qos: String::new(), ..running("7_1", "1x1", &[0], 60) };
+    let open = opened("7_2", "1x1", 1, &[1]);
+    let jobs = vec![runs, open, task(3), task(4), task(5), shaped("9", "1x1", 1, 1)];
+    let mut run = Run::new("strict");
+    run.usage.throttles.insert(7, 3);
+    assert_eq!(opens(&run.at(&ledger(jobs.clone()), 1000)), ["7_3 n2", "9 n3"]);
+    // The throttle was raised.
+    run.usage.throttles.insert(7, 4);
+    assert_eq!(opens(&run.at(&ledger(jobs), 1000)), ["7_3 n2", "7_4 n3", "9 n4"]);
+}
+
+#[test]
+fn an_opened_job_that_slurm_gives_a_limit_is_closed_at_once_and_its_kin_waits_for_a_change() {
+    let mut run = Run::new("strict");
+    let reason = "QOSGrpBilling";
+    let open = SlurmJob { reason: reason.into(), ..opened("1", "2x1", 2, &[0, 1]) };
+    let runs = running("8", "1x1", &[7], 600);
+    let kin = shaped("2", "1x1", 1, 9);
+    let other = SlurmJob { qos: "high".into(), ..shaped("3", "1x1", 1, 1) };
+    let state = ledger(vec![open, runs.clone(), kin.clone(), other]);
+    let changes = run.at(&state, 1000);
+    assert_eq!(closes(&changes), [("1".to_string(), Priority::Slurms)]);
+    let started = opens(&changes);
+    assert!(started.len() == 1 && started[0].starts_with("3 "), "{started:?}");
+    // It is gated again, with a reason that is as good as any: it stays so until the other ends.
+    let again = shaped("1", "2x1", 2, 9);
+    let state = ledger(vec![again.clone(), runs, kin.clone()]);
+    assert!(run.at(&state, 1030).is_empty());
+    assert_eq!(opens(&run.at(&ledger(vec![again.clone(), kin.clone()]), 1031)).len(), 2);
+    // Or until a minute has passed.
+    let mut run = Run::new("strict");
+    let open = SlurmJob { reason: reason.into(), ..opened("1", "2x1", 2, &[0, 1]) };
+    run.at(&ledger(vec![open]), 1000);
+    assert!(run.at(&ledger(vec![again.clone(), kin.clone()]), 1059).is_empty());
+    assert_eq!(opens(&run.at(&ledger(vec![again, kin]), 1060)).len(), 2);
+}
+
+#[test]
+fn a_job_whose_qos_was_changed_is_not_kept_back_by_a_limit_of_the_old_one() {
+    let mut run = Run::new("strict");
+    let open = SlurmJob { reason: "QOSMaxMemoryPerUser".into(), ..opened("1", "2x1", 2, &[0, 1]) };
+    run.at(&ledger(vec![open]), 1000);
+    let again = shaped("1", "2x1", 2, 9);
+    assert!(run.at(&ledger(vec![again.clone()]), 1010).is_empty());
+    let changed = SlurmJob { qos: "high".into(), ..again };
+    assert_eq!(opens(&run.at(&ledger(vec![changed]), 1011)).len(), 1);
+}
+
+#[test]
+fn reasons_that_are_no_limits_leave_a_gate_open() {
+    for reason in ["Licenses", "Priority", "Resources", "None", "ReqNodeNotAvail"] {
+        let open = SlurmJob { reason: reason.into(), ..opened("1", "2x1", 2, &[0, 1]) };
+        assert!(Run::new("easy").at(&ledger(vec![open]), 1000).is_empty(), "{reason}");
+    }
+}

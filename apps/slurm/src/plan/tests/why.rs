@@ -1,0 +1,55 @@
+//! Answers of `why` about the jobs of a queue.
+
+use super::*;
+use crate::show::why::answer;
+
+const NOW: u64 = 1010;
+
+/// Returns the answer for job 2 of a ledger.
+fn why(ledger: &Ledger, order: &str) -> String {
+    let (config, site, usage) = (config(order), Site::default(), Usage::default());
+    let world = World { config: &config, ledger, now: NOW };
+    answer(world, Rules { site: &site, usage: &usage }, called("2")).unwrap()
+}
+
+/// Asks about a job with a reservation, and about one behind another job.
+#[test]
+fn an_answer_has_one_time_and_one_place() {
+    let held: Vec<u32> = (0..8).collect();
+    let runs = || running("1", "4x2", &held, 600);
+    let jobs = vec![runs(), shaped("2", "4x2", 8, 5)];
+    assert_eq!(
+        why(&ledger(jobs), "easy"),
+        "It needs 8 nodes, and 0 are free; it is planned to start at 1970-01-01T00:26:40Z, on 4x2 \
+         at 0,0.\nIn the way there: job 1 (8 nodes)."
+    );
+    let jobs = vec![runs(), shaped("3", "4x2", 8, 9), shaped("2", "4x2", 8, 5)];
+    let behind = why(&ledger(jobs), "easy");
+    assert!(behind.contains("it is planned to start at 1970-01-01T00:27:40Z."), "{behind}");
+    assert_eq!(behind.matches("1970").count(), 1, "{behind}");
+}
+
+#[test]
+fn a_job_that_fits_now_is_told_its_box() {
+    let jobs = vec![shaped("1", "2x2", 4, 9), shaped("2", "2x2", 4, 5)];
+    assert_eq!(why(&ledger(jobs), "easy"), "2 may start now on 2x2 at 2,0");
+}
+
+/// Takes n1 away, which each 3x2 contains. Behind such a job nothing starts in strict order.
+#[test]
+fn a_job_that_cannot_start_has_no_time() {
+    let mut lacking = ledger(vec![shaped("1", "1x2", 2, 9), shaped("2", "3x2", 6, 5)]);
+    lacking.nodes[1].condition = Condition::Unavailable;
+    let told = why(&lacking, "easy");
+    assert!(told.contains("cannot start before the unavailable node"), "{told}");
+    let mut lacking = ledger(vec![shaped("1", "3x2", 6, 9), shaped("2", "1x1", 1, 5)]);
+    lacking.nodes[1].condition = Condition::Unavailable;
+    for told in [told, why(&lacking, "strict")] {
+        assert!(!told.contains("1970") && !told.contains("may start"), "{told}");
+    }
+    // No one knows when a job without a time limit ends.
+    let held: Vec<u32> = (0..8).collect();
+    let endless = SlurmJob { limit: None, ..running("1", "4x2", &held, 1) };
+    let told = why(&ledger(vec![endless, shaped("2", "4x2", 8, 5)]), "easy");
+    assert!(!told.contains("planned"), "{told}");
+}

@@ -1,0 +1,59 @@
+//! The input of a plan: the ledger, the time, and the rules of the site.
+
+use pavior::{JobId, Time};
+
+use crate::Config;
+use crate::ledger::site::Site;
+use crate::ledger::usage::Usage;
+use crate::ledger::{Condition, Ledger, SlurmJob};
+
+/// An estimate for jobs without a time limit, in seconds: a year.
+pub(crate) const ENDLESS: u64 = 365 * 86_400;
+
+/// The estimated time until Slurm has powered off a node, in seconds. The real time is unknown, so
+/// no job is started that would keep the node from the first job.
+pub(crate) const SOON: Time = Time(1);
+
+/// A ledger and the time at which it was read.
+#[derive(Clone, Copy)]
+pub(crate) struct World<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) ledger: &'a Ledger,
+    /// Seconds since 1970.
+    pub(crate) now: u64,
+}
+
+/// The rules of a site that a plan obeys.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    pub(crate) site: &'a Site,
+    pub(crate) usage: &'a Usage,
+}
+
+impl<'a> World<'a> {
+    /// Returns the job that has this number on the machine: its index in the ledger. Returns `None`
+    /// for the placeholder that holds nodes which are being powered off.
+    pub(crate) fn job(&self, job: JobId) -> Option<&'a SlurmJob> {
+        self.ledger.jobs.get(job.0 as usize)
+    }
+
+    /// Returns the condition of each node of the machine. A node that Slurm does not list is
+    /// unavailable.
+    pub(crate) fn conditions(&self) -> Vec<Condition> {
+        let mut conditions = vec![Condition::Unavailable; self.config.grid.nodes() as usize];
+        for node in &self.ledger.nodes {
+            if let Some(id) = self.config.nodes.get(&node.name) {
+                conditions[id.index()] = node.condition;
+            }
+        }
+        conditions
+    }
+
+    /// Returns the time at which a job will have given its nodes back, if Slurm knows it.
+    pub(crate) fn end(&self, job: JobId) -> Option<Time> {
+        match self.job(job) {
+            Some(job) => job.until(self.now).map(Time),
+            None => Some(Time(self.now + SOON.0)),
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Installation, checks and removal.
+
+pub(crate) mod check;
+mod files;
+pub(crate) mod install;
+pub(crate) mod lists;
+mod permissions;
+pub(crate) mod uninstall;
+mod unit;

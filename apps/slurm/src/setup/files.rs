@@ -1,0 +1,38 @@
+//! Files of a site that slurmctld reads.
+
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::SlurmError;
+
+/// Returns the text of a file, if there is one.
+///
+/// # Errors
+/// If it cannot be read.
+pub(super) fn read(path: &Path) -> Result<Option<String>, SlurmError> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(fault(path, error)),
+    }
+}
+
+/// Writes a file whole or not at all: slurmctld may read it at any moment, as another user.
+///
+/// # Errors
+/// If it cannot be written.
+pub(super) fn write(path: &Path, text: &str) -> Result<(), SlurmError> {
+    let new = path.with_added_extension("new");
+    let write = || {
+        std::fs::write(&new, text)?;
+        std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o644))?;
+        std::fs::rename(&new, path)
+    };
+    write().map_err(|error| fault(path, error))
+}
+
+/// Makes an error that names a file.
+pub(super) fn fault(path: &Path, error: io::Error) -> SlurmError {
+    SlurmError::Io { what: path.display().to_string(), error }
+}

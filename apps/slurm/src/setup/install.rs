@@ -1,0 +1,208 @@
+//! `pavior slurm install`: the files that a cluster needs.
+//!
+//! Each file is sealed by a checksum in its first line. A file that was edited, or that someone
+//! else wrote, is never overwritten.
+
+use std::path::Path;
+
+use crate::setup::lists::{List, Lists};
+use crate::setup::{files, permissions, unit};
+use crate::{Config, SlurmError, gate};
+
+/// The warning if a site's own lists are unknown.
+const UNKNOWN: &str = "There is no slurm.conf here and slurmctld does not answer: keep what lines \
+                       of these names have already.";
+
+/// Returns the lines that slurm.conf needs, with the entries that a site has of its own.
+fn lines(config: &Config, lists: Option<&Lists>) -> String {
+    let line = |list: List| lists.unwrap_or(&Lists::default()).line(list, config);
+    gate::sealed(&format!(
+        "# Written by pavior slurm install, checksum @CHECKSUM@.\n\
+         # For pavior slurm: write these into slurm.conf in the place of the lines of the same\n\
+         # names, of which Slurm takes the last alone, and restart slurmctld.\n\
+         {}{}\n{}\n\
+         # Jobs of the partition have whole nodes, and cannot shrink:\n\
+         # PartitionName={} ... OverSubscribe=EXCLUSIVE\n\
+         # {}\n\
+         # Jobs start sooner with:\n\
+         # {}\n",
+        lists.map_or(format!("# {UNKNOWN}\n"), |_| String::new()),
+        line(List::Licences),
+        line(List::Plugins),
+        config.partitions.join(","),
+        line(List::Slurmctld),
+        line(List::Scheduler)
+    ))
+}
+
+/// Returns the unit for systemd.
+fn unit(config_path: &Path, program: &Path) -> String {
+    let seal = "# Written by pavior slurm install, checksum @CHECKSUM@.\n";
+    gate::sealed(&(seal.to_string() + &unit::placing(config_path, program)))
+}
+
+/// Writes the module of the gate, `slurm.conf.lines` and `pavior-slurm.service` into a folder, and
+/// `job_submit.lua` where there is none but its own. Returns what to do with them. The unit starts
+/// `program`, or that of the package if others than root can change `program`.
+///
+/// # Errors
+/// If a file cannot be written, or one of these names is another's.
+pub fn install(
+    config: &Config,
+    config_path: &Path,
+    program: &Path,
+    folder: &Path,
+) -> Result<String, SlurmError> {
+    let error = |error| SlurmError::Io { what: folder.display().to_string(), error };
+    std::fs::create_dir_all(folder).map_err(error)?;
+    let folder = std::path::absolute(folder).map_err(error)?;
+    let open = permissions::changed_by_others(program, 0);
+    let started = if open.is_some() { Path::new(unit::PROGRAM) } else { program };
+    let module = gate::module_name(config);
+    let lists = Lists::beside(&folder);
+    for (name, text) in [
+        (module.as_str(), gate::module(config)),
+        ("slurm.conf.lines", lines(config, lists.as_ref())),
+        ("pavior-slurm.service", unit(config_path, started)),
+    ] {
+        let path = folder.join(name);
+        if files::read(&path)?.is_some_and(|text| !gate::is_sealed(&text)) {
+            return Err(SlurmError::Config(format!(
+                "{} has been edited, or was not written by Pavior, so it is not overwritten; move it away",
+                path.display()
+            )));
+        }
+        files::write(&path, &text)?;
+    }
+    let told = job_submit(config, &folder, &module)?;
+    let open = open.map_or(String::new(), |open| own_program(program, &open));
+    let known = lists.is_some();
+    let lists = lists.unwrap_or_default();
+    let own = [List::Licences, List::Plugins];
+    let own = own.map(|list| format!("  {:22}{}\n", "", lists.line(list, config)));
+    let note = if known { String::new() } else { format!("  {UNKNOWN}\n") };
+    Ok(format!(
+        "written to {}:\n  {module:<21} the gate; belongs next to slurm.conf\n{told}  \
+         slurm.conf.lines      lines for slurm.conf, in place of those with the same names; \
+         then restart slurmctld\n{own}{note}  \
+         pavior-slurm.service  goes to /etc/systemd/system\n{open}then: pavior slurm check\n",
+        folder.display(),
+        own = own.concat()
+    ))
+}
+
+/// Says what is left to do if another user can change the program that root would run.
+fn own_program(program: &Path, open: &Path) -> String {
+    format!(
+        "  It starts {}, since others than root can change {}.\n  Put the program there: \
+         install -o root -m 755 {} {}\n",
+        unit::PROGRAM,
+        open.display(),
+        program.display(),
+        unit::PROGRAM
+    )
+}
+
+/// Writes job_submit.lua, or leaves the site's own; says which.
+fn job_submit(config: &Config, folder: &Path, module: &str) -> Result<String, SlurmError> {
+    let path = folder.join("job_submit.lua");
+    let standing = files::read(&path)?;
+    if let Some(text) = standing.as_deref().filter(|text| !gate::is_sealed(text)) {
+        let path = path.display();
+        if text.starts_with(gate::OLDER) {
+            return Err(SlurmError::Config(format!(
+                "{path} is the gate of an earlier version, perhaps edited: move it away, and \
+                 install again"
+            )));
+        }
+        if text.contains(module) {
+            return Ok(format!(
+                "  job_submit.lua        is the site's own, names {module}, and stays as it \
+                 is.\n  Slurm reads the gate again when it changes: touch {path}\n"
+            ));
+        }
+        return Ok(format!(
+            "  job_submit.lua        is the site's own, and stays as it is. Put these lines at \
+             its end,\n  before it returns:\n{}",
+            gate::calls(config, folder)
+        ));
+    }
+    let mut modules = standing.map_or(Vec::new(), |text| gate::modules(&text));
+    modules.push(module.to_string());
+    modules.sort_unstable();
+    modules.dedup();
+    // Written again even if it says the same: Slurm reads the module again only then.
+    files::write(&path, &gate::job_submit(&modules))?;
+    Ok("  job_submit.lua        calls the gate; belongs there too\n".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    const CONFIG: &str = "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
+
+    fn put(text: &str, folder: &Path) -> Result<String, SlurmError> {
+        let config = Config::parse(text).unwrap();
+        install(&config, Path::new("/c.toml"), Path::new("/pavior"), folder)
+    }
+
+    #[test]
+    fn root_is_not_told_to_run_what_others_can_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("pavior");
+        std::fs::write(&program, "").unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o777)).unwrap();
+        let config = Config::parse(CONFIG).unwrap();
+        let told = install(&config, Path::new("/c.toml"), &program, folder.path()).unwrap();
+        let unit = std::fs::read_to_string(folder.path().join("pavior-slurm.service")).unwrap();
+        assert!(unit.contains("\nExecStart=/usr/bin/pavior slurm --config /c.toml\n"), "{unit}");
+        let line = format!("install -o root -m 755 {} /usr/bin/pavior\n", program.display());
+        assert!(told.contains(&line), "{told}");
+    }
+
+    #[test]
+    fn a_sites_own_licences_and_plugins_stand_in_the_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let conf = "Licenses=matlab:4\nJobSubmitPlugins=require_timelimit\n";
+        std::fs::write(folder.path().join("slurm.conf"), conf).unwrap();
+        let told = put(CONFIG, folder.path()).unwrap();
+        let lines = std::fs::read_to_string(folder.path().join("slurm.conf.lines")).unwrap();
+        for line in ["Licenses=matlab:4,pavior:1", "JobSubmitPlugins=require_timelimit,lua"] {
+            assert!(lines.lines().any(|one| one == line), "{lines}");
+            assert!(told.lines().any(|one| one.trim() == line), "{told}");
+        }
+        assert!(!lines.contains(UNKNOWN) && !told.contains(UNKNOWN));
+    }
+
+    #[test]
+    fn what_is_there_is_written_over_only_if_it_is_our_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        let read = |name: &str| std::fs::read_to_string(file(name)).unwrap();
+        put(CONFIG, folder.path()).unwrap();
+        let first = read("pavior.lua");
+        // Another machine of the same cluster.
+        let other = CONFIG.replace("\"p\"", "\"q\"") + "licence = \"torus\"\n";
+        put(&other, folder.path()).unwrap();
+        assert!(read("job_submit.lua").contains("{ \"pavior-torus.lua\", \"pavior.lua\" }"));
+        // Our own, for a larger machine.
+        put(&CONFIG.replace("4x2", "8x8"), folder.path()).unwrap();
+        assert!(first != read("pavior.lua") && read("pavior.lua").contains("mesh:8x8"));
+        // A site's own, and one of ours that was edited.
+        for own in ["-- ours\n".to_string(), read("job_submit.lua").replace("return", "\nreturn")] {
+            std::fs::write(file("job_submit.lua"), &own).unwrap();
+            let told = put(CONFIG, folder.path()).unwrap();
+            assert_eq!(read("job_submit.lua"), own);
+            let line = format!("dofile(\"{}\")", file("pavior.lua").display());
+            assert!(told.contains(&line) != own.contains("pavior.lua"), "{told}");
+        }
+        std::fs::write(file("job_submit.lua"), format!("{}mesh:4x2.\n", gate::OLDER)).unwrap();
+        assert!(put(CONFIG, folder.path()).unwrap_err().to_string().contains("earlier version"));
+        std::fs::write(file("pavior.lua"), first.replace("{ 4, 2 }", "{ 4, 4 }")).unwrap();
+        let fault = put(CONFIG, folder.path()).unwrap_err().to_string();
+        assert!(fault.contains("pavior.lua has been edited"), "{fault}");
+    }
+}

@@ -1,0 +1,252 @@
+//! Lists in slurm.conf that may have entries of the site, such as `Licenses`.
+//!
+//! Slurm takes the last line of a name. A line with our entry alone would remove the site's own,
+//! so the whole list is read, and printed with our entry in it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use pavior::text::shown;
+
+use crate::Config;
+use crate::calls::{Bounds, Call, Question};
+use crate::ledger::site::value;
+
+/// A list that has entries of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum List {
+    Licences,
+    Plugins,
+    Slurmctld,
+    Scheduler,
+    Private,
+}
+
+/// The lists by their numbers, each with the name of its line and our entries; the license's are
+/// those of the configuration.
+const LISTS: [(&str, &str); 5] = [
+    ("Licenses", ""),
+    ("JobSubmitPlugins", "lua"),
+    ("SlurmctldParameters", "disable_job_shrink"),
+    ("SchedulerParameters", "bf_interval=1,batch_sched_delay=1"),
+    ("PrivateData", "cloud"),
+];
+
+/// The deepest files that are included by others, and the largest that is read, in bytes.
+const DEPTH: usize = 8;
+const LARGEST: u64 = 16 << 20;
+
+/// Time for Slurm's answer where files may be written without it.
+const BOUNDS: Bounds = Bounds { time: Duration::from_secs(15), output: 1 << 20 };
+
+/// The values of the lines that were found of each list, in their order.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lists([Vec<String>; 5]);
+
+impl Lists {
+    /// Takes the lists that slurmctld has, from `scontrol show config`.
+    pub(crate) fn shown(config: &str) -> Lists {
+        let set = |text: &&str| !["", "(null)", "none"].contains(text);
+        Lists(LISTS.map(|(name, _)| {
+            Some(value(config, name)).filter(set).map(Into::into).into_iter().collect()
+        }))
+    }
+
+    /// Reads a slurm.conf with the files that it includes; `None` if there is none to read.
+    pub(crate) fn of_file(path: &Path) -> Option<Lists> {
+        let mut lists = Lists::default();
+        lists.read(path, 0)?;
+        Some(lists)
+    }
+
+    /// Reads what a folder's slurm.conf has, or else what slurmctld has; `None` if neither can be
+    /// read.
+    pub(crate) fn beside(folder: &Path) -> Option<Lists> {
+        let asked = || {
+            let (question, arguments) = (Question::Show, &["config"]);
+            let shown = Call { question, arguments, environment: &[] }.answer(BOUNDS);
+            shown.ok().map(|shown| Lists::shown(&shown))
+        };
+        Lists::of_file(&folder.join("slurm.conf")).or_else(asked)
+    }
+
+    fn read(&mut self, path: &Path, depth: usize) -> Option<()> {
+        let length = std::fs::metadata(path).ok()?.len();
+        let text = (length <= LARGEST).then(|| std::fs::read(path).ok()).flatten()?;
+        let text = String::from_utf8_lossy(&text).replace("\\\n", " ");
+        for line in text.lines() {
+            // Spaces around the sign belong to no value.
+            let line = line.split('#').next().unwrap_or("");
+            let line = line.split('=').map(str::trim).collect::<Vec<_>>().join("=");
+            let words: Vec<&str> = line.split_whitespace().collect();
+            if let [include, name, ..] = words[..]
+                && include.eq_ignore_ascii_case("include")
+                && depth < DEPTH
+            {
+                let _ = self.read(&path.with_file_name(name), depth + 1);
+            }
+            for (name, text) in words.iter().filter_map(|word| word.split_once('=')) {
+                let list = LISTS.iter().position(|(list, _)| list.eq_ignore_ascii_case(name));
+                if let Some(list) = list {
+                    self.0[list].push(text.trim_matches('"').to_string());
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Writes the line of a list with all entries and ours. The text is harmless.
+    pub(crate) fn line(&self, list: List, config: &Config) -> String {
+        let all = joined(self.0[list as usize].iter(), &own(list, config));
+        format!("{}={}", LISTS[list as usize].0, shown(&all))
+    }
+
+    /// Finds lists of slurmctld that lack our entry, or one of an earlier line of its file; says
+    /// what to write.
+    pub(crate) fn faults(&self, file: Option<&Lists>, config: &Config) -> Vec<String> {
+        let needed = [List::Licences, List::Plugins];
+        needed.iter().filter_map(|list| self.fault(*list, file, config)).collect()
+    }
+
+    /// Does so for one list.
+    pub(crate) fn fault(
+        &self,
+        list: List,
+        file: Option<&Lists>,
+        config: &Config,
+    ) -> Option<String> {
+        let (at, own) = (list as usize, own(list, config));
+        let name = LISTS[at].0;
+        let before = file.map_or(&[][..], |file| &file.0[at]);
+        let before = if before.len() > 1 { before } else { &[] };
+        let (whole, now) = (joined(before.iter().chain(&self.0[at]), &own), self.0[at].join(","));
+        let line = format!("{name}={}", shown(&whole));
+        let has = |entry: &str| entries(&now).any(|one| key(one) == key(entry));
+        if !before.is_empty() && !entries(&whole).all(has) {
+            let count = before.len();
+            return Some(format!(
+                "slurm.conf: {count} lines set {name}, of which Slurm takes the last: write one \
+                 line, {line}"
+            ));
+        }
+        if entries(&now).any(|one| plugin(one) == own) {
+            None
+        } else if now.is_empty() {
+            Some(format!("slurm.conf: add {line}"))
+        } else {
+            Some(format!("slurm.conf: change the line of {name} to {line}"))
+        }
+    }
+}
+
+/// Returns our entries of a list.
+fn own(list: List, config: &Config) -> String {
+    match list {
+        List::Licences => format!("{}:1", config.licence),
+        _ => LISTS[list as usize].1.to_string(),
+    }
+}
+
+fn entries(list: &str) -> impl Iterator<Item = &str> {
+    list.split([',', ';']).map(str::trim).filter(|entry| !entry.is_empty())
+}
+
+/// Removes the kind of plug-in that may precede its name.
+fn plugin(entry: &str) -> &str {
+    entry.strip_prefix("job_submit/").unwrap_or(entry)
+}
+
+/// Returns the identity of an entry: a license or parameter without its number, a plug-in without
+/// its kind.
+fn key(entry: &str) -> &str {
+    plugin(entry).split([':', '=']).next().unwrap_or(entry)
+}
+
+/// Joins all entries of some lines, each once, with ours.
+fn joined<'a>(lines: impl Iterator<Item = &'a String>, own: &'a str) -> String {
+    let mut all: Vec<&str> = Vec::new();
+    for entry in lines.flat_map(|line| entries(line)).chain(entries(own)) {
+        match all.iter_mut().find(|other| key(other) == key(entry)) {
+            Some(other) => *other = entry,
+            None => all.push(entry),
+        }
+    }
+    all.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config() -> Config {
+        let text = "machine = \"mesh:2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
+        Config::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_sites_own_entries_stay() {
+        for (licences, plugins, lines) in [
+            ("(null)", "(null)", "Licenses=pavior:1\nJobSubmitPlugins=lua\n"),
+            (
+                "matlab:4",
+                "require_timelimit",
+                "Licenses=matlab:4,pavior:1\nJobSubmitPlugins=require_timelimit,lua\n",
+            ),
+            (
+                "pavior:2,matlab:4",
+                "job_submit/lua,all_partitions",
+                "Licenses=pavior:1,matlab:4\nJobSubmitPlugins=lua,all_partitions\n",
+            ),
+        ] {
+            let shown = format!("Licenses = {licences}\nJobSubmitPlugins        = {plugins}\n");
+            let lists = Lists::shown(&shown);
+            let line = |list: List| lists.line(list, &config()) + "\n";
+            assert_eq!(line(List::Licences) + &line(List::Plugins), lines);
+        }
+        let lists =
+            Lists::shown("SchedulerParameters = bf_interval=60,bf_window=99\nPrivateData = none\n");
+        let line = "SchedulerParameters=bf_interval=1,bf_window=99,batch_sched_delay=1";
+        assert_eq!(lists.line(List::Scheduler, &config()), line);
+        assert_eq!(lists.line(List::Private, &config()), "PrivateData=cloud");
+    }
+
+    #[test]
+    fn each_fault_has_the_line_to_write() {
+        let faults = |shown: &str, file: Option<&Lists>| {
+            Lists::shown(shown).faults(file, &config()).join("\n")
+        };
+        let none = "slurm.conf: add Licenses=pavior:1\nslurm.conf: add JobSubmitPlugins=lua";
+        assert_eq!(faults("Licenses = (null)\n", None), none);
+        let site = "Licenses = matlab:4\nJobSubmitPlugins = throttle\n";
+        let change = "slurm.conf: change the line of Licenses to Licenses=matlab:4,pavior:1\n\
+                      slurm.conf: change the line of JobSubmitPlugins to \
+                      JobSubmitPlugins=throttle,lua";
+        assert_eq!(faults(site, None), change);
+        // The lines of an earlier version were added below the site's own.
+        let wiped = "Licenses = pavior:1\nJobSubmitPlugins = job_submit/lua\n";
+        assert_eq!(faults(wiped, None), "");
+        let mut file = Lists::default();
+        file.0[0] = vec!["matlab:4".into(), "pavior:1".into()];
+        let said = "slurm.conf: 2 lines set Licenses, of which Slurm takes the last: write one \
+                    line, Licenses=matlab:4,pavior:1";
+        assert_eq!(faults(wiped, Some(&file)), said);
+        let hostile = "Licenses = a\u{1b}[2J\nJobSubmitPlugins = lua\n";
+        assert!(!faults(hostile, None).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn files_are_read_as_slurm_reads_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text);
+        assert_eq!(Lists::of_file(&folder.path().join("slurm.conf")), None);
+        let text = "# Licenses=no:1\nlicenses = \"matlab:4\" # four\nInclude more.conf\n\
+                    ClusterName=toy JobSubmitPlugins=\\\nthrottle\nInclude slurm.conf\n";
+        write("slurm.conf", text).unwrap();
+        write("more.conf", "Licenses=idl:2\n").unwrap();
+        let lists = Lists::beside(folder.path()).unwrap();
+        assert_eq!(lists.0[0][..2], ["matlab:4", "idl:2"]);
+        let line = |list: List| lists.line(list, &config());
+        assert_eq!(line(List::Licences), "Licenses=matlab:4,idl:2,pavior:1");
+        assert_eq!(line(List::Plugins), "JobSubmitPlugins=throttle,lua");
+    }
+}

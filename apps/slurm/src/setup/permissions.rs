@@ -1,0 +1,53 @@
+//! Write permissions of users other than root on a program that root runs.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Files whose sticky bit is set can be renamed by their owners alone.
+const STICKY: u32 = 0o1000;
+/// The permissions of group and others to write.
+const WRITABLE: u32 = 0o022;
+
+/// Returns the first of a program and its folders, from the program up, that another user than
+/// `root` owns or can write to. `None` if there is none, or no such program.
+pub(crate) fn changed_by_others(program: &Path, root: u32) -> Option<PathBuf> {
+    let program = fs::canonicalize(program).ok()?;
+    let open = |path: &&Path| {
+        fs::metadata(path).is_ok_and(|found| {
+            let mode = found.permissions().mode();
+            let is_sticky = found.is_dir() && mode & STICKY != 0;
+            found.uid() != root || (mode & WRITABLE != 0 && !is_sticky)
+        })
+    };
+    program.ancestors().find(open).map(Path::to_path_buf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_its_owners_alone_if_all_its_folders_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("pavior");
+        fs::write(&program, "").unwrap();
+        let owner = fs::metadata(&program).unwrap().uid();
+        let mode = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        // What lies above the folder is of the machine: it is asked about these two alone.
+        let open = || changed_by_others(&program, owner).filter(|at| at.starts_with(folder.path()));
+        mode(&program, 0o755);
+        assert_eq!(open(), None);
+        mode(folder.path(), 0o775);
+        assert_eq!(open().as_deref(), Some(folder.path()));
+        mode(folder.path(), 0o1777);
+        assert_eq!(open(), None, "nobody else can rename it");
+        mode(&program, 0o757);
+        assert_eq!(open(), Some(program.clone()));
+        mode(&program, 0o755);
+        assert_eq!(changed_by_others(&program, owner + 1), Some(program.clone()));
+        assert_eq!(changed_by_others(&folder.path().join("none"), owner), None);
+    }
+}

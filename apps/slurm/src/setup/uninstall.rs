@@ -1,0 +1,237 @@
+//! `pavior slurm uninstall`: takes the gate out of job_submit.lua, gives Slurm its jobs back, and
+//! removes the reservation.
+//!
+//! The gate of every waiting job is stripped: the license goes, the nodes that the daemon named are
+//! taken back, and the priority is Slurm's again. No job is ended or held. The command can be run
+//! again at any time, and may be killed at any time.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::calls::{Operator, Question, capture};
+use crate::carry;
+use crate::carry::lock::Lock;
+use crate::gate::{self, answer::loaded_gate};
+use crate::ledger::site::{is_basic, value};
+use crate::ledger::{Key, Ledger, Phase, SlurmJob};
+use crate::names::JobName;
+use crate::plan::change::{Change, TOP};
+use crate::setup::files;
+use crate::{Config, SlurmError};
+
+/// The maximum number of rounds: jobs may arrive while others are stripped.
+const ROUNDS: usize = 50;
+
+/// The time until a daemon that still runs would have gated a job again, in milliseconds.
+const PAUSE: u64 = 2000;
+
+/// The error of a daemon that still runs.
+const RUNS: &str = "the daemon still runs: stop it (systemctl disable --now pavior-slurm), and run \
+                    this again";
+
+/// The result of a removal, one line each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Removal {
+    /// Completed steps.
+    pub done: Vec<String>,
+    /// Steps that are left to do by hand.
+    pub left: Vec<String>,
+}
+
+/// Removes the gates and the reservation.
+///
+/// # Errors
+/// If Slurm does not answer, or the daemon still runs.
+pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
+    let mut lock = Lock::default();
+    if !lock.take(config.lock.as_ref()).unwrap_or(true) {
+        return Err(SlurmError::Config(RUNS.into()));
+    }
+    let operator = Operator::new();
+    let shown = capture(Question::Show, &["config"])?;
+    let folder = Path::new(value(&shown, "SLURM_CONF")).parent();
+    let mut removal = folder.map_or(Ok(Removal::default()), |at| remove_gate(config, at))?;
+    let (count, objections) = strip(config, &operator, is_basic(&shown))?;
+    removal.done.push(format!("{count} waiting jobs no longer have a gate"));
+    removal.left.extend(objections.into_iter().map(|text| format!("Slurm objected: {text}")));
+    removal.done.push(unreserve(&operator, &config.licence)?.into());
+    if loaded_gate(config)?.acts() {
+        removal.left.push(
+            "the gate still acts on new jobs: remove Pavior's part from job_submit.lua, or lua \
+             from JobSubmitPlugins, restart slurmctld, and run this again"
+                .into(),
+        );
+    }
+    removal.left.extend([
+        "lua in JobSubmitPlugins of slurm.conf, if nothing else needs it".into(),
+        format!(
+            "{}:1 in Licenses of slurm.conf, once no job has it; restart slurmctld",
+            config.licence
+        ),
+        "the unit pavior-slurm.service, and /etc/pavior".into(),
+    ]);
+    Ok(removal)
+}
+
+/// Takes the gate of a machine out of the folder of slurm.conf, whatever version of Pavior wrote
+/// it. A file that was edited, or that someone else wrote, stays as it is.
+fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
+    let (name, mut removal) = (gate::module_name(config), Removal::default());
+    let (script, module) = (folder.join("job_submit.lua"), folder.join(&name));
+    let text = files::read(&script)?.unwrap_or_default();
+    let is_older = text.starts_with(gate::OLDER);
+    if is_older || gate::is_sealed(&text) && text.contains(&name) {
+        let mut others = gate::modules(&text);
+        others.retain(|other| *other != name);
+        if is_older {
+            // It has no checksum, so it may have been edited.
+            let old = script.with_added_extension("old");
+            std::fs::rename(&script, &old).map_err(|error| files::fault(&script, error))?;
+        }
+        // Slurm reads the file again for the next job.
+        files::write(&script, &gate::job_submit(&others))?;
+        removal.done.push(format!("{} no longer calls the gate", script.display()));
+    } else if text.contains(&name) {
+        removal.left.push(format!(
+            "{} is not as pavior slurm install wrote it, so it stays: remove the lines that name \
+             {name}, and run this again",
+            script.display()
+        ));
+        return Ok(removal);
+    }
+    match files::read(&module)? {
+        Some(text) if gate::is_sealed(&text) => {
+            std::fs::remove_file(&module).map_err(|error| files::fault(&module, error))?;
+            removal.done.push(format!("{} is removed", module.display()));
+        }
+        Some(_) => removal.left.push(format!(
+            "{} is not as pavior slurm install wrote it, so it stays: remove it by hand",
+            module.display()
+        )),
+        None => {}
+    }
+    Ok(removal)
+}
+
+/// Strips the gates of all waiting jobs. Returns their number, and Slurm's last objections.
+fn strip(
+    config: &Config,
+    operator: &Operator,
+    is_basic: bool,
+) -> Result<(usize, Vec<String>), SlurmError> {
+    let mut stripped: HashSet<Key> = HashSet::new();
+    let mut objections = Vec::new();
+    for round in 0..ROUNDS {
+        let ledger = Ledger::read(config)?;
+        let changes = strips(config, &ledger, is_basic);
+        if changes.is_empty() && round > 0 {
+            break;
+        }
+        let is_gated_again =
+            |job: &SlurmJob| job.licences.gated(&config.licence) && stripped.contains(&job.key());
+        if ledger.jobs.iter().any(is_gated_again) {
+            return Err(SlurmError::Config(RUNS.into()));
+        }
+        let named: HashSet<JobName> = changes.iter().map(Change::job).collect();
+        let jobs = ledger.jobs.iter().filter(|job| named.contains(&job.name));
+        stripped.extend(jobs.map(SlurmJob::key));
+        objections = carry::carry_out(operator, &changes, config.tell)?;
+        std::thread::sleep(Duration::from_millis(PAUSE));
+    }
+    Ok((stripped.len(), objections))
+}
+
+/// Returns the changes that strip the gates of the waiting jobs.
+fn strips(config: &Config, ledger: &Ledger, is_basic: bool) -> Vec<Change> {
+    let waits = |job: &&SlurmJob| job.phase == Phase::Pending;
+    let opened = |job: &SlurmJob| !job.named.is_empty() && job.priority == u64::from(TOP);
+    let jobs = ledger.jobs.iter().filter(waits);
+    let gated = jobs.filter(|job| job.licences.gated(&config.licence) || opened(job));
+    let strip = |job: &SlurmJob| {
+        // With first come, first served, Slurm would put it behind all others.
+        let later = ledger.jobs.iter().filter(waits).filter(|other| {
+            other.submitted >= job.submitted && other.priority < u64::from(TOP) && !opened(other)
+        });
+        let priority = later.map(|other| other.priority).max().filter(|_| is_basic);
+        Change::Strip {
+            job: job.name,
+            licences: job.licences.others(&config.licence),
+            opened: opened(job),
+            priority: priority.filter(|&priority| priority > 0),
+        }
+    };
+    gated.map(strip).collect()
+}
+
+/// Removes the reservation of the license, if it exists.
+fn unreserve(operator: &Operator, licence: &str) -> Result<&'static str, SlurmError> {
+    let own = format!("ReservationName={licence} ");
+    let shown = capture(Question::Show, &["reservation", "-o"])?;
+    if !shown.lines().any(|line| line.starts_with(&own)) {
+        return Ok("the reservation of the license does not exist");
+    }
+    operator.scontrol(&["delete", own.trim()])?;
+    Ok("the reservation of the license is removed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setup::install::install;
+
+    /// Returns what a removal did and left, with the folder's files before and after the act.
+    fn removed(prepare: impl Fn(&Path)) -> (Removal, impl Fn(&str) -> Option<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
+        let config = Config::parse(text).unwrap();
+        install(&config, Path::new("/c.toml"), Path::new("/pavior"), folder.path()).unwrap();
+        prepare(folder.path());
+        let removal = remove_gate(&config, folder.path()).unwrap();
+        let read = move |name: &str| files::read(&folder.path().join(name)).unwrap();
+        (removal, read)
+    }
+
+    /// Writes a text as another version would: with a checksum of its own.
+    fn write(path: &Path, text: &str) {
+        std::fs::write(path, gate::sealed(text)).unwrap();
+    }
+
+    const SEAL: &str = "-- Written by pavior slurm install, checksum @CHECKSUM@.\n";
+
+    #[test]
+    fn the_gate_of_any_version_is_removed() {
+        let (removal, read) = removed(|_| ());
+        assert_eq!((removal.done.len(), removal.left.len()), (2, 0), "{removal:?}");
+        assert_eq!(read("pavior.lua"), None);
+        assert!(read("job_submit.lua").unwrap().contains("function slurm_job_modify"));
+        // Another version's, next to the gate of another machine.
+        let (removal, read) = removed(|folder| {
+            write(&folder.join("pavior.lua"), &format!("{SEAL}-- version 99\n"));
+            let list = "for _, name in ipairs({ \"pavior-b.lua\", \"pavior.lua\" }) do end\n";
+            write(&folder.join("job_submit.lua"), &format!("{SEAL}{list}"));
+        });
+        assert_eq!((removal.done.len(), read("pavior.lua")), (2, None), "{removal:?}");
+        let script = read("job_submit.lua").unwrap();
+        assert!(script.contains("{ \"pavior-b.lua\" }") && gate::is_sealed(&script), "{script}");
+        // The first versions had no module.
+        let old = format!("{}mesh:4x2.\n", gate::OLDER);
+        let (removal, read) =
+            removed(|folder| std::fs::write(folder.join("job_submit.lua"), &old).unwrap());
+        assert_eq!((removal.left.len(), read("job_submit.lua.old")), (0, Some(old.clone())));
+        assert!(gate::is_sealed(&read("job_submit.lua").unwrap()));
+    }
+
+    #[test]
+    fn files_of_others_stay_and_are_named() {
+        let own = "local pavior = dofile(\"/etc/slurm/pavior.lua\")\n";
+        let (removal, read) =
+            removed(|folder| std::fs::write(folder.join("job_submit.lua"), own).unwrap());
+        assert!(removal.done.is_empty() && removal.left[0].contains("lines that name pavior.lua"));
+        assert!(read("pavior.lua").is_some() && read("job_submit.lua").as_deref() == Some(own));
+        let (removal, read) =
+            removed(|folder| std::fs::write(folder.join("pavior.lua"), "-- mine\n").unwrap());
+        assert!(removal.left[0].contains("remove it by hand"), "{removal:?}");
+        assert_eq!(read("pavior.lua").as_deref(), Some("-- mine\n"));
+    }
+}

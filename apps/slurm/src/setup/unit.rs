@@ -1,0 +1,39 @@
+//! The unit for systemd: the one of the package, with the places of a program and a configuration.
+
+use std::path::Path;
+
+const PLACING: &str = include_str!("../../dist/pavior-slurm.service");
+
+/// The command of the unit in the package.
+const PACKAGED: &str = "/usr/bin/pavior slurm --config /etc/pavior/slurm.toml";
+/// The path of the program in the package.
+pub(crate) const PROGRAM: &str = "/usr/bin/pavior";
+
+/// Returns the unit of the daemon that places jobs.
+pub(crate) fn placing(config: &Path, program: &Path) -> String {
+    let start = format!("{} slurm --config {}", quoted(program), quoted(config));
+    PLACING.replace(PACKAGED, &start)
+}
+
+/// Quotes a path for systemd.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._+-".contains(c);
+    if text.chars().all(plain) {
+        return text;
+    }
+    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{}\"", escaped.replace('%', "%%").replace('$', "$$"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_unit_starts_what_it_is_told() {
+        let unit = placing(Path::new("/a b/50%.toml"), Path::new("/opt/pavior"));
+        let start = "ExecStart=/opt/pavior slurm --config \"/a b/50%%.toml\"\n";
+        assert!(unit.contains(start) && !unit.contains("/usr/bin/pavior"), "{unit}");
+    }
+}

@@ -1,0 +1,6 @@
+//! Answers for users and operators: `why`, the page and the metrics.
+
+pub(crate) mod metrics;
+pub(crate) mod page;
+mod questions;
+pub(crate) mod why;

@@ -1,0 +1,186 @@
+//! Metrics for Prometheus.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use pavior::answers::{Shape, slots};
+use pavior::{Occupancy, Sides};
+use pavior_board::http;
+use pavior_board::metrics::{SlotGauges, named, only};
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+
+use crate::calls::now;
+use crate::ledger::Ledger;
+use crate::plan::notes::size;
+use crate::{Config, SlurmError};
+
+/// Counters since the start, and what the last cycle saw.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    cycles: Counter,
+    failures: Counter,
+    unreadable_total: Counter,
+    pub(crate) objections: Counter,
+    pub(crate) opened_total: Counter,
+    pub(crate) closed_total: Counter,
+    pub(crate) requeued_total: Counter,
+    pub(crate) overlaps_total: Counter,
+    cycle_seconds: Gauge<f64, AtomicU64>,
+    /// 1 if Slurm answered in the last cycle.
+    up: Gauge,
+    /// When the last cycle ended that Slurm answered in, in seconds since 1970.
+    last_success: Gauge,
+    /// 1 if this daemon acts, out of several.
+    pub(crate) active: Gauge,
+    /// 1 if slurmctld has loaded the gate; 0 if it has not, or that is not known.
+    pub(crate) gate: Gauge,
+    /// Records that could not be read in the last cycle that Slurm answered in.
+    unreadable: Gauge,
+    waiting: Gauge,
+    pub(crate) opened: Gauge,
+    running: Gauge,
+    free: Gauge,
+    failed: Gauge,
+    slots: SlotGauges,
+    registry: Registry,
+}
+
+/// The words of bit sets that are looked at for one count of slots: about a millisecond.
+const BUDGET: u64 = 400_000;
+
+/// Counts the boxes of each configured shape that can be placed side by side, with an upper bound.
+fn slots_of(config: &Config, free: &Occupancy) -> Vec<(String, [u32; 2])> {
+    let count = |&sides: &Sides| {
+        let found = slots(free, &[Shape::new(sides)], BUDGET);
+        (size(config, sides), [found.boxes.len() as u32, found.bound])
+    };
+    config.slots.iter().map(count).collect()
+}
+
+/// Additional metrics of an observer.
+#[derive(Debug)]
+pub(crate) struct ObserverMetrics {
+    pub(crate) boxes: Gauge,
+    pub(crate) largest_free: Gauge,
+}
+
+impl ObserverMetrics {
+    pub(crate) fn new(metrics: &mut Metrics) -> ObserverMetrics {
+        let all = &mut metrics.registry;
+        ObserverMetrics {
+            boxes: named(all, "jobs_in_boxes", "Jobs whose nodes are one box"),
+            largest_free: named(all, "largest_free_nodes", "Nodes of the largest free box"),
+        }
+    }
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Metrics {
+        let mut registry = Registry::with_prefix("pavior_slurm");
+        let all = &mut registry;
+        let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+        all.register("build", "The program", build);
+        Metrics {
+            cycles: named(all, "cycles", "Cycles carried out"),
+            failures: named(all, "failures", "Cycles skipped because Slurm did not answer"),
+            unreadable_total: named(all, "unreadable", "Records that could not be read"),
+            objections: named(all, "objections", "Changes that Slurm refused"),
+            opened_total: named(all, "opened", "Gates opened"),
+            closed_total: named(all, "closed", "Gates closed"),
+            requeued_total: named(all, "requeued", "Jobs requeued that had started elsewhere"),
+            overlaps_total: named(all, "overlaps", "Nodes seen to be held twice"),
+            cycle_seconds: named(all, "cycle_seconds", "How long the last cycle took"),
+            up: named(all, "up", "Whether Slurm answered in the last cycle"),
+            last_success: named(
+                all,
+                "last_success_timestamp_seconds",
+                "When Slurm last answered in a whole cycle",
+            ),
+            active: named(all, "active", "Whether this daemon acts, of several"),
+            gate: named(all, "gate_loaded", "1 if slurmctld has the gate, 0 if not or not known"),
+            unreadable: named(all, "records_unreadable", "Records that cannot be read now"),
+            waiting: named(all, "jobs_waiting", "Jobs that could be placed"),
+            opened: named(all, "jobs_opened", "Jobs whose gate is open"),
+            running: named(all, "jobs_holding", "Jobs that hold nodes"),
+            free: named(all, "nodes_free", "Nodes that are free"),
+            failed: named(all, "nodes_failed", "Nodes that are not available"),
+            slots: SlotGauges::register(all),
+            registry,
+        }
+    }
+
+    /// Counts a cycle, and notes its result and duration.
+    pub(crate) fn cycle(&self, is_ok: bool, seconds: f64) {
+        self.cycles.inc();
+        self.cycle_seconds.set(seconds);
+        self.up.set(i64::from(is_ok));
+        self.failures.inc_by(u64::from(!is_ok));
+        if is_ok {
+            self.last_success.set(now() as i64);
+        }
+    }
+
+    /// Notes the jobs and the unreadable records of a ledger.
+    pub(crate) fn jobs(&self, ledger: &Ledger, waiting: usize, running: usize) {
+        self.unreadable.set(ledger.unreadable.len() as i64);
+        self.unreadable_total.inc_by(ledger.unreadable.len() as u64);
+        self.waiting.set(waiting as i64);
+        self.running.set(running as i64);
+    }
+
+    /// Notes the free and the unavailable nodes, and the boxes among the free ones.
+    pub(crate) fn nodes(&self, config: &Config, free: &Occupancy, failed: u32) {
+        self.free.set(free.count().into());
+        self.failed.set(failed.into());
+        self.slots.set(&slots_of(config, free));
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        // A string takes any text.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}
+
+/// Serves the metrics, whatever is asked for.
+pub(crate) fn serve(address: &str, metrics: &Arc<Metrics>) -> Result<(), SlurmError> {
+    let metrics = Arc::clone(metrics);
+    let site = only(Arc::new(move || metrics.text()));
+    let failed = |error| SlurmError::Io { what: format!("metrics: {address}"), error };
+    http::serve(address, site).map(drop).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_that_cannot_be_read_and_an_absent_slurm_are_counted_apart() {
+        let metrics = Metrics::new();
+        metrics.failures.inc_by(3);
+        metrics.unreadable_total.inc_by(5);
+        metrics.unreadable.set(2);
+        let text =
+            "machine = \"mesh:4x4\"\nnodes = \"n{}\"\npartition = \"p\"\nslots = [\"2x2\"]\n";
+        let config = Config::parse(text).unwrap();
+        metrics.slots.set(&slots_of(&config, &Occupancy::all_free(config.grid)));
+        let text = metrics.text();
+        for line in [
+            "pavior_slurm_failures_total 3",
+            "pavior_slurm_unreadable_total 5",
+            "pavior_slurm_records_unreadable 2",
+            "pavior_slurm_up 0",
+            "pavior_slurm_last_success_timestamp_seconds 0",
+            "pavior_slurm_slots{shape=\"2x2\"} 4",
+            "pavior_slurm_slots_bound{shape=\"2x2\"} 4",
+            concat!("pavior_slurm_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
+        ] {
+            assert!(text.lines().any(|one| one == line), "{line}: {text}");
+        }
+    }
+}

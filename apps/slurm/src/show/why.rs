@@ -1,0 +1,133 @@
+//! `pavior slurm why JOB`: the reason why a job waits, and the moves that would help.
+
+use std::collections::HashSet;
+
+use pavior::answers::{PlannedStart, Queued};
+use pavior::scheduling::run_forward;
+use pavior::strategies::explain;
+use pavior::text::shown;
+use pavior::{Cuboid, JobId, Time};
+
+use crate::calls::now;
+use crate::ledger::site::Site;
+use crate::ledger::usage::Reader;
+use crate::ledger::{Ledger, Phase, SlurmJob};
+use crate::names::{JobName, NodeName};
+use crate::plan::explanation::{Context, Explanation};
+use crate::plan::limits::Limits;
+use crate::plan::machine::{MachineState, Obstacle, Role};
+use crate::plan::request::{request, shaper};
+use crate::plan::world::{ENDLESS, Rules, World};
+use crate::plan::{notes, queue};
+use crate::{Config, SlurmError};
+
+/// The maximum number of jobs that are moved to make room.
+pub(crate) const MOVED: usize = 2;
+
+/// Says why a job waits, and when and where it is planned to start; for an array, its first task.
+///
+/// # Errors
+/// If Slurm does not answer, or there is no such job.
+pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
+    let (site, ledger, now) = (Site::read(None)?, Ledger::read(config)?, now());
+    let usage = Reader::default().read(config, &site, &ledger, now)?;
+    let unknown = || SlurmError::UnknownJob(shown(name).to_string());
+    let (name, mut text) = ledger.find(name).ok_or_else(unknown)?;
+    let world = World { config, ledger: &ledger, now };
+    text += &answer(world, Rules { site: &site, usage: &usage }, name)?;
+    let waits = |job: &SlurmJob| job.name == name && job.phase == Phase::Pending;
+    if ledger.jobs.iter().any(waits) {
+        for other in site.ungated(config) {
+            let other = shown(other);
+            text += &format!(
+                "\nJobs of partition {other} start on the same nodes without the gate. The times \
+                 here ignore its waiting jobs."
+            );
+        }
+    }
+    Ok(text)
+}
+
+/// Answers for a job of the ledger. Cost: one run of the queue, and the search for moves.
+pub(crate) fn answer(
+    world: World<'_>,
+    rules: Rules<'_>,
+    name: JobName,
+) -> Result<String, SlurmError> {
+    let World { config, ledger, now } = world;
+    let mut shaper = shaper(config)?;
+    let Some(index) = ledger.jobs.iter().position(|job| job.name == name) else {
+        let found = ledger.unreadable.iter().find(|record| record.job == Some(name));
+        let fault = found.map_or("its record cannot be read", |record| record.fault);
+        return Ok(format!("{name} is not placed: {fault}"));
+    };
+    let (job, id) = (&ledger.jobs[index], JobId(index as u64));
+    let mut state = MachineState::of(world, rules.site, &HashSet::new(), &mut shaper)?;
+    let words = |cuboid: &Cuboid| explain::words(&config.grid, cuboid);
+    let holds = |state: &MachineState| {
+        let parts = state.machine().placement(id);
+        let parts = parts.map_or(Vec::new(), |held| held.parts().iter().map(words).collect());
+        parts.join("; ")
+    };
+    if job.phase != Phase::Pending {
+        return Ok(format!("{name} holds {}", holds(&state)));
+    }
+    if let Some((_, found)) = state.unplaceable.iter().find(|(other, _)| *other == index) {
+        return Ok(match found {
+            Obstacle::Never(fault) => format!("{name} cannot be placed: {fault}"),
+            Obstacle::Reserved => notes::reserved(world).as_str().to_string(),
+        });
+    }
+    let named = || job.named.iter().map(NodeName::as_str).collect::<Vec<_>>().join(",");
+    let asked = match (&state.roles[index], request(config, job, &mut shaper)) {
+        (_, Err(fault)) => return Ok(format!("{name} cannot be placed: {fault}")),
+        (Role::Waits(request), _) => *request,
+        (Role::Opened, _) => return Ok(format!("{name} may start on {}", named())),
+        (Role::Preempting, _) => {
+            return Ok(format!("{name} starts on {} when jobs there are preempted", named()));
+        }
+        (Role::Held, _) => return Ok(format!("{name} is held")),
+        (Role::Obstructed(fault), _) => return Ok(format!("{name} is placed again: {fault}")),
+        (Role::Apart, _) => return Ok(format!("{name} waits for Slurm: {}", shown(&job.reason))),
+        (_, Ok(request)) => request,
+    };
+    let mut limits = Limits::new(rules, ledger);
+    for (index, role) in state.roles.iter().enumerate() {
+        if matches!(role, Role::Opened | Role::Preempting) {
+            limits.take(&ledger.jobs[index]);
+        }
+    }
+    if let Some(limit) = limits.over(job) {
+        return Ok(format!("{name} is not started yet: limit {limit}"));
+    }
+    queue(world, rules.site, &mut state, &mut limits);
+    while state.dispatcher.start_next(Time(now), &mut ())?.is_some() {}
+    if state.machine().placement(id).is_some() {
+        return Ok(format!("{name} may start now on {}", holds(&state)));
+    }
+    let planned = planned(world, &state, index)?;
+    let context = Context { moved: MOVED, queued: Queued::Kept, planned };
+    let snapshot = state.snapshot(&asked);
+    Ok(Explanation::of(world, &snapshot, &asked, &context).lines().join("\n"))
+}
+
+/// Returns the planned start of a waiting job: its reservation, or else its start in the schedule
+/// in which each job runs until its time limit and no other job arrives.
+fn planned(
+    world: World<'_>,
+    state: &MachineState,
+    index: usize,
+) -> Result<Option<PlannedStart>, SlurmError> {
+    let (id, now) = (JobId(index as u64), Time(world.now));
+    let standing = state.dispatcher.standing(now);
+    if PlannedStart::of(standing.as_ref(), id, Time::MAX).is_some() {
+        return Ok(state.planned(world, standing.as_ref(), index));
+    }
+    let scheduler = world.config.scheduler.build(());
+    let scheduler = scheduler.map_err(|error| SlurmError::Config(error.to_string()))?;
+    let starts = run_forward(state.dispatcher.fork(scheduler, |job| job.estimate), now, vec![])?;
+    let start = starts.into_iter().find(|(job, _)| *job == id);
+    let planned = start.map(|(_, at)| PlannedStart { at, place: None });
+    // A later start depends on a job without a time limit.
+    Ok(planned.filter(|planned| planned.at.since(now) < Time(ENDLESS / 2)))
+}
