@@ -37,7 +37,7 @@ pub(crate) enum SlurmCommand {
     /// Returns waiting jobs to Slurm: removes their gates and the reservation of the license, and
     /// lists the remaining manual steps. Stop the daemon first
     Uninstall,
-    /// Explains what a job waits for, and the moves that would help
+    /// Explains why a job waits, when and where it starts, and which moves would help
     Why {
         /// The job, such as 17 or 17_3; for the number of an array, the first waiting task
         job: String,
