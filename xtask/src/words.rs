@@ -11,6 +11,7 @@ const CLAUSES: [&str; 8] = ["What", "How", "Where", "Which", "Of", "Who", "Whose
 const NO_VERBS: [&str; 8] = ["This", "Its", "Is", "Nodes", "Times", "Boxes", "Jobs", "Sides"];
 /// The greatest percentage of clauses among sentences, and the least of verbs among functions.
 const LIMITS: (usize, usize) = (3, 75);
+
 #[derive(Debug, Default, PartialEq)]
 struct Count {
     sentences: usize,
@@ -19,7 +20,7 @@ struct Count {
     verbs: usize,
 }
 
-/// Returns the folders whose comments are worse than allowed, or much better than their exception.
+/// Returns the folders whose comments are worse than allowed.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let parents = ["apps", "crates"].map(|parent| std::fs::read_dir(root.join(parent)));
     let entries = parents.into_iter().flatten().flatten();
