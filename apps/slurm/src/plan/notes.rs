@@ -19,8 +19,7 @@ pub(crate) fn ranks(config: &Config, cuboid: &Cuboid) -> Vec<NodeName> {
 }
 
 /// Writes the note of an opened job, as one word: `pavior:box=4x4@0,8;ranks=n00,n01,...`. A job
-/// makes its hostfile from the list after `ranks=`. A list longer than [`LONGEST_RANKS`] has
-/// ranges.
+/// makes its hostfile from the list after `ranks=`. Beyond [`LONGEST_RANKS`] it has ranges.
 pub(crate) fn placed(config: &Config, cuboid: &Cuboid) -> Note {
     let base = cuboid.base[..config.grid.axes()].iter().map(u16::to_string);
     let base = base.collect::<Vec<_>>().join(",");
@@ -56,8 +55,7 @@ pub(crate) fn elsewhere() -> Note {
     Note::new("pavior: runs on nodes that are not a box of its shape, and stays there")
 }
 
-/// Writes the note of a job that a limit keeps back, given Slurm's word or the limit's name and
-/// use.
+/// Writes the note of a job that a limit keeps back, given Slurm's word or the limit's name.
 pub(crate) fn limited(limit: &str) -> Note {
     Note::new(&format!("pavior: not started yet: limit {limit}"))
 }

@@ -68,8 +68,8 @@ pub fn install(
         let path = folder.join(name);
         if files::read(&path)?.is_some_and(|text| !gate::is_sealed(&text)) {
             return Err(SlurmError::Config(format!(
-                "{} has been edited, or was not written by Pavior, so it is not overwritten; move it \
-                 away",
+                "{} has been edited, or was not written by Pavior, so it is not overwritten: move \
+                 it away",
                 path.display()
             )));
         }
