@@ -45,11 +45,11 @@ fn every_list_says_what_is_in_it() {
 /// Returns the statuses of problems that a route may answer, by what it is.
 fn problems(method: &str, path: &str, operation: &Value) -> Vec<&'static str> {
     match path {
-        "/healthz" => return vec!["400"],
-        "/readyz" => return vec!["400", "503"],
+        "/healthz" => return vec!["400", "431"],
+        "/readyz" => return vec!["400", "431", "503"],
         _ => {}
     }
-    let mut all = vec!["400", "401", "403", "429", "500", "503"];
+    let mut all = vec!["400", "401", "403", "429", "431", "500", "503"];
     if method == "POST" {
         all.extend(["408", "413", "415"]);
     }
