@@ -16,6 +16,18 @@ use crate::Ending;
 use crate::pace::Pace;
 
 /// The bounds of a run.
+///
+/// ```
+/// # mod pavior { pub use pavior_simulation as simulation; pub use pavior_workload as workload; }
+/// use pavior::simulation::{Bounds, Setup};
+/// use pavior::workload::{Synthetic, SyntheticJobs};
+/// let grid = "mesh:4x4".parse()?;
+/// // More jobs arrive than the machine can run.
+/// let jobs = SyntheticJobs::new(&Synthetic::at_load(50.0), &grid, 1, 0)?;
+/// let bounds = Bounds { waiting: 100, ..Bounds::default() };
+/// assert!(Setup::new(grid, "tff", "fcfs")?.simulation(jobs).within(bounds).run().is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// The most jobs that wait while jobs are drawn without end. A log has an end, so this bound

@@ -34,6 +34,21 @@ pub struct Spares {
 }
 
 /// Failures of components in a run.
+///
+/// ```
+/// # mod pavior { pub use pavior_simulation as simulation; pub use pavior_workload as workload; }
+/// use pavior::simulation::{Failing, Inputs, Restart, Setup};
+/// use pavior::workload::{Failures, Synthetic, SyntheticJobs, TimeUnit};
+/// let grid = "mesh:8x8".parse()?;
+/// let jobs = SyntheticJobs::new(&Synthetic::at_load(0.5), &grid, 1, 0)?.take(50);
+/// // Each node fails after 100 units of time on average.
+/// let classes = "chip:mttf=100:mttr=1".parse()?;
+/// let events = Failures::new(&grid, &classes, TimeUnit::TIME_UNIT, 1, 0)?;
+/// let inputs = Inputs::from(jobs).with_failures(Failing::new(events, Restart::Scratch));
+/// let run = Setup::new(grid, "tff", "fcfs")?.simulation(inputs);
+/// assert_eq!(run.measure(&["completed"])?.run()?.value("completed"), Some(50.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Failing {
     /// Failures and repairs in order of time.
     pub events: Box<dyn Iterator<Item = FailureEvent> + Send>,

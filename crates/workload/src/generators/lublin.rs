@@ -119,6 +119,14 @@ pub enum Class {
 }
 
 /// The parameters of the model, with the names that its authors use.
+///
+/// ```
+/// # mod pavior { pub use pavior_workload as workload; }
+/// use pavior::workload::{Class, Lublin, LublinJobs};
+/// // Fewer serial jobs than in the paper.
+/// let model = Lublin { serial: 0.1, ..Lublin::new(Class::All, 256) };
+/// assert_eq!(LublinJobs::new(model, 1, 0).take(5).count(), 5);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lublin {
     /// The class of jobs.

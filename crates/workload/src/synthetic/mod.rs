@@ -20,6 +20,16 @@ pub use service::{DrawService, ServiceDistribution};
 pub use sides::{DrawSides, SideDistribution};
 
 /// The parts of a synthetic workload.
+///
+/// ```
+/// # mod pavior { pub use pavior_workload as workload; }
+/// use pavior::workload::{Synthetic, SyntheticJobs};
+/// let mut workload = Synthetic::at_load(0.8);
+/// workload.sides = "exponential".parse()?;
+/// let jobs = SyntheticJobs::new(&workload, &"mesh:16x16".parse()?, 1, 0)?;
+/// assert_eq!(jobs.take(10).count(), 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Synthetic {
     /// Arrivals per unit of time: the reciprocal of the mean gap.
