@@ -1,4 +1,4 @@
-"""An agent that places jobs: it keeps to the base with the least free neighbours. Needs gymnasium, numpy."""
+"""An agent that places jobs at the base with the fewest free neighbors. Needs gymnasium and numpy."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ SIDE = 12
 
 
 def snug(free: npt.NDArray[Any], mask: npt.NDArray[Any], job: npt.NDArray[Any]) -> int:
-    """The free base whose box touches the least free nodes; ties to the first."""
+    """Returns the free base whose box touches the fewest free nodes, or the first of several."""
     width, height = (round(float(share) * SIDE) for share in job[1:3])
     room = np.pad(free, 1)
     best, least = int(mask.argmax()), width * height * SIDE
@@ -25,7 +25,7 @@ def snug(free: npt.NDArray[Any], mask: npt.NDArray[Any], job: npt.NDArray[Any]) 
 
 
 def waited(agent: str) -> float:
-    """The total waiting time of an episode."""
+    """Returns the total waiting time of an episode."""
     env = gymnasium.make(
         "pavior/Allocation-v0", machine=f"mesh:{SIDE}x{SIDE}", load=1.8, jobs=300
     )

@@ -1,4 +1,4 @@
-"""A machine, a refusal and its reason, and a run: needs nothing but the package."""
+"""A machine, a refused request with its reason, and a simulation. Needs only the package."""
 
 from pavior import Machine, Refused, simulate
 

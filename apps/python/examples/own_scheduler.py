@@ -1,10 +1,10 @@
-"""Two schedulers of one's own beside two of the list, on the same jobs: needs nothing but the package."""
+"""Two custom schedulers compared with two built-in ones, on the same jobs. Needs only the package."""
 
 from pavior import MachineView, Experiment, Job, Queue, Running, Scheduler
 
 
 class Patient(Scheduler):
-    """The oldest job; any other that fits only until the oldest has waited ten units of time."""
+    """Starts the oldest job, or any other that fits until the oldest has waited ten units of time."""
 
     name = "patient"
 
@@ -21,7 +21,7 @@ class Patient(Scheduler):
 
 
 def smallest_area(job: Job) -> float:
-    """The least nodes x time first."""
+    """Starts the job with the least nodes x time first."""
     return job.nodes * job.estimate
 
 

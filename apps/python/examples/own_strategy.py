@@ -1,10 +1,10 @@
-"""A strategy of one's own: judged by the oracle, then compared with a built-in one over the same jobs."""
+"""A custom strategy, tested against the oracle and compared with a built-in one over the same jobs."""
 
 from pavior import Box, Experiment, Free, Strategy, judge
 
 
 class FromTheCorner(Strategy):
-    """The free base nearest to the node (0, 0), along the axes."""
+    """Chooses the free base nearest to the node (0, 0), by the distance along the axes."""
 
     name = "from-the-corner"
     claim = "complete"

@@ -1,4 +1,4 @@
-"""A sweep on a pool of processes: the same bytes as on threads, or on the command line."""
+"""A sweep on a pool of processes. The results are the same bytes as on threads or the command line."""
 
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
