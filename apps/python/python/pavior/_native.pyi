@@ -542,8 +542,8 @@ class Result:
 
     >>> from pavior import simulate
     >>> result = simulate("mesh:8x8", "tff", "easy", jobs=100)
-    >>> len(result.jobs)
-    100
+    >>> result["completed"]
+    100.0
     """
 
     @property

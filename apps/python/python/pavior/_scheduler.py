@@ -51,8 +51,8 @@ class Priority(Scheduler):
     ...     def key(self, job):
     ...         return job.nodes
     >>> from pavior import simulate
-    >>> len(simulate("mesh:8x8", "tff", Smallest, jobs=50).jobs)
-    50
+    >>> simulate("mesh:8x8", "tff", Smallest, jobs=50)["completed"]
+    50.0
     """
 
     name: ClassVar[str] = "my-priority"
