@@ -50,7 +50,7 @@ enum Event {
 /// let mut starts = Vec::new();
 /// Future { dispatcher, now, moves, arrivals, length, end }.run(|job, at| {
 ///     starts.push((job.0, at.0));
-///     false
+///     true
 /// })?;
 /// assert_eq!(starts, [(1, 0), (2, 30)]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -76,7 +76,7 @@ where
     A: Iterator<Item = Job>,
     L: FnMut(&Job, Option<Time>) -> Time,
 {
-    /// Runs forward until `started` returns true, the end is reached, or no events remain.
+    /// Runs forward until `started` returns false, the end is reached, or no events remain.
     /// `started` is called for each job that starts, with the time. At each instant jobs end, then
     /// others move, then others arrive, then the scheduler starts jobs. A running job that should
     /// have ended before now ends first.

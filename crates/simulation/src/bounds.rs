@@ -19,13 +19,14 @@ use crate::pace::Pace;
 ///
 /// ```
 /// # mod pavior { pub use pavior_simulation as simulation; pub use pavior_workload as workload; }
-/// use pavior::simulation::{Bounds, Setup};
+/// use pavior::simulation::{Bounds, Ending, Setup};
 /// use pavior::workload::{Synthetic, SyntheticJobs};
 /// let grid = "mesh:4x4".parse()?;
 /// // More jobs arrive than the machine can run.
 /// let jobs = SyntheticJobs::new(&Synthetic::at_load(50.0), &grid, 1, 0)?;
 /// let bounds = Bounds { waiting: 100, ..Bounds::default() };
-/// assert!(Setup::new(grid, "tff", "fcfs")?.simulation(jobs).within(bounds).run().is_err());
+/// let setup = Setup::new(grid, "tff", "fcfs")?.with_ending(Ending::Completions(1000));
+/// assert!(setup.simulation(jobs).within(bounds).run().is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
