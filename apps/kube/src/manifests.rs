@@ -26,7 +26,13 @@ impl Manifests {
     pub fn text(&self) -> Result<String, KubeError> {
         let policies = include_str!("../manifests/policies.yaml");
         let policies = match &self.resource {
-            Some(resource) => policies.replace(RESOURCE, named(resource)?),
+            Some(resource) => {
+                let (before, rule) = policies.split_once(NODE_RULE).unwrap_or((policies, ""));
+                let rest = rule.split_once("\n    - ").map_or("", |(_, rest)| rest);
+                let rest = rest.split_once("\n    - ").map_or("", |(_, rest)| rest);
+                let text = format!("{before}    - {rest}").replace(RESOURCE, named(resource)?);
+                format!("{}{text}", warning(resource))
+            }
             None => policies.to_string(),
         };
         let mut parts = vec![
@@ -56,6 +62,21 @@ impl Manifests {
     }
 }
 
+/// The comment before the rule of the default resource.
+const NODE_RULE: &str = "    # The default resource alone";
+
+/// Returns a comment on the pods that the policies stop.
+fn warning(resource: &str) -> String {
+    let limit = resource.replace('.', "\\.");
+    format!(
+        "# With these policies the API server refuses EVERY new pod of the cluster that requests\n\
+         # {resource} and is not of a Job with pavior.dev/shape, also the next pods of\n\
+         # Deployments. This lists the pods that request it now:\n\
+         #   kubectl get pods -A -o custom-columns='NAMESPACE:.metadata.namespace,\
+         NAME:.metadata.name,LIMIT:.spec.containers[*].resources.limits.{limit}'\n"
+    )
+}
+
 /// Checks a name that is inserted verbatim.
 fn named(name: &str) -> Result<&str, KubeError> {
     let right = |byte: u8| byte.is_ascii_alphanumeric() || b"./:@_-".contains(&byte);
@@ -78,6 +99,8 @@ mod tests {
         assert!(!theirs.contains("nodes/status") && !theirs.contains("'pavior.dev/node'"));
         assert!(!theirs.contains("limits/pavior.dev~1node"));
         assert!(theirs.contains("'google.com/tpu' in one.resources.limits"));
+        assert!(theirs.contains("refuses EVERY new pod") && !theirs.contains("is 1, in one"));
+        assert!(theirs.contains("does not name a node") && own.contains("is 1, in one"));
     }
 
     #[test]

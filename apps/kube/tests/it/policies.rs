@@ -54,8 +54,12 @@ fn users_open_no_gates_and_write_no_placements() {
     }
     let select = json!({ "spec": { "nodeSelector": { "kubernetes.io/hostname": "n0-0-0" } } });
     assert!(cluster.ask(User::Alice, "PATCH", &path, &select).is_err());
-    let shape = json!({ "metadata": { "annotations": { "pavior.dev/shape": "4x1x1" } } });
-    assert!(cluster.ask(User::Alice, "PATCH", &format!("{JOBS}/good"), &shape).is_err());
+    annotations_stay(&cluster);
+    let two = |job: &mut Value| {
+        let limits = json!({ "limits": { "pavior.dev/node": "2" } });
+        job["spec"]["template"]["spec"]["containers"][0]["resources"] = limits;
+    };
+    refused(job("bad", "2x2x1", 1), &two, "the limit of pavior.dev/node is 1");
     // No user makes a placement, and no administrator.
     for user in [User::Admin, User::Alice] {
         assert!(cluster.ask(user, "POST", PLACEMENTS, &placement("forged")).is_err());
@@ -64,6 +68,7 @@ fn users_open_no_gates_and_write_no_placements() {
     cluster.until("it is complete", || {
         cluster.get(&format!("{JOBS}/good"))["status"]["succeeded"] == 4
     });
+    administrators_delete_placements(&cluster);
     // A machine of a kind that earlier builds had is not used, and says so.
     let slices = json!({
         "apiVersion": "pavior.dev/v1alpha1", "kind": "Machine", "metadata": { "name": "tpus" },
@@ -74,4 +79,30 @@ fn users_open_no_gates_and_write_no_placements() {
         let status = cluster.get(&format!("{MACHINES}/tpus"))["status"].clone();
         status["fault"].as_str().is_some_and(|fault| fault.contains("the only kind is boxes"))
     });
+}
+
+/// Checks that shape and machine of a Job cannot be changed, and that the sentences say so.
+fn annotations_stay(cluster: &Cluster) {
+    let shape = json!({ "metadata": { "annotations": { "pavior.dev/shape": "4x1x1" } } });
+    let machine =
+        |name: &str| json!({ "metadata": { "annotations": { "pavior.dev/machine": name } } });
+    let job_path = format!("{JOBS}/good");
+    assert!(cluster.ask(User::Alice, "PATCH", &job_path, &machine("pod")).is_ok());
+    for (change, word) in [(machine("other"), "pavior.dev/machine is never"), (shape, "the shape")]
+    {
+        let (_, message) = cluster.ask(User::Alice, "PATCH", &job_path, &change).expect_err(word);
+        assert!(message.contains(word), "{message}");
+    }
+}
+
+/// Checks that an administrator without the group system:masters may delete a placement.
+fn administrators_delete_placements(cluster: &Cluster) {
+    cluster.job("long", "2x2x1", 600);
+    let uid = cluster.get(&format!("{JOBS}/long"))["metadata"]["uid"].clone();
+    let path = format!("{PLACEMENTS}/{}", uid.as_str().unwrap());
+    let get = || cluster.ask(User::Admin, "GET", &path, &Value::Null);
+    cluster.until("a placement", || get().is_ok());
+    assert!(cluster.ask(User::Alice, "DELETE", &path, &Value::Null).is_err());
+    cluster.grant("cluster-admin", "User", "alice");
+    cluster.until("a deletion", || cluster.ask(User::Alice, "DELETE", &path, &Value::Null).is_ok());
 }
