@@ -1,6 +1,11 @@
 //! The connection to the API server, and errors for users.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The time in which a connection must be made.
+const CONNECT: Duration = Duration::from_secs(5);
+/// The time after which a connection on which nothing arrives is given up, a watch included.
+const READ: Duration = Duration::from_secs(25);
 
 /// An error that ends the daemon or a command.
 #[derive(Debug, thiserror::Error)]
@@ -51,14 +56,16 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, KubeError> {
 
 /// Connects to the cluster of the kubeconfig or of the pod's account.
 pub(crate) async fn connect() -> Result<kube::Client, KubeError> {
-    let client = kube::Client::try_default().await;
-    if let Err(kube::Error::InferConfig(_)) = client {
-        let why = "neither KUBECONFIG, ~/.kube/config nor the account of a pod can be read";
-        return Err(KubeError::Unreachable(why.to_string()));
-    }
-    client.map_err(|error| {
+    let unreachable = |error: &dyn std::fmt::Display| {
         KubeError::Unreachable(pavior::text::shown(&error.to_string()).to_string())
-    })
+    };
+    let mut config = kube::Config::infer().await.map_err(|_| {
+        let why = "neither KUBECONFIG, ~/.kube/config nor the account of a pod can be read";
+        KubeError::Unreachable(why.to_string())
+    })?;
+    config.connect_timeout = Some(CONNECT);
+    config.read_timeout = Some(READ);
+    kube::Client::try_from(config).map_err(|error| unreachable(&error))
 }
 
 /// Returns the seconds since 1970.

@@ -138,7 +138,7 @@ impl Cluster {
             explained: usize::MAX,
             moves: 0,
             starts: true,
-            asker: Audience::Operator,
+            audience: Audience::Operator,
             forecast: true,
             ..Detail::DAEMON
         })
@@ -149,7 +149,15 @@ impl Cluster {
         let mut waiting = unassigned(&index);
         let mut forecasts = Vec::new();
         for machine in self.world.machines.keys() {
-            let made = self.plan(&index, machine, detail)?;
+            let made = match self.plan(&index, machine, detail) {
+                Ok(made) => made,
+                Err(fault) => {
+                    let groups = index.unplaced_on(machine);
+                    let jobs = groups.iter().flat_map(|group| group.jobs());
+                    waiting.extend(jobs.map(|job| Waiting::new(job, fault.to_string())));
+                    continue;
+                }
+            };
             waiting.extend(made.waiting);
             if let Some(question) = made.question {
                 forecasts.push(question.answer().map_err(KubeError::Machine)?);
@@ -188,7 +196,7 @@ impl Cluster {
             explained: usize::MAX,
             moves: moved,
             starts: true,
-            asker: Audience::Operator,
+            audience: Audience::Operator,
             forecast: true,
             ..Detail::DAEMON
         };
@@ -208,7 +216,14 @@ impl Cluster {
         let index = Index::of(&self.world);
         let (mut found, mut fault) = (Vec::new(), "the cluster has no machine".to_string());
         for (name, machine) in &self.world.machines {
-            let made = self.plan(&index, name, Detail::DAEMON)?;
+            let made = match self.plan(&index, name, Detail::DAEMON) {
+                Ok(made) => made,
+                Err(KubeError::Machine(why)) => {
+                    fault = why;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             let config = MachineConfig::of(&machine.spec).map_err(KubeError::Machine)?;
             match config.shape(shape) {
                 Ok(shape) => {
@@ -235,7 +250,7 @@ fn entry(index: &Index<'_>, job: &Job, waiting: Option<&Waiting>, forecasts: &[F
         _ if job.is_finished() => JobState::Over,
         (Some(_), _) if bound as u32 >= job.remaining() => JobState::Runs,
         (Some(_), _) => JobState::Placed,
-        (None, Some(waiting)) if waiting.never => JobState::Never,
+        (None, Some(waiting)) if waiting.is_stuck() => JobState::Never,
         (None, Some(_)) => JobState::Waits,
         _ if job.is_suspended() => JobState::Suspended,
         _ => JobState::New,

@@ -10,12 +10,17 @@ use futures_util::StreamExt as _;
 use kube::runtime::WatchStreamExt as _;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client};
+use serde_json::json;
 use tokio::sync::watch;
 
+use super::log;
 use crate::objects::{LEASE_NAME as NAME, LEASE_TIME as LASTS, Lease, NAMESPACE, Object as _};
-use crate::write::Writer;
+use crate::read::{Delays, WATCH_S};
+use crate::write::{WriteError, Writer};
 
 const RENEW: Duration = Duration::from_secs(5);
+/// The time between attempts.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// The next step of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +62,8 @@ impl Election {
     /// Returns the next step. Waits until the Lease was read.
     fn step(&self, now: Instant) -> Step {
         let Some(since) = self.since else { return Step::Wait(RENEW) };
-        let pause = self.tried.map_or(Duration::ZERO, |at| {
-            (at + Duration::from_secs(1)).saturating_duration_since(now)
-        });
+        let pause =
+            self.tried.map_or(Duration::ZERO, |at| (at + PAUSE).saturating_duration_since(now));
         if !pause.is_zero() {
             return Step::Wait(pause);
         }
@@ -81,11 +85,12 @@ pub(crate) fn take_part(client: Client, own: String) -> watch::Receiver<bool> {
     let (sender, receiver) = watch::channel(false);
     tokio::spawn(async move {
         let leases = Api::<Lease>::namespaced(client.clone(), NAMESPACE);
-        let only = watcher::Config::default().fields(&format!("metadata.name={NAME}"));
-        let mut events = Box::pin(watcher(leases, only).default_backoff());
+        let only =
+            watcher::Config::default().timeout(WATCH_S).fields(&format!("metadata.name={NAME}"));
+        let mut events = Box::pin(watcher(leases, only).backoff(Delays::default()));
         let writer = Writer::new(client);
         let mut election = Election { own, ..Election::default() };
-        let mut found = None;
+        let (mut found, mut fault) = (None, None);
         while !sender.is_closed() {
             let now = Instant::now();
             let leads = election.leads(now);
@@ -96,11 +101,16 @@ pub(crate) fn take_part(client: Client, own: String) -> watch::Receiver<bool> {
                     election.tried = Some(now);
                     let seen = election.lease.as_ref().filter(|_| step != Step::Create);
                     let taken = step == Step::Hold { taken: true };
-                    if writer.hold(seen, &election.own, taken).await.is_ok() {
+                    let held = writer.hold(seen, &election.own, taken).await;
+                    if held.is_ok() {
                         election.renewed = Some(now);
                         election.tried = None;
+                    } else if let Ok(lease) = writer.lease().await {
+                        election.see(lease, Instant::now());
                     }
-                    RENEW
+                    let wait = if held.is_ok() { RENEW } else { PAUSE };
+                    note_fault(&mut fault, held);
+                    wait
                 }
             };
             match tokio::time::timeout(wait, events.next()).await {
@@ -115,6 +125,21 @@ pub(crate) fn take_part(client: Client, own: String) -> watch::Receiver<bool> {
         }
     });
     receiver
+}
+
+/// Logs the reason that the Lease cannot be written, if it is new. A conflict with another copy is
+/// normal.
+fn note_fault(fault: &mut Option<String>, held: Result<(), WriteError>) {
+    let new = match held {
+        Ok(()) => None,
+        Err(WriteError::Conflict) => return,
+        Err(error) => Some(error.to_string()),
+    };
+    if let Some(why) = new.as_ref().filter(|_| *fault != new) {
+        let more = json!({ "namespace": NAMESPACE, "name": NAME, "why": why });
+        log("warn", "the Lease cannot be written", more);
+    }
+    *fault = new;
 }
 
 #[cfg(test)]

@@ -80,6 +80,7 @@ async fn reconcile(client: Client, page: Page, options: &Options) -> Result<(), 
             () = reconciler.page.foreseen() => {}
         }
         let whole = cluster.gather(&mut updates).await;
+        reconciler.page.metrics.unreadable.set(cluster.faults() as i64);
         let leads = options.always || *elected.borrow_and_update();
         reconciler.leads(leads);
         if whole {

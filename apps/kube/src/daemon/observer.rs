@@ -1,10 +1,13 @@
 //! `pavior kube --observe`: a page of the cluster. Nothing is written: this module has no
 //! [`Writer`](crate::write::Writer), and its account needs only get, list and watch.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use kube::Client;
+use serde_json::json;
 
+use super::log;
 use crate::client::KubeError;
 use crate::objects::{Machine, Object as _};
 use crate::page::Page;
@@ -31,7 +34,7 @@ pub(crate) async fn observe(
         Some(machine) => ClusterWatch::begin_with_machine(&client, machine),
         None => ClusterWatch::begin(&client, true),
     };
-    let mut memory = Memory::default();
+    let (mut memory, mut faults) = (Memory::default(), HashMap::new());
     loop {
         tokio::select! {
             one = updates.recv() => match one {
@@ -49,7 +52,19 @@ pub(crate) async fn observe(
             let name = machine.name();
             let detail = page.detail(name, Detail::OBSERVER);
             let made = plan(&index, name, &mut memory, watched.now(), detail);
-            let mut made = made.map_err(|fault| KubeError::Machine(format!("{name}: {fault}")))?;
+            let mut made = match made {
+                Ok(made) => made,
+                Err(fault) if watched.world.machines.len() > 1 => {
+                    if faults.get(name) != Some(&fault) {
+                        let more = json!({ "machine": name, "fault": fault });
+                        log("warn", "the Machine has a fault", more);
+                        faults.insert(name.to_string(), fault);
+                    }
+                    continue;
+                }
+                Err(fault) => return Err(KubeError::Machine(format!("{name}: {fault}"))),
+            };
+            faults.remove(name);
             page.show(name, &mut made, watched.now())?;
         }
         page.health.looks(false);

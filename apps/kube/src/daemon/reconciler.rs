@@ -145,10 +145,15 @@ impl Reconciler {
                     continue;
                 }
                 Err(WriteError::Rejected(why)) => {
-                    let more = log_fields(&action, json!({ "why": why }));
+                    let more = log_fields(&action, json!({ "why": &why }));
                     log("warn", "rejected", more);
                     self.page.metrics.refused(action.word());
                     self.retry = Some(AGAIN);
+                    if let Action::Propose { job, .. } = &action {
+                        let memory = self.memory.entry(machine.name.clone()).or_default();
+                        memory.reject(&job.uid, &why, now);
+                        self.retry = Some(PATIENCE);
+                    }
                 }
                 Ok(()) => {
                     log("info", action.word(), log_fields(&action, json!({})));

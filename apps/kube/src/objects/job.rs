@@ -47,6 +47,9 @@ pub(crate) struct Template {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JobStatus {
     pub(crate) succeeded: Option<u32>,
+    /// The number of failed indexes of a Job with `backoffLimitPerIndex`.
+    #[serde(default, deserialize_with = "index_count")]
+    pub(crate) failed_indexes: u32,
     /// The completion time of a complete Job.
     pub(crate) completion_time: Option<Time>,
     #[serde(default)]
@@ -116,7 +119,8 @@ impl Job {
     /// Returns the number of indexes that have not ended.
     pub(crate) fn remaining(&self) -> u32 {
         let all = self.spec.completions.or(self.spec.parallelism).unwrap_or(1);
-        all.saturating_sub(self.status.succeeded.unwrap_or(0))
+        let ended = self.status.succeeded.unwrap_or(0).saturating_add(self.status.failed_indexes);
+        all.saturating_sub(ended)
     }
 
     /// Returns whether it holds quota of Kueue.
@@ -135,6 +139,17 @@ impl Job {
         let given = [written, self.spec.active_deadline_seconds];
         given.into_iter().flatten().filter(|&seconds| seconds > 0).min()
     }
+}
+
+/// Counts the indexes of a list such as `1,3-5`.
+fn index_count<'de, D: serde::Deserializer<'de>>(input: D) -> Result<u32, D::Error> {
+    let text = Option::<String>::deserialize(input)?.unwrap_or_default();
+    let count = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (first.parse::<u32>().ok()?, last.parse::<u32>().ok()?);
+        last.checked_sub(first)?.checked_add(1)
+    };
+    Ok(text.split(',').filter_map(count).fold(0, u32::saturating_add))
 }
 
 /// Returns whether annotations of a template request topology-aware scheduling.

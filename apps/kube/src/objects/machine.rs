@@ -44,6 +44,23 @@ pub(crate) struct MachineSpec {
     /// Shapes in chips for which free boxes are counted.
     #[serde(default)]
     pub(crate) slots: Vec<String>,
+    /// Maintenance ahead: Jobs that would run into it are not placed.
+    #[serde(default)]
+    pub(crate) maintenance: Vec<Maintenance>,
+}
+
+/// Nodes that are not used from one time to another.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub(crate) struct Maintenance {
+    /// A box in nodes, such as `2x2@0,0`.
+    #[serde(rename = "box")]
+    pub(crate) at: Option<String>,
+    /// Names of nodes.
+    #[serde(default)]
+    pub(crate) nodes: Vec<String>,
+    /// The begin and end, such as `2026-12-01T08:00:00Z`.
+    pub(crate) from: String,
+    pub(crate) to: String,
 }
 
 /// The source of a node's coordinates.

@@ -22,7 +22,9 @@ pub(crate) use job::Job;
 pub(crate) use kueue::CONTROLLER;
 pub(crate) use kueue::{AdmissionCheck, Quota, ResourceFlavor, Workload};
 pub(crate) use lease::{LEASE_NAME, LEASE_TIME, Lease, NAMESPACE};
-pub(crate) use machine::{CoordinateSource, Machine, MachineSpec, MachineStatus, SlotCount};
+pub(crate) use machine::{
+    CoordinateSource, Machine, MachineSpec, MachineStatus, Maintenance, SlotCount,
+};
 pub(crate) use node::{Node, Taint};
 #[cfg(test)]
 pub(crate) use placement::PlacementStatus;

@@ -43,6 +43,14 @@ pub(crate) struct NodeStatus {
     pub(crate) allocatable: BTreeMap<String, String>,
 }
 
+impl Taint {
+    /// Returns whether it follows from the condition of a node, and so may go by itself.
+    pub(crate) fn is_temporary(&self) -> bool {
+        let prefixes = ["node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"];
+        prefixes.iter().any(|prefix| self.key.starts_with(prefix))
+    }
+}
+
 resource!(Node, ClusterResourceScope, "", "v1", "nodes");
 
 impl Node {

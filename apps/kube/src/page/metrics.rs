@@ -30,6 +30,8 @@ pub(crate) struct Metrics {
     pub(crate) turn_seconds: Gauge<f64, AtomicU64>,
     /// 1 if this copy acts.
     pub(crate) active: Gauge,
+    /// The number of kinds of objects that cannot be read.
+    pub(crate) unreadable: Gauge,
     pub(crate) overlaps: Counter,
     changes: Family<OfChange, Counter>,
     refused: Family<OfChange, Counter>,
@@ -51,6 +53,7 @@ impl Metrics {
             turns: named(all, "turns", "Number of reconciliations"),
             turn_seconds: named(all, "turn_seconds", "Duration of the latest reconciliation"),
             active: named(all, "active", "1 if this copy acts"),
+            unreadable: named(all, "kinds_unreadable", "Kinds of objects that cannot be read"),
             overlaps: named(all, "overlaps", "Nodes in two confirmed placements"),
             changes: named(all, "changes", "Changes made, by kind"),
             refused: named(all, "refused", "Changes that the API server rejected, by kind"),

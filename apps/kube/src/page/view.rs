@@ -125,7 +125,7 @@ fn date(seconds: u64) -> String {
 }
 
 fn waits_for(waiting: &Waiting) -> Value {
-    let kind = if waiting.never { "never" } else { "place" };
+    let kind = if waiting.is_stuck() { "never" } else { "place" };
     json!({ "kind": kind, "sentence": waiting.why, "by": waiting.starts.map(date) })
 }
 

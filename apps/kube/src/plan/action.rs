@@ -25,7 +25,7 @@ pub(crate) enum Action {
     Withdraw { placement: ObjectRef, why: String, absent: Option<Absence> },
     /// Opens a gated pod by a JSON patch.
     Open { pod: ObjectRef, patch: Value },
-    /// Writes our check of a Workload. `again_s` is the delay before quota is requested again.
+    /// Writes our check of a Workload. `again_s` is the delay of a retry.
     /// `record` must still exist.
     Check {
         workload: ObjectRef,

@@ -10,15 +10,16 @@ use super::action::Action;
 use super::layout::Layout;
 use super::memory::Memory;
 use super::records::Record;
-use super::waiting::{Waiting, unassigned};
+use super::waiting::{Prospect, Waiting, unassigned};
 use crate::objects::{Job, Object as _, ObjectRef, Placement, Quota};
 use crate::world::{Index, quota};
 
 /// The default of `quotaSeconds`.
 const QUOTA_S: u64 = 300;
 
-/// The maximum delay before a Job that gave its quota back requests it again, in seconds. Kueue
-/// would otherwise reserve it at once, before smaller requests.
+/// The maximum delay of a retry of a Job that cannot be placed, in seconds. Kueue 0.17 keeps the
+/// quota until then. Other retries have no delay: Kueue releases the quota at once, and the Job
+/// queues behind others of its priority.
 const AGAIN_S: u64 = 60;
 
 /// Returns the updates of all our checks.
@@ -53,33 +54,33 @@ pub(super) fn answer(
             // it is resumed.
             if job.is_suspended() && quota.state == "Pending" {
                 let message = "all its pods have ended".to_string();
-                actions.push(check_action(quota, "Ready", message, most, None));
+                actions.push(check_action(quota, "Ready", message, None, None));
             }
             continue;
         }
         let placed = standing.get(job.id()).copied();
-        let (state, message) = if let Some(record) = placed {
+        let (state, message, again_s) = if let Some(record) = placed {
             if !job.is_suspended() {
                 continue;
             }
-            ("Ready", format!("its box is {}", record.spec.at.replacen('@', " at ", 1)))
+            ("Ready", format!("its box is {}", record.spec.at.replacen('@', " at ", 1)), None)
         } else {
             // A proposal does not count: it may be withdrawn, again and again.
             let uid = quota.workload.uid.clone();
             let since = memory.quota.get(&uid).copied().unwrap_or(now);
             holds.insert(uid, since);
             let Some(waits) = waiting.get(job.id()) else { continue };
-            let answer = state_of(waits, since.saturating_add(most as i64), now);
-            if !job.is_suspended() && answer.0 != "Retry" {
+            let (state, message) = state_of(waits, since.saturating_add(most as i64), now);
+            if !job.is_suspended() && state == "Pending" {
                 continue;
             }
-            answer
+            (state, message, delay(waits, most))
         };
         // Kueue itself resets a Retry, together with the quota.
         let same = quota.state == state && quota.message == message;
         if !same && quota.state != "Retry" {
             let record = placed.map(ObjectRef::of);
-            actions.push(check_action(quota, state, message, most, record));
+            actions.push(check_action(quota, state, message, again_s, record));
         }
     }
     memory.quota = holds;
@@ -123,19 +124,20 @@ fn without_machine(index: &Index<'_>, check: &str, most: u64) -> Vec<Action> {
         let Some(quota) = quota.filter(|quota| quota.state == "Pending") else { continue };
         let job = workload.job().and_then(|uid| jobs.get(&uid));
         let mut owners = workload.metadata.owner_references.iter().flatten();
-        let (state, message) = match job {
+        let (state, message, again_s) = match job {
             Some(job) if job.shape().is_some() => {
                 let found = found.get_or_insert_with(|| unassigned(index));
                 let Some(stray) = found.iter().find(|one| one.job.uid.0 == job.id()) else {
                     continue;
                 };
-                state_of(stray, i64::MAX, 0)
+                let (state, message) = state_of(stray, i64::MAX, 0);
+                (state, message, delay(stray, most))
             }
             // The Job may be newer than the list that was read.
             None if owners.any(|owner| owner.kind == "Job") => continue,
-            Some(_) | None => ("Ready", "it has no shape itself".to_string()),
+            Some(_) | None => ("Ready", "it has no shape itself".to_string(), None),
         };
-        actions.push(check_action(&quota, state, message, most, None));
+        actions.push(check_action(&quota, state, message, again_s, None));
     }
     actions
 }
@@ -143,8 +145,9 @@ fn without_machine(index: &Index<'_>, check: &str, most: u64) -> Vec<Action> {
 /// Returns the state and message of the check of a waiting Job.
 fn state_of(waits: &Waiting, until: i64, now: i64) -> (&'static str, String) {
     let why: String = waits.why.chars().take(1024).collect();
-    if waits.never {
-        return ("Retry", format!("it cannot be placed: {why}"));
+    if waits.is_stuck() {
+        let state = if waits.prospect == Prospect::Impossible { "Rejected" } else { "Retry" };
+        return (state, format!("it cannot be placed: {why}"));
     }
     if now >= until {
         return ("Retry", format!("its quota is released because it has waited too long: {why}"));
@@ -156,11 +159,16 @@ fn state_of(waits: &Waiting, until: i64, now: i64) -> (&'static str, String) {
     ("Pending", format!("it waits for a box: {why}{when}"))
 }
 
+/// Returns the delay of a retry of a Job that cannot be placed.
+fn delay(waits: &Waiting, most: u64) -> Option<u64> {
+    waits.is_stuck().then(|| most.clamp(1, AGAIN_S))
+}
+
 fn check_action(
     quota: &Quota,
     state: &'static str,
     message: String,
-    most: u64,
+    again_s: Option<u64>,
     record: Option<ObjectRef>,
 ) -> Action {
     Action::Check {
@@ -169,7 +177,7 @@ fn check_action(
         check: quota.check.clone(),
         state,
         message,
-        again_s: (state == "Retry").then(|| most.clamp(1, AGAIN_S)),
+        again_s: again_s.filter(|_| state == "Retry"),
         record,
     }
 }

@@ -1,15 +1,17 @@
 //! The validated description of a machine.
 
+use k8s_openapi::jiff::Timestamp;
 use pavior::answers::Shape;
 use pavior::boxes::{read_sides, volume};
 use pavior::scheduling::{Selection as Scheduler, served};
 use pavior::strategies::Selection as Strategy;
 use pavior::text::shown;
 use pavior::workload::Ask;
-use pavior::{Cuboid, Freedom, Grid, Machine as Engine, NodeId, Request, Sides};
+use pavior::{Cuboid, Freedom, Grid, Machine as Engine, NodeId, Occupancy, Request, Sides};
 
 use super::demands::Demands;
-use crate::objects::{Job, MachineSpec, Node, Object as _};
+use super::waiting::Prospect;
+use crate::objects::{Job, MachineSpec, Maintenance, Node, Object as _};
 use crate::world::JobGroup;
 
 /// The default resource, of which each node has one.
@@ -34,6 +36,16 @@ pub(crate) struct MachineConfig {
     pub(crate) patience_s: i64,
     /// Shapes whose free boxes are counted, as written and in nodes.
     pub(crate) slots: Vec<(String, Shape)>,
+    pub(crate) maintenance: Vec<Downtime>,
+}
+
+/// A maintenance with valid times, in seconds since 1970.
+#[derive(Clone, Debug)]
+pub(crate) struct Downtime {
+    pub(crate) at: Option<Cuboid>,
+    pub(crate) nodes: Vec<String>,
+    pub(crate) from: u64,
+    pub(crate) to: u64,
 }
 
 /// The fault of a Machine of another kind, such as `slices` of earlier versions.
@@ -48,8 +60,8 @@ const TEMPLATES: usize = 64;
 pub(crate) enum Rejection {
     /// Its set may not be complete yet.
     Incomplete(String),
-    /// It cannot be placed unless it is changed.
-    Never(String),
+    /// It cannot be placed as it is.
+    Stuck(Prospect, String),
 }
 
 /// The maximum number of nodes of a machine.
@@ -102,12 +114,50 @@ impl MachineConfig {
             held: spec.nodes_per_namespace.unwrap_or(u32::MAX),
             patience_s: spec.patience_seconds.unwrap_or(60).min(86_400) as i64,
             slots: Vec::new(),
+            maintenance: Vec::new(),
         };
         for text in spec.slots.iter().take(16) {
             let shape = config.shape(text).map_err(|why| bad("slots", text, why))?;
             config.slots.push((text.clone(), shape));
         }
+        for one in &spec.maintenance {
+            let downtime = config.downtime(one).map_err(|why| format!("maintenance: {why}"))?;
+            config.maintenance.push(downtime);
+        }
         Ok(config)
+    }
+
+    /// Validates a maintenance.
+    fn downtime(&self, one: &Maintenance) -> Result<Downtime, String> {
+        let time = |text: &str| -> Result<u64, String> {
+            let time = text.parse::<Timestamp>().ok().and_then(|at| at.as_second().try_into().ok());
+            time.ok_or_else(|| format!("`{}` is not a time", shown(text)))
+        };
+        let (from, to) = (time(&one.from)?, time(&one.to)?);
+        if from >= to {
+            return Err(format!("it ends before it begins, at {}", shown(&one.from)));
+        }
+        let read = |text: &String| {
+            let cuboid = self.read_box(text);
+            cuboid.ok_or_else(|| format!("`{}` is not a box of {}", shown(text), self.grid))
+        };
+        let at = one.at.as_ref().map(read).transpose()?;
+        Ok(Downtime { at, nodes: one.nodes.clone(), from, to })
+    }
+
+    /// Reads a box such as `4x4x2@0,0,6`.
+    fn read_box(&self, text: &str) -> Option<Cuboid> {
+        let (sides, base) = text.split_once('@')?;
+        let axes = self.grid.axes();
+        let numbers = base.split(',').map(str::parse).collect::<Result<Vec<u16>, _>>().ok()?;
+        if sides.split('x').count() != axes || numbers.len() != axes {
+            return None;
+        }
+        let mut base = [0; 3];
+        base[..axes].copy_from_slice(&numbers);
+        let cuboid = Cuboid::new(base, read_sides(sides)?);
+        let inside = self.grid.contains(base) && Occupancy::all_free(self.grid).is_free(&cuboid);
+        inside.then_some(cuboid)
     }
 
     /// Converts a shape in chips to nodes.
@@ -136,8 +186,12 @@ impl MachineConfig {
             return Err("pavior.dev/shape is not a shape; write one to three sides, such as 4x4x2"
                 .to_string());
         }
+        let given = text.split('x').count();
+        if given != axes {
+            return Err(format!("its shape has {given} sides, but the machine has {axes} axes"));
+        }
         let Ok(Ask::Shape(chips)) = Ask::typed(Some(text), None, &self.grid) else {
-            return Err(format!("its shape must have {axes} sides that fit the machine"));
+            return Err(format!("its shape does not fit on {}", self.grid));
         };
         let mut nodes = [1; 3];
         for axis in 0..axes {
@@ -157,8 +211,9 @@ impl MachineConfig {
     /// # Errors
     /// The reason that it is not queued. It does not repeat text of the user.
     pub(crate) fn request(&self, group: &JobGroup<'_>) -> Result<Request, Rejection> {
-        let nodes =
-            self.nodes(group.first().shape().unwrap_or_default()).map_err(Rejection::Never)?;
+        let nodes = self
+            .nodes(group.first().shape().unwrap_or_default())
+            .map_err(|why| Rejection::Stuck(Prospect::Impossible, why))?;
         sound(group, volume(nodes))?;
         let request = Request::shape(nodes);
         Ok(if self.turns() { request } else { request.with_freedom(Freedom::Box) })
@@ -198,7 +253,7 @@ fn is_written(text: &str) -> bool {
 /// # Errors
 /// The reason that it is not queued. It does not repeat text of the user.
 fn sound(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
-    let never = |why: &str| Err(Rejection::Never(why.to_string()));
+    let never = |why: &str| Err(Rejection::Stuck(Prospect::Impossible, why.to_string()));
     let indexed = |job: &&Job| job.spec.completion_mode.as_deref() == Some("Indexed");
     if !group.jobs().iter().all(indexed) {
         return never("its completionMode is not Indexed");
@@ -223,7 +278,8 @@ fn sound(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
         pods.is_some_and(|pods| Some(pods) < job.spec.completions)
     };
     if group.jobs().iter().any(cut) {
-        return never("Kueue admits another number of pods than its shape has nodes");
+        let why = "Kueue admits another number of pods than its shape has nodes";
+        return Err(Rejection::Stuck(Prospect::Never, why.to_string()));
     }
     let elastic = |job: &&Job| job.spec.parallelism != job.spec.completions;
     if group.completions() != nodes || group.jobs().iter().any(elastic) {

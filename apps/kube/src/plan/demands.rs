@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::objects::{
-    Affinity, Expression, Job, Node, Object as _, PodSpec, Quota, Term, Toleration,
+    Affinity, Expression, Job, Node, Object as _, PodSpec, Quota, Taint, Term, Toleration,
 };
 
 /// The node requirements of a Job.
@@ -50,18 +50,36 @@ impl<'a> Demands<'a> {
 
     /// Returns whether pods of the Job may start on a node.
     pub(crate) fn allow(&self, node: &Node) -> bool {
+        self.match_labels(node) && self.tolerate(node)
+    }
+
+    /// Returns whether pods of the Job may start on a node in some condition of that node.
+    pub(crate) fn may_allow(&self, node: &Node) -> bool {
+        self.match_labels(node) && self.tolerate_all(node, |taint| !taint.is_temporary())
+    }
+
+    /// Returns whether the labels and the name of a node match.
+    fn match_labels(&self, node: &Node) -> bool {
         let affine =
             |affinity: &Affinity| affinity.node_selector_terms.iter().any(|term| term.allows(node));
         node.is_selected(&self.template.node_selector)
             && self.flavors.is_none_or(|quota| node.is_selected(&quota.selector))
             && self.required.as_ref().is_none_or(affine)
-            && self.tolerate(node)
     }
 
     /// Returns whether the pods tolerate all taints of a node.
     pub(crate) fn tolerate(&self, node: &Node) -> bool {
+        self.tolerate_all(node, |_| true)
+    }
+
+    /// Returns whether the pods tolerate the taints of a node that count.
+    fn tolerate_all(&self, node: &Node, counts: impl Fn(&Taint) -> bool) -> bool {
         let keeps = ["NoSchedule", "NoExecute"];
-        let hard = node.spec.taints.iter().filter(|taint| keeps.contains(&&*taint.effect));
+        let hard = node
+            .spec
+            .taints
+            .iter()
+            .filter(|taint| keeps.contains(&&*taint.effect) && counts(taint));
         let of_flavors = || self.flavors.iter().flat_map(|quota| &quota.tolerations);
         let tolerations = || self.template.tolerations.iter().chain(of_flavors());
         hard.into_iter().all(|taint| tolerations().any(|one| one.covers(taint)))

@@ -30,7 +30,7 @@ pub(crate) struct Detail {
     pub(crate) moves: usize,
     /// True to compute when each Job starts by the time limits.
     pub(crate) starts: bool,
-    pub(crate) asker: Audience,
+    pub(crate) audience: Audience,
     /// True to list allocations with names and boxes, for the page.
     pub(crate) picture: bool,
     /// True to prepare a forecast of the waiting Jobs.
@@ -43,11 +43,11 @@ impl Detail {
         explained: 32,
         moves: 0,
         starts: false,
-        asker: Audience::Daemon,
+        audience: Audience::Daemon,
         picture: false,
         forecast: false,
     };
     /// For the page alone.
     pub(crate) const OBSERVER: Detail =
-        Detail { starts: true, asker: Audience::Observer, picture: true, ..Detail::DAEMON };
+        Detail { starts: true, audience: Audience::Observer, picture: true, ..Detail::DAEMON };
 }

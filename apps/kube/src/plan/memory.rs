@@ -11,6 +11,9 @@ use crate::world::World;
 /// The time in seconds for which a Job avoids a node where the scheduler refused its pod.
 const AVOID_S: i64 = 600;
 
+/// The time in seconds until a record that the API server rejected is proposed again.
+const REJECTED_S: i64 = 60;
+
 /// State between plans. All of it can be lost: times of patience start again, and turns of
 /// namespaces follow from the records that exist.
 #[derive(Debug, Default)]
@@ -19,8 +22,12 @@ pub(crate) struct Memory {
     pub(super) refused: HashMap<Uid, i64>,
     /// Nodes that a Job avoids, each with the end of that.
     pub(super) avoided: HashMap<Uid, HashMap<String, i64>>,
+    /// Jobs whose records the API server rejected: the reason, and the time of the next attempt.
+    rejected: HashMap<Uid, (String, i64)>,
     /// The time at which each namespace got its latest record.
     pub(super) served: HashMap<String, i64>,
+    /// True during maintenance, whose end brings no update.
+    pub(super) maintenance: bool,
     /// True if a set may not be complete yet.
     pub(super) unfinished: bool,
     /// Completed Jobs, for forecasts.
@@ -37,12 +44,25 @@ impl Memory {
         nodes.insert(node.to_string(), now + AVOID_S);
     }
 
+    /// Notes that the API server rejected the record of a Job.
+    pub(crate) fn reject(&mut self, job: &Uid, why: &str, now: i64) {
+        let why = why.chars().take(300).collect();
+        self.rejected.insert(job.clone(), (why, now + REJECTED_S));
+    }
+
+    /// Returns the reason that a record was rejected, until it is proposed again.
+    pub(super) fn rejection(&self, job: &str) -> Option<&str> {
+        self.rejected.get(job).map(|(why, _)| why.as_str())
+    }
+
     /// Returns whether the next plan may differ without updates.
     pub(crate) fn is_patient(&self) -> bool {
         self.unfinished
+            || self.maintenance
             || !self.quota.is_empty()
             || !self.refused.is_empty()
             || !self.avoided.is_empty()
+            || !self.rejected.is_empty()
     }
 
     pub(super) fn forget(&mut self, world: &World, now: i64) {
@@ -58,6 +78,7 @@ impl Memory {
         }
         let with_jobs: HashSet<&str> = world.jobs.values().map(Object::namespace).collect();
         self.served.retain(|namespace, _| with_jobs.contains(namespace.as_str()));
+        self.rejected.retain(|job, (_, next)| *next > now && world.jobs.contains_key(job));
         self.avoided.retain(|job, nodes| {
             nodes.retain(|_, until| *until > now);
             !nodes.is_empty() && world.jobs.contains_key(job)

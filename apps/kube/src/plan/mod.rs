@@ -21,9 +21,11 @@ mod waiting;
 mod words;
 
 use pavior::answers::{Shape, slots};
+use pavior::text::shown;
 use pavior::{NodeId, Occupancy};
 
 pub(crate) use action::{Absence, Action};
+use config::Downtime;
 pub(crate) use config::{MachineConfig, RESOURCE};
 pub(crate) use forecast::{Forecast, Question};
 use layout::Layout;
@@ -34,7 +36,7 @@ pub(crate) use state::Allocation;
 pub(crate) use waiting::{Waiting, unassigned};
 pub(crate) use words::{lines, reason};
 
-use crate::objects::{MachineStatus, Node, ObjectRef, SlotCount};
+use crate::objects::{Machine, MachineStatus, Node, Object as _, ObjectRef, SlotCount};
 use crate::world::{Index, JobGroup};
 
 /// The work limit of the search for slots.
@@ -79,10 +81,20 @@ pub(crate) fn plan(
     let Some(machine) = index.world.machines.get(name) else {
         return Err("there is no such machine".to_string());
     };
+    let has_check = machine.spec.admission_check.is_some();
+    let kueue_fault = index.world.kueue.fault.as_ref().filter(|_| has_check);
+    if let Some(fault) = kueue_fault.filter(|_| detail.audience != Audience::Observer) {
+        return Err(format!("admissionCheck: {fault}"));
+    }
     memory.forget(index.world, now);
     let mut config = MachineConfig::of(&machine.spec)?;
-    config.observed = detail.asker == Audience::Observer;
+    config.observed = detail.audience == Audience::Observer;
     let map = NodeMap::of(&config.grid, &machine.spec.nodes, index.world.nodes.values());
+    if let Some(fault) = shared_node(&map, machine, index) {
+        return Err(fault);
+    }
+    let is_now = |one: &Downtime| (one.from..one.to).contains(&(now.max(0) as u64));
+    memory.maintenance = config.maintenance.iter().any(is_now);
     let layout = Layout { name, config, map };
     let mut actions = offers(&layout);
     let records = records::judge(&layout, index, memory, now, &mut actions);
@@ -116,6 +128,19 @@ pub(crate) fn plan(
     let queue::Schedule { waiting, overlaps, free, held, failed, question, .. } = queue;
     let picture = detail.picture.then(|| Picture { config: layout.config, held, failed });
     Ok(Plan { actions, status, waiting, overlaps, free, picture, question })
+}
+
+/// Returns the fault of a machine with a node of an older one.
+fn shared_node(map: &NodeMap<'_>, machine: &Machine, index: &Index<'_>) -> Option<String> {
+    let age = |one: &Machine| (one.created(), one.name().to_string());
+    let mut older = index.world.machines.values().filter(|one| age(one) < age(machine));
+    let fault = |one: &Machine| {
+        let grid = MachineConfig::of(&one.spec).ok()?.grid;
+        let theirs = NodeMap::of(&grid, &one.spec.nodes, index.world.nodes.values());
+        let node = map.ids.keys().filter(|name| theirs.ids.contains_key(*name)).min()?;
+        Some(format!("nodes: {} belongs to the older Machine {}", shown(node), shown(one.name())))
+    };
+    older.find_map(fault)
 }
 
 /// Counts boxes of the operator's shapes that fit side by side.

@@ -16,7 +16,7 @@ use super::layout::{Audience, Detail, Layout};
 use super::memory::Memory;
 use super::records::Record;
 use super::state::{Allocation, Holder, MachineState};
-use super::waiting::Waiting;
+use super::waiting::{Prospect, Waiting};
 use super::{order, words};
 use crate::objects::{Job, Object as _, ObjectRef, PlacementSpec};
 use crate::world::{Index, JobGroup, UNLIMITED_S};
@@ -66,23 +66,26 @@ pub(super) fn place<'a>(
     let question = detail.forecast.then(|| state.question(layout, &queue, &started, memory));
     let question = question.transpose()?;
     let starts = if detail.starts { state.starts(layout)? } else { HashMap::new() };
-    let still = queue.jobs.iter().filter(|waits| !started.contains(&waits.id));
+    let still: Vec<_> = queue.jobs.iter().filter(|one| !started.contains(&one.id)).collect();
+    let ahead = |waits: &&Candidate<'_>| state.ahead(&waits.request, waits.estimate());
+    let ahead: Vec<_> = still.iter().take(detail.explained).map(ahead).collect();
     // Jobs share one snapshot, and those with the same request share one explanation.
     let snapshot = LazyCell::new(|| Snapshot::of(state.dispatcher.machine()));
     let standing = state.dispatcher.standing(Time(state.now));
     let mut reasons = HashMap::new();
-    let explained = still.enumerate().flat_map(|(place, waits)| {
+    let explained = still.into_iter().enumerate().flat_map(|(place, waits)| {
         let why = if place < detail.explained {
             let planned = state.planned(standing.as_ref(), waits.id);
-            let find = || state.reason(&snapshot, waits, (detail.moves, planned));
-            // A Job with a reservation has its own explanation.
-            let why = if planned.is_some() {
+            let queued = ahead[place].unwrap_or(Queued::Kept);
+            let find = || state.reason(&snapshot, waits, (detail.moves, queued, planned));
+            // A Job with a reservation, or before maintenance, has its own explanation.
+            let why = if planned.is_some() || ahead[place].is_some() {
                 find()
             } else {
                 let shared = reasons.entry((waits.request, waits.within));
                 shared.or_insert_with(find).clone()
             };
-            why.map_or(String::new(), |why| state.words(layout, &why, waits, detail.asker))
+            why.map_or(String::new(), |why| state.words(layout, &why, waits, detail.audience))
         } else {
             format!("{place} are ahead of it in the queue")
         };
@@ -165,6 +168,13 @@ struct Candidate<'a> {
     within: Option<usize>,
 }
 
+impl Candidate<'_> {
+    /// Returns its time limit.
+    fn estimate(&self) -> Time {
+        Time(self.group.seconds().unwrap_or(UNLIMITED_S))
+    }
+}
+
 /// The waiting groups in order, and Jobs that are not queued.
 struct Queue<'a> {
     jobs: Vec<Candidate<'a>>,
@@ -186,7 +196,7 @@ impl<'a> Queue<'a> {
         for (group, ready) in waiting {
             let job = group.first();
             if group.uses_topology_scheduling(index) {
-                queue.refuse(&group, true, order::TOPOLOGY);
+                queue.refuse(&group, Prospect::Never, order::TOPOLOGY);
                 continue;
             }
             let request = match layout.config.request(&group) {
@@ -195,16 +205,21 @@ impl<'a> Queue<'a> {
                     if is_being_made(&group, state.now as i64) {
                         memory.unfinished = true;
                     } else {
-                        queue.refuse(&group, false, &why);
+                        queue.refuse(&group, Prospect::Waits, &why);
                     }
                     continue;
                 }
-                Err(Rejection::Never(why)) => {
-                    queue.refuse(&group, true, &why);
+                Err(Rejection::Stuck(prospect, why)) => {
+                    queue.refuse(&group, prospect, &why);
                     continue;
                 }
             };
             if !ready {
+                continue;
+            }
+            if let Some(why) = memory.rejection(job.id()) {
+                let why = format!("the API server rejects its Placement: {why}");
+                queue.refuse(&group, Prospect::Waits, &why);
                 continue;
             }
             let place = queued.entry(job.namespace()).or_default();
@@ -212,13 +227,13 @@ impl<'a> Queue<'a> {
             if *place >= layout.config.queued || *held + request.nodes > layout.config.held {
                 let most = if *place >= layout.config.queued { "waiting Jobs" } else { "nodes" };
                 let why = format!("its namespace is at its limit of {most}");
-                queue.refuse(&group, false, &why);
+                queue.refuse(&group, Prospect::Waits, &why);
                 continue;
             }
             let (request, within) = match state.confined(layout, memory, &group, request) {
                 Ok(found) => found,
                 Err(why) => {
-                    queue.refuse(&group, true, &why);
+                    queue.refuse(&group, why.0, &why.1);
                     continue;
                 }
             };
@@ -231,8 +246,8 @@ impl<'a> Queue<'a> {
     }
 
     /// Reports why the Jobs of a group are not queued.
-    fn refuse(&mut self, group: &JobGroup<'_>, never: bool, why: &str) {
-        let rejected = |job: &&Job| Waiting { never, ..Waiting::new(job, why.to_string()) };
+    fn refuse(&mut self, group: &JobGroup<'_>, prospect: Prospect, why: &str) {
+        let rejected = |job: &&Job| Waiting { prospect, ..Waiting::new(job, why.to_string()) };
         self.refused.extend(group.jobs().iter().map(rejected));
     }
 }
@@ -245,15 +260,16 @@ impl<'a> MachineState<'a> {
         memory: &Memory,
         group: &JobGroup<'a>,
         request: Request,
-    ) -> Result<(Request, Option<usize>), String> {
+    ) -> Result<(Request, Option<usize>), (Prospect, String)> {
         let fits = |state: &mut MachineState<'_>, request: &Request| {
             state.dispatcher.could_ever_fit(request).is_ok()
         };
         if !fits(self, &request) {
-            return Err(format!("its shape does not fit on {}", layout.config.grid));
+            let why = format!("its shape does not fit on {}", layout.config.grid);
+            return Err((Prospect::Impossible, why));
         }
         let avoided = memory.avoided.get(group.first().id());
-        let mut bad = self.barred(layout, group).to_vec();
+        let [mut bad, always] = self.excluded(layout, group);
         if let Some(avoided) = avoided {
             let ids = avoided.keys().filter_map(|name| layout.map.ids.get(name.as_str()));
             bad.extend(ids.map(|id| id.0));
@@ -263,29 +279,21 @@ impl<'a> MachineState<'a> {
         if bad.is_empty() {
             return Ok((request, None));
         }
-        let (pool, within) = if let Some(known) = self.known.get(&bad) {
-            *known
-        } else {
-            let grid = layout.config.grid;
-            let mut nodes = Occupancy::all_free(grid);
-            for &node in &bad {
-                nodes.take_node(NodeId(node));
-            }
-            let machine = &mut self.dispatcher;
-            let pool = machine.add_pool(nodes.clone()).map_err(|error| error.to_string())?;
-            self.pools.push(nodes);
-            self.known.insert(bad, (pool, self.pools.len() - 1));
-            (pool, self.pools.len() - 1)
-        };
+        let (pool, within) = self.pool(bad).map_err(|why| (Prospect::Never, why))?;
         let confined = request.within(pool);
         if fits(self, &confined) || avoided.is_some() {
             return Ok((confined, Some(within)));
         }
-        Err("no box of its shape matches its selectors, affinity and tolerations".to_string())
+        let (pool, _) = self.pool(always).map_err(|why| (Prospect::Never, why))?;
+        if fits(self, &request.within(pool)) {
+            return Ok((confined, Some(within)));
+        }
+        let why = "no box of its shape matches its selectors, affinity and tolerations";
+        Err((Prospect::Never, why.to_string()))
     }
 
     fn submit(&mut self, waits: &Candidate<'_>) {
-        let estimate = Time(waits.group.seconds().unwrap_or(UNLIMITED_S));
+        let estimate = waits.estimate();
         let arrival = Time(self.now + (waits.id.0 - self.first()));
         let submitted = self.dispatcher.submit(QueueJob {
             id: waits.id,
@@ -345,7 +353,7 @@ impl<'a> MachineState<'a> {
         &self,
         snapshot: &Snapshot,
         waits: &Candidate<'_>,
-        (moved, planned): (usize, Option<PlannedStart>),
+        limits: (usize, Queued, Option<PlannedStart>),
     ) -> Option<Why> {
         let sides = waits.request.shape?;
         let within = waits.within.map(|within| snapshot.clone().within(&self.pools[within]));
@@ -353,7 +361,7 @@ impl<'a> MachineState<'a> {
         let turned = waits.request.freedom.is_none();
         let shape = if turned { Shape::new(sides) } else { Shape::fixed(sides) };
         let end = |job: JobId| self.holder(job)?.end;
-        Some(words::reason(snapshot, shape, (moved, Queued::Kept, planned), &end))
+        Some(words::reason(snapshot, shape, limits, &end))
     }
 
     /// Formats an explanation. The audience decides which names it has.
@@ -362,11 +370,13 @@ impl<'a> MachineState<'a> {
         layout: &Layout<'_>,
         why: &Why,
         waits: &Candidate<'_>,
-        asker: Audience,
+        audience: Audience,
     ) -> String {
         let own = waits.group.first().namespace();
         let name = |job: JobId| match self.holder(job) {
-            Some(holder) if asker != Audience::Daemon || holder.namespace == own => holder.named(),
+            Some(holder) if audience != Audience::Daemon || holder.namespace == own => {
+                holder.named()
+            }
             Some(holder) => format!("a {} of another namespace", shown(holder.kind)),
             None => "a Job that is about to start".to_string(),
         };

@@ -145,12 +145,18 @@ fn obsolete(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     if group.is_finished() {
         return Some("its Job has finished".to_string());
     }
-    if record.nodes.is_empty() {
+    if record.nodes.is_empty() && !runs(index, group, &record.placement.spec.nodes) {
         return Some("a node does not belong to the machine".to_string());
     }
     let open = |job: &&Job| index.pods_of(job).any(|pod| pod.gate().is_none());
     (group.is_suspended() && !group.jobs().iter().any(open))
         .then(|| "its Job is suspended".to_string())
+}
+
+/// Returns whether a pod of a group runs on one of these nodes.
+fn runs(index: &Index<'_>, group: &JobGroup<'_>, nodes: &[String]) -> bool {
+    let mut on = group.jobs().iter().flat_map(|job| index.pods_of(job)).filter_map(Pod::node);
+    on.any(|node| nodes.iter().any(|name| name == node))
 }
 
 /// Returns the reason that a proposal cannot be confirmed: a node is not available.

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use pavior::answers::Queued;
 use pavior::boxes::tile;
-use pavior::scheduling::Dispatcher;
+use pavior::scheduling::{AdvanceReservation, Dispatcher};
 use pavior::text::shown;
 use pavior::workload::{Job as QueueJob, Service};
 use pavior::{
@@ -25,9 +26,9 @@ pub(super) struct MachineState<'a> {
     holders: Vec<Holder<'a>>,
     pub(super) overlaps: Vec<NodeId>,
     pub(super) pools: Vec<Occupancy>,
-    pub(super) known: HashMap<Vec<u32>, (Pool, usize)>,
-    /// Nodes that pods with given requirements may not use.
-    barred: Vec<(Vec<Demands<'a>>, Vec<u32>)>,
+    known: HashMap<Vec<u32>, (Pool, usize)>,
+    /// Nodes that pods with given requirements may not use: now, and in any condition of the nodes.
+    excluded: Vec<(Vec<Demands<'a>>, [Vec<u32>; 2])>,
 }
 
 impl<'a> MachineState<'a> {
@@ -52,7 +53,7 @@ impl<'a> MachineState<'a> {
             overlaps: Vec::new(),
             pools: Vec::new(),
             known: HashMap::new(),
-            barred: Vec::new(),
+            excluded: Vec::new(),
         };
         // True for nodes of confirmed holders.
         let mut owners: Vec<Option<bool>> = vec![None; layout.map.nodes.len()];
@@ -70,7 +71,35 @@ impl<'a> MachineState<'a> {
                 let _ = state.dispatcher.fail(NodeId(at as u32));
             }
         }
+        state.reserve(layout);
         Ok(state)
+    }
+
+    /// Reserves the nodes of maintenance that is not over.
+    fn reserve(&mut self, layout: &Layout<'_>) {
+        let grid = layout.config.grid;
+        for (number, one) in layout.config.maintenance.iter().enumerate() {
+            let ids = one.nodes.iter().filter_map(|name| layout.map.ids.get(name.as_str()));
+            let nodes = ids.map(|&id| Cuboid::new(grid.point(id), [1; 3]));
+            let boxes = one.at.into_iter().chain(nodes).collect();
+            let times = (Time(one.from), Time(one.to));
+            // Names of unknown nodes reserve nothing.
+            let reservation = AdvanceReservation::new(number as u64, &grid, boxes, times);
+            if let Some(reservation) = reservation.ok().filter(|_| one.to > self.now) {
+                let _ = self.dispatcher.reserve(reservation);
+            }
+        }
+    }
+
+    /// Returns the maintenance that a waiting request would run into if it were placed now.
+    pub(super) fn ahead(&mut self, request: &Request, estimate: Time) -> Option<Queued> {
+        if self.dispatcher.calendar().is_empty() {
+            return None;
+        }
+        let placement = self.dispatcher.probe_unreserved(request).ok()?;
+        let calendar = self.dispatcher.calendar();
+        let met = calendar.in_the_way(Time(self.now), estimate, &placement)?;
+        Some(Queued::Ahead { reservation: met.number(), from: met.from(), until: met.to() })
     }
 
     /// Returns the number of the first waiting Job.
@@ -103,22 +132,45 @@ impl<'a> MachineState<'a> {
         self.holders().chain(starts).filter_map(holding).collect()
     }
 
-    /// Returns the nodes that a group's requirements exclude, in order.
-    pub(super) fn barred(&mut self, layout: &Layout<'_>, group: &JobGroup<'a>) -> &[u32] {
+    /// Returns the nodes that a group's requirements exclude, in order: now, and always.
+    pub(super) fn excluded(&mut self, layout: &Layout<'_>, group: &JobGroup<'a>) -> [Vec<u32>; 2] {
         let demands = Demands::of_all(group.jobs());
         let same = |(known, _): &(Vec<Demands<'a>>, _)| {
             known.len() == demands.len()
                 && known.iter().zip(&demands).all(|(one, own)| one.are(own))
         };
-        let at = self.barred.iter().position(same).unwrap_or_else(|| {
-            let bars = |node: &Node| !demands.iter().all(|one| one.allow(node));
-            let nodes = layout.map.nodes.iter().enumerate();
-            let barred = nodes.filter(|(_, node)| node.is_some_and(bars));
-            let barred = barred.map(|(at, _)| at as u32).collect();
-            self.barred.push((demands, barred));
-            self.barred.len() - 1
+        let at = self.excluded.iter().position(same).unwrap_or_else(|| {
+            let nodes_without = |allow: &dyn Fn(&Demands<'a>, &Node) -> bool| {
+                let bars = |node: &Node| !demands.iter().all(|one| allow(one, node));
+                let nodes = layout.map.nodes.iter().enumerate();
+                let excluded = nodes.filter(|(_, node)| node.is_some_and(bars));
+                excluded.map(|(at, _)| at as u32).collect::<Vec<u32>>()
+            };
+            let now = nodes_without(&|one, node| one.allow(node));
+            let always = nodes_without(&|one, node| one.may_allow(node));
+            self.excluded.push((demands, [now, always]));
+            self.excluded.len() - 1
         });
-        &self.barred[at].1
+        self.excluded[at].1.clone()
+    }
+
+    /// Returns the pool of all nodes but some, and its position in `pools`.
+    ///
+    /// # Errors
+    /// If the machine cannot have such a pool.
+    pub(super) fn pool(&mut self, without: Vec<u32>) -> Result<(Pool, usize), String> {
+        if let Some(&known) = self.known.get(&without) {
+            return Ok(known);
+        }
+        let mut nodes = Occupancy::all_free(*self.dispatcher.machine().grid());
+        for &node in &without {
+            nodes.take_node(NodeId(node));
+        }
+        let pool = self.dispatcher.add_pool(nodes.clone()).map_err(|error| error.to_string())?;
+        self.pools.push(nodes);
+        let known = (pool, self.pools.len() - 1);
+        self.known.insert(without, known);
+        Ok(known)
     }
 
     /// Assigns the nodes of a record.

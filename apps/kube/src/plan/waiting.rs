@@ -5,13 +5,23 @@ use pavior::Request;
 use crate::objects::{Job, MACHINE, Object as _, ObjectRef};
 use crate::world::Index;
 
+/// The prospect of a waiting Job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Prospect {
+    /// It starts when nodes are free.
+    Waits,
+    /// It does not start as the Job and the cluster are now.
+    Never,
+    /// No state of its machine can hold it.
+    Impossible,
+}
+
 /// A waiting Job, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Waiting {
     pub(crate) job: ObjectRef,
     pub(crate) why: String,
-    /// True if it cannot start unless it is changed.
-    pub(crate) never: bool,
+    pub(crate) prospect: Prospect,
     /// The start by the time limits, in seconds since 1970.
     pub(crate) starts: Option<u64>,
     /// The request in nodes, if it is valid.
@@ -21,15 +31,20 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    pub(super) fn new(job: &Job, why: String) -> Waiting {
+    pub(crate) fn new(job: &Job, why: String) -> Waiting {
         Waiting {
             job: ObjectRef::of(job),
             why,
-            never: false,
+            prospect: Prospect::Waits,
             starts: None,
             request: None,
             created: job.created().max(0) as u64,
         }
+    }
+
+    /// Returns whether it cannot start unless something is changed.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.prospect != Prospect::Waits
     }
 }
 
@@ -46,7 +61,7 @@ pub(crate) fn unassigned(index: &Index<'_>) -> Vec<Waiting> {
             None if machines.is_empty() => "the cluster has no Machine",
             None => "the cluster has several Machines: pavior.dev/machine must name one",
         };
-        Some(Waiting { never: true, ..Waiting::new(job, why.to_string()) })
+        Some(Waiting { prospect: Prospect::Never, ..Waiting::new(job, why.to_string()) })
     };
     let mut unassigned: Vec<Waiting> = jobs.filter_map(stray).collect();
     unassigned.sort_unstable_by(|one, other| one.job.uid.cmp(&other.job.uid));

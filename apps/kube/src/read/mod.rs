@@ -1,8 +1,10 @@
 //! Reads the cluster: by lists, or by watches that keep a world up to date.
 
+mod backoff;
 mod clock;
 mod list;
 mod watch;
 
+pub(crate) use backoff::Delays;
 pub(crate) use list::{LIVING, all, start_times};
-pub(crate) use watch::ClusterWatch;
+pub(crate) use watch::{ClusterWatch, WATCH_S};

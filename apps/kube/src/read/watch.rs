@@ -12,10 +12,12 @@ use kube::runtime::WatchStreamExt as _;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client, Resource};
 use pavior::json::log as write_log;
+use pavior::text::shown;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
+use super::backoff::Delays;
 use super::clock::Clock;
 use super::list::{LIVING, start_times};
 use crate::client;
@@ -38,6 +40,8 @@ pub(crate) enum Update {
     Workload(Event<Workload>),
     Check(Event<AdmissionCheck>),
     Flavor(Event<ResourceFlavor>),
+    /// A kind that cannot be read, with the reason, or that can be read again.
+    Fault(String, Option<String>),
 }
 
 /// The list of a kind while its watch restarts.
@@ -69,9 +73,15 @@ pub(crate) struct ClusterWatch {
     workloads: InitialList<Workload>,
     checks: InitialList<AdmissionCheck>,
     flavors: InitialList<ResourceFlavor>,
+    /// Kinds that cannot be read, with the reasons.
+    faults: BTreeMap<String, String>,
     /// The client for watches of Kueue, until a machine needs them: not every cluster has Kueue.
     kueue_client: Option<(Client, Sender<Update>)>,
 }
+
+/// The time in seconds after which the API server ends a watch, which then continues: a connection
+/// on which nothing arrives for longer is given up.
+pub(crate) const WATCH_S: u32 = 20;
 
 /// The time to gather updates before a plan.
 const GATHER: Duration = Duration::from_millis(20);
@@ -90,7 +100,7 @@ impl ClusterWatch {
     pub(crate) fn begin(client: &Client, with_starts: bool) -> (ClusterWatch, Receiver<Update>) {
         let (mut watched, sender, receiver) = ClusterWatch::of_every_cluster(client);
         watched.kueue_client = Some((client.clone(), sender.clone()));
-        let everything = watcher::Config::default;
+        let everything = || watcher::Config::default().timeout(WATCH_S);
         follow(Api::all(client.clone()), everything(), sender.clone(), Update::Machine);
         if with_starts {
             read_start_times(client.clone(), sender.clone());
@@ -114,7 +124,7 @@ impl ClusterWatch {
     /// Watches the objects of every cluster.
     fn of_every_cluster(client: &Client) -> (ClusterWatch, Sender<Update>, Receiver<Update>) {
         let (sender, receiver) = channel(WAITING);
-        let everything = watcher::Config::default;
+        let everything = || watcher::Config::default().timeout(WATCH_S);
         let living = everything().fields(LIVING);
         ask_time(client.clone(), sender.clone());
         follow(Api::all(client.clone()), everything(), sender.clone(), Update::Node);
@@ -136,15 +146,16 @@ impl ClusterWatch {
         if !self.is_whole() {
             return false;
         }
+        self.world.kueue.fault = self.kueue_fault();
         self.planned = Some(Instant::now());
         true
     }
 
     /// Applies an update.
-    pub(crate) fn apply(&mut self, updates: Update) {
+    pub(crate) fn apply(&mut self, update: Update) {
         let (world, clock) = (&mut self.world, &mut self.clock);
         let by_name = |name: &str| name.to_string();
-        match updates {
+        match update {
             Update::Machine(event) => {
                 take(event, &mut self.machines, &mut world.machines, |one| by_name(one.name()));
             }
@@ -170,6 +181,7 @@ impl ClusterWatch {
                 }
             }
             Update::Pod(event) => take(event, &mut self.pods, &mut world.pods, Object::uid),
+            Update::Fault(kind, fault) => self.note_fault(kind, fault),
             Update::Time(now) => {
                 self.timed = true;
                 if let Some(now) = now {
@@ -200,9 +212,43 @@ impl ClusterWatch {
         self.watch_kueue();
     }
 
+    /// Notes and logs whether a kind can be read.
+    fn note_fault(&mut self, kind: String, fault: Option<String>) {
+        let now = client::now().max(0) as u64;
+        match fault {
+            Some(why) if self.faults.get(&kind) != Some(&why) => {
+                let more = json!({ "kind": kind, "why": why });
+                write_log(now, "warn", "a kind cannot be read", more);
+                self.faults.insert(kind, why);
+            }
+            Some(_) => {}
+            None => {
+                write_log(now, "info", "a kind can be read again", json!({ "kind": kind }));
+                self.faults.remove(&kind);
+            }
+        }
+    }
+
+    /// Returns the number of kinds that cannot be read.
+    pub(crate) fn faults(&self) -> usize {
+        self.faults.len()
+    }
+
+    /// Returns the reason that objects of Kueue were never read completely, if there is one.
+    fn kueue_fault(&self) -> Option<String> {
+        let kinds = [
+            ("workloads", self.workloads.whole),
+            ("admissionchecks", self.checks.whole),
+            ("resourceflavors", self.flavors.whole),
+        ];
+        let mut lacking = kinds.into_iter().filter(|(_, whole)| !whole);
+        let fault = |kind: &str| Some(format!("{kind} of Kueue: {}", self.faults.get(kind)?));
+        lacking.find_map(|(kind, _)| fault(kind))
+    }
+
     /// Watches objects of Kueue once a machine needs them.
     fn watch_kueue(&mut self) {
-        let everything = watcher::Config::default;
+        let everything = || watcher::Config::default().timeout(WATCH_S);
         if self.has_checks()
             && let Some((client, sender)) = self.kueue_client.take()
         {
@@ -230,7 +276,8 @@ impl ClusterWatch {
             && self.pods.whole
             && self.placements.whole
             && ((self.workloads.whole && self.checks.whole && self.flavors.whole)
-                || !self.has_checks())
+                || !self.has_checks()
+                || self.kueue_fault().is_some())
     }
 }
 
@@ -299,16 +346,32 @@ fn follow<K>(
     api: Api<K>,
     config: watcher::Config,
     sender: Sender<Update>,
-    updates: impl Fn(Event<K>) -> Update + Send + 'static,
+    update: impl Fn(Event<K>) -> Update + Send + 'static,
 ) where
     K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
 {
     tokio::spawn(async move {
-        let mut events = Box::pin(watcher(api, config).default_backoff());
+        let kind = K::plural(&()).into_owned();
+        let mut events = Box::pin(watcher(api, config).backoff(Delays::default()));
+        let mut is_faulty = false;
         while let Some(event) = events.next().await {
-            // After an error the watch restarts; the old state stays until the list is complete.
-            let Ok(event) = event else { continue };
-            if sender.send(updates(event)).await.is_err() {
+            let next = match event {
+                Ok(event) => {
+                    let is_closed = std::mem::take(&mut is_faulty)
+                        && sender.send(Update::Fault(kind.clone(), None)).await.is_err();
+                    if is_closed {
+                        return;
+                    }
+                    update(event)
+                }
+                // The watch restarts; the old state stays until the new list is complete.
+                Err(watcher::Error::WatchError(status)) if status.code == 410 => continue,
+                Err(error) => {
+                    is_faulty = true;
+                    Update::Fault(kind.clone(), Some(shown(&error.to_string()).to_string()))
+                }
+            };
+            if sender.send(next).await.is_err() {
                 return;
             }
         }

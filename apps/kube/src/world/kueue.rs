@@ -11,6 +11,8 @@ pub(crate) struct Kueue {
     pub(crate) workloads: BTreeMap<Uid, Workload>,
     pub(crate) checks: BTreeMap<String, AdmissionCheck>,
     pub(crate) flavors: BTreeMap<String, ResourceFlavor>,
+    /// The reason that they cannot be read, if there is one.
+    pub(crate) fault: Option<String>,
 }
 
 impl World {
@@ -49,7 +51,9 @@ pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
         message: check.message.clone(),
         priority: workload.spec.priority.unwrap_or(0),
         // A flavor that was not read yet may have requirements.
-        reserved: workload.is_reserved() && flavors().count() == names.len(),
+        reserved: workload.is_reserved()
+            && !matches!(check.state.as_str(), "Retry" | "Rejected")
+            && flavors().count() == names.len(),
         pods: counts.try_fold(0, |all: u32, count| Some(all.saturating_add(count?))),
         topology: sets().any(|set| set.topology.is_some()),
         selector: flavors().flat_map(labels).collect(),

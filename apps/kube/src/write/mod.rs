@@ -3,8 +3,11 @@
 mod kueue;
 mod verify;
 
+use std::time::Duration;
+
 use kube::Client;
 use kube::core::Resource;
+use pavior::text::shown;
 use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
@@ -33,11 +36,13 @@ pub(crate) enum WriteError {
 #[derive(Clone)]
 pub(crate) struct Writer {
     client: Client,
+    /// The time limit of a request.
+    limit: Duration,
 }
 
 impl Writer {
     pub(crate) fn new(client: Client) -> Writer {
-        Writer { client }
+        Writer { client, limit: LIMIT }
     }
 
     /// Writes an action.
@@ -124,8 +129,11 @@ impl Writer {
             "apiVersion": "batch/v1", "kind": "Job", "namespace": job.namespace, "name": job.name,
             "uid": job.uid,
         });
-        let (kind, reason) =
-            if waiting.never { ("Warning", "NeverPlaced") } else { ("Normal", "WaitsForPlace") };
+        let (kind, reason) = if waiting.is_stuck() {
+            ("Warning", "NeverPlaced")
+        } else {
+            ("Normal", "WaitsForPlace")
+        };
         let message: String = waiting.why.chars().take(1024).collect();
         let body = json!({
             "apiVersion": "v1", "kind": "Event", "type": kind, "reason": reason,
@@ -190,7 +198,10 @@ impl Writer {
         let request = http::Request::builder().method(method).uri(path);
         let request = request.header("content-type", kind).body(body);
         let request = request.map_err(|error| refused(&error))?;
-        let sent = self.client.request::<IgnoredAny>(request).await;
+        let sent = self.client.request::<IgnoredAny>(request);
+        let Ok(sent) = tokio::time::timeout(self.limit, sent).await else {
+            return Err(WriteError::Unavailable);
+        };
         match sent {
             // The answer does not matter: the watch has the result.
             Ok(_) | Err(kube::Error::SerdeError(_)) => Ok(()),
@@ -199,9 +210,10 @@ impl Writer {
                 (422, "PATCH") if status.message.starts_with("the server rejected our request") => {
                     WriteError::Conflict
                 }
+                (404, "POST") => WriteError::Rejected(shown(&status.message).to_string()),
                 (404 | 409 | 410, _) => WriteError::Conflict,
                 (429 | 500..=599, _) => WriteError::Unavailable,
-                _ => WriteError::Rejected(pavior::text::shown(&status.message).to_string()),
+                _ => WriteError::Rejected(shown(&status.message).to_string()),
             }),
             Err(_) => Err(WriteError::Unavailable),
         }
@@ -217,6 +229,9 @@ fn second() -> String {
 fn micro_time() -> String {
     k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string()
 }
+
+/// The time limit of a request; later the watch tells whether it was carried out.
+const LIMIT: Duration = Duration::from_secs(10);
 
 const MERGE: &str = "application/merge-patch+json";
 
@@ -237,4 +252,21 @@ fn path<K: Resource<DynamicType = ()>>(seen: &ObjectRef) -> Result<String, Write
         namespace => Some(plain(namespace)?),
     };
     Ok(format!("{}/{}", K::url_path(&(), namespace), plain(&seen.name)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_request_that_is_never_answered_ends() {
+        let server = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", server.local_addr().unwrap());
+        let config = kube::Config::new(address.parse().unwrap());
+        let client = Client::try_from(config).unwrap();
+        let writer = Writer { client, limit: Duration::from_millis(50) };
+        let written = writer.hold(None, "a", true).await;
+        assert!(matches!(written, Err(WriteError::Unavailable)), "{written:?}");
+        drop(server);
+    }
 }

@@ -1,9 +1,10 @@
 //! Reads objects again before a deletion because of their absence: a watch may lag.
 
+use kube::core::Resource as _;
 use serde::de::DeserializeOwned;
 
 use super::{WriteError, Writer, path};
-use crate::objects::{Job, Object as _, ObjectRef, Placement};
+use crate::objects::{Job, LEASE_NAME, Lease, NAMESPACE, Object as _, ObjectRef, Placement};
 use crate::plan::Absence;
 
 impl Writer {
@@ -34,6 +35,12 @@ impl Writer {
         if stands { Ok(()) } else { Err(WriteError::Conflict) }
     }
 
+    /// Reads the Lease.
+    pub(crate) async fn lease(&self) -> Result<Option<Lease>, WriteError> {
+        let path = Lease::url_path(&(), Some(NAMESPACE));
+        self.read(&format!("{path}/{LEASE_NAME}")).await
+    }
+
     /// Reads the current object, or `None` if there is none.
     pub(super) async fn read<K: DeserializeOwned>(
         &self,
@@ -41,7 +48,11 @@ impl Writer {
     ) -> Result<Option<K>, WriteError> {
         let request = http::Request::builder().uri(path).body(Vec::new());
         let request = request.map_err(|error| WriteError::Rejected(error.to_string()))?;
-        match self.client.request::<K>(request).await {
+        let read = self.client.request::<K>(request);
+        let Ok(read) = tokio::time::timeout(self.limit, read).await else {
+            return Err(WriteError::Unavailable);
+        };
+        match read {
             Ok(found) => Ok(Some(found)),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
             Err(kube::Error::Api(status)) if status.code == 403 => {

@@ -114,6 +114,21 @@ fn preempt_in_part(cluster: &Cluster) {
     cluster.until("all four are complete", || complete(cluster) == 4);
 }
 
+/// Checks that Kueue deactivates a Job that no state of the machine could hold.
+fn reject_what_never_fits(cluster: &Cluster) {
+    let body = queued("endless", "8x1x1", "high", 1);
+    cluster.until("it is made", || cluster.ask(User::Alice, "POST", JOBS, &body).is_ok());
+    let path = format!("{JOBS}/endless");
+    let uid = cluster.get(&path)["metadata"]["uid"].clone();
+    let is_of = |one: &Value| one["metadata"]["labels"]["kueue.x-k8s.io/job-uid"] == uid;
+    cluster.until("it is deactivated", || {
+        let all = cluster.get(&format!("{API}/workloads"));
+        let mut own = all["items"].as_array().unwrap().iter().filter(|one| is_of(one));
+        own.any(|one| one["spec"]["active"] == false)
+    });
+    cluster.good(User::Admin, "DELETE", &path, &json!({ "propagationPolicy": "Background" }));
+}
+
 struct Storm {
     cluster: Cluster,
     draw: Stream,
@@ -244,6 +259,7 @@ fn start() -> Option<Cluster> {
 
 fn try_seed(cluster: Cluster, seed: u64) {
     preempt_in_part(&cluster);
+    reject_what_never_fits(&cluster);
     let mut storm = Storm {
         cluster,
         draw: Stream::new(seed, 0, "kueue"),

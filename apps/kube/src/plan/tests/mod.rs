@@ -4,6 +4,7 @@
 mod answers;
 mod copies;
 mod forecast;
+mod limits;
 mod model;
 mod quota;
 mod quota_storm;

@@ -19,8 +19,10 @@ pub(super) struct Kueue {
     /// The number of pods by which an assignment is too small.
     cut: u32,
     pub(super) preempts: bool,
-    /// Until when a Workload asks for no quota.
+    /// The time of a retry, until which Kueue 0.17 keeps the quota.
     until: RefCell<HashMap<Uid, i64>>,
+    /// The time of the latest eviction by a check, by which Workloads queue.
+    evicted: RefCell<HashMap<Uid, i64>>,
 }
 
 impl Kueue {
@@ -35,7 +37,14 @@ impl Kueue {
         let kueue = &mut model.world.kueue;
         kueue.checks.insert("place".into(), serde_json::from_value(check).unwrap());
         kueue.flavors.insert("fast".into(), serde_json::from_value(flavor).unwrap());
-        Kueue { quota, labels, cut: 0, preempts: false, until: RefCell::default() }
+        Kueue {
+            quota,
+            labels,
+            cut: 0,
+            preempts: false,
+            until: RefCell::default(),
+            evicted: RefCell::default(),
+        }
     }
 
     /// Creates a suspended Job in a queue.
@@ -63,7 +72,11 @@ impl Kueue {
     pub(super) fn step(&self, model: &mut Model, now: i64) {
         let mut until = self.until.borrow_mut();
         let mut all: Vec<Workload> = model.world.kueue.workloads.values().cloned().collect();
-        all.sort_by_key(|one| (-one.spec.priority.unwrap_or(0), one.created(), one.uid()));
+        let mut evicted = self.evicted.borrow_mut();
+        let since = |one: &Workload| evicted.get(&one.uid()).copied();
+        all.sort_by_cached_key(|one| {
+            (-one.spec.priority.unwrap_or(0), since(one), one.created(), one.uid())
+        });
         // Pods that have ended need no quota.
         let pods = |job: &Job| job.remaining();
         for one in &all {
@@ -75,13 +88,16 @@ impl Kueue {
             if job.is_finished() {
                 set(model, &mut one, &["Finished"]);
             } else if one.is_reserved() && state == "Retry" {
-                let again_s = model.again.remove(&one.uid());
-                until.extend(again_s.map(|seconds| (one.uid(), now + seconds)));
-                evict(model, &mut one, &job);
+                let delay = model.again.remove(&one.uid()).unwrap_or(0);
+                if *until.entry(one.uid()).or_insert(now + delay) <= now {
+                    until.remove(&one.uid());
+                    evicted.insert(one.uid(), now);
+                    evict(model, &mut one, &job);
+                }
             } else if one.is_reserved() && state == "Ready" && job.is_suspended() {
                 let labels = serde_json::from_value(self.labels.clone()).unwrap();
                 model.resume(&job.uid(), &labels);
-            } else if !one.is_reserved() && until.get(&one.uid()).is_none_or(|at| *at <= now) {
+            } else if !one.is_reserved() {
                 if self.preempts && Kueue::used(model) + pods(&job) > self.quota {
                     let used = Kueue::used(model);
                     let suffices = |other: &Workload| {
@@ -302,7 +318,7 @@ fn a_job_that_kueue_places_itself_is_left_alone() {
     let annotation = "kueue.x-k8s.io/podset-required-topology";
     let marked = json!({ "metadata": { "annotations": { annotation: "rack" } }, "spec": {} });
     let made = asked(marked);
-    assert!(made.actions.is_empty() && made.waiting[0].never, "{made:?}");
+    assert!(made.actions.is_empty() && made.waiting[0].is_stuck(), "{made:?}");
     assert!(made.waiting[0].why.contains("topology-aware"), "{made:?}");
     assert_eq!(asked(json!({ "metadata": {}, "spec": {} })).actions.len(), 1);
     // By a gate of its pods: a queue turns it on unasked.
@@ -330,10 +346,11 @@ fn a_job_that_is_cut_to_a_count_that_is_no_box_gives_its_quota_back() {
     assert_eq!(state, "Retry");
     assert!(message.contains("another number of pods"), "{message}");
     kueue.step(&mut model, 0);
+    assert_eq!(Kueue::used(&model), 4, "until the time of the retry");
+    kueue.step(&mut model, 60);
     assert_eq!(Kueue::used(&model), 0);
     kueue.cut = 0;
-    // It asks again a minute later.
-    go(&mut model, &kueue, &mut memory, 1, 70);
+    go(&mut model, &kueue, &mut memory, 61, 70);
     assert_eq!(runs(&model, &job), 4);
 }
 
@@ -421,7 +438,7 @@ fn a_job_that_is_preempted_when_a_pod_of_it_has_ended_is_placed_again() {
 fn an_admitted_job_that_lost_its_place_gives_its_quota_back() {
     let mut model = model(&json!({ "quotaSeconds": 20 }));
     let kueue = Kueue::new(&mut model, 16, json!({}));
-    let large = Kueue::submit(&mut model, "large", "4x4", 5);
+    let large = Kueue::submit(&mut model, "large", "4x4", 0);
     let mut memory = Memory::default();
     go(&mut model, &kueue, &mut memory, 0, 10);
     assert_eq!(runs(&model, &large), 16);
@@ -434,13 +451,13 @@ fn an_admitted_job_that_lost_its_place_gives_its_quota_back() {
 }
 
 #[test]
-fn who_gave_its_quota_back_lets_others_ask_before_it_asks_again() {
+fn who_gave_its_quota_back_queues_behind_others_of_its_priority() {
     let mut model = model(&json!({ "quotaSeconds": 10 }));
     let kueue = Kueue::new(&mut model, 12, json!({}));
     let holder = model.add_job("holder", "4x2", &json!({}));
     let mut memory = Memory::default();
     go(&mut model, &kueue, &mut memory, 0, 5);
-    let large = Kueue::submit(&mut model, "large", "4x3", 5);
+    let large = Kueue::submit(&mut model, "large", "4x3", 0);
     let small = Kueue::submit(&mut model, "small", "2x2", 0);
     go(&mut model, &kueue, &mut memory, 5, 40);
     assert_eq!(
@@ -508,4 +525,37 @@ fn a_job_that_is_stopped_when_its_last_pod_has_ended_is_let_go() {
         model.carry(&act);
     }
     assert_eq!(check(&model, &job).0, "Ready");
+}
+
+#[test]
+fn what_no_state_of_the_machine_could_hold_is_rejected_and_only_that() {
+    let mut model = model(&json!({}));
+    let kueue = Kueue::new(&mut model, 100, json!({}));
+    let jobs = ["5x1", "4x4"].map(|shape| Kueue::submit(&mut model, shape, shape, 0));
+    model.cordon("n1-1", true);
+    kueue.step(&mut model, 0);
+    for act in planned(&model, &mut Memory::default(), 0).actions {
+        model.carry(&act);
+    }
+    let (state, message) = check(&model, &jobs[0]);
+    assert_eq!(state, "Rejected", "{message}");
+    assert!(message.contains("does not fit on mesh:4x4"), "{message}");
+    assert_eq!(check(&model, &jobs[1]).0, "Pending", "a node may come back");
+}
+
+#[test]
+fn a_workload_in_retry_gets_no_box() {
+    let mut model = model(&json!({}));
+    let kueue = Kueue::new(&mut model, 16, json!({}));
+    Kueue::submit(&mut model, "a", "2x2", 0);
+    kueue.step(&mut model, 0);
+    let proposes = |model: &Model| {
+        let made = planned(model, &mut Memory::default(), 0);
+        made.actions.iter().any(|act| act.word() == "propose")
+    };
+    assert!(proposes(&model));
+    let mut one = model.world.kueue.workloads.values().next().unwrap().clone();
+    one.status.admission_checks[1].state = "Retry".into();
+    model.put_workload(one);
+    assert!(!proposes(&model), "it is about to lose its quota");
 }

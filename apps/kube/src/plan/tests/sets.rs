@@ -47,7 +47,7 @@ fn a_set_that_lacks_a_job_waits_and_says_so() {
     assert_eq!((made.status.busy, made.waiting.len()), (0, 1));
     let why = &made.waiting[0].why;
     assert_eq!(why, "its set has 1 Job with 4 completions: too few for 8 nodes");
-    assert!(!made.waiting[0].never);
+    assert!(!made.waiting[0].is_stuck());
     // One of another set, or of another shape, is none of it.
     model.add_job_of("t", 1, "4x2", 4);
     model.add_job_of("s", 2, "4x1", 4);

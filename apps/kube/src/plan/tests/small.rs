@@ -82,12 +82,12 @@ fn jobs_that_cannot_be_placed_are_told_why_and_stop_no_other() {
     let why: Vec<&str> = made.waiting.iter().map(|one| one.why.as_str()).collect();
     assert_eq!(why.len(), 4, "{why:?}");
     for (word, text) in
-        ["not fit on torus:4x4", "2 sides", "write one", "tolerations"].iter().zip(why)
+        ["not fit on torus:4x4", "2 axes", "write one", "tolerations"].iter().zip(why)
     {
         assert!(text.contains(word), "{text}");
         assert!(!text.contains('\u{1b}'), "{text:?}");
     }
-    assert!(made.waiting.iter().all(|one| one.never));
+    assert!(made.waiting.iter().all(|one| one.is_stuck()));
     assert_eq!(made.status.free, 0);
 }
 
@@ -99,7 +99,7 @@ fn a_job_that_waits_is_told_who_is_in_its_way() {
     let made = settle(&mut model);
     let [waiting] = &made.waiting[..] else { panic!("{:?}", made.waiting) };
     assert!(waiting.why.contains("Job default/first"), "{}", waiting.why);
-    assert!(!waiting.never);
+    assert!(!waiting.is_stuck());
 }
 
 #[test]
@@ -130,8 +130,11 @@ fn a_namespace_has_no_more_than_its_limit() {
     }
     let made = settle(&mut model);
     assert_eq!(made.status.busy, 4);
-    let reasons = || made.waiting.iter().map(|one| &one.why);
-    assert!(reasons().all(|why| why.contains("limit of nodes")), "{:?}", made.waiting);
+    assert!(
+        made.waiting.iter().all(|one| one.why.contains("limit of nodes")),
+        "{:?}",
+        made.waiting
+    );
 }
 
 #[test]

@@ -1,0 +1,179 @@
+//! Jobs and machines that once waited for ever, or kept nodes from others.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::model::{Model, View};
+use super::small::{planned, planned_by, settle, words};
+use crate::objects::{Machine, Object as _};
+use crate::plan::{Detail, Memory, plan};
+use crate::world::Index;
+
+#[test]
+fn indexes_that_have_failed_need_no_pod() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    let job = model.add_job("a", "4x2", &json!({}));
+    let mut changed = model.world.jobs[&job].clone();
+    let status = json!({ "succeeded": 1, "failedIndexes": "0,2-4,9-8,x" });
+    changed.status = serde_json::from_value(status).unwrap();
+    model.put_job(changed);
+    let ended = [0, 1, 2, 3, 4].map(|rank| (rank, "n0-0".to_string()));
+    model.ended.insert(job, BTreeMap::from(ended));
+    model.make_pods();
+    assert_eq!(words(&planned(&model)), ["propose"]);
+    settle(&mut model);
+    assert_eq!(model.pods(|pod| pod.node().is_some()).len(), 3);
+}
+
+#[test]
+fn a_record_that_is_rejected_keeps_no_nodes_from_others_and_its_job_is_told() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    let [first, second] = ["a", "b"].map(|name| model.add_job(name, "4x4", &json!({})));
+    model.make_pods();
+    let mut memory = Memory::default();
+    let proposed = |memory: &mut Memory, now: i64| {
+        let mut view = View::default();
+        view.catch_up(&model);
+        let made = plan(&Index::of(&view.world), "m", memory, now, Detail::DAEMON).unwrap();
+        (made.actions[0].object().uid.clone(), made.waiting)
+    };
+    assert_eq!(proposed(&mut memory, 0).0, first);
+    memory.reject(&first, "exceeded quota: few", 0);
+    let (other, waiting) = proposed(&mut memory, 1);
+    assert_eq!((&other, &waiting[0].job.uid), (&second, &first));
+    assert!(
+        waiting[0].why.contains("exceeded quota: few") && !waiting[0].is_stuck(),
+        "{waiting:?}"
+    );
+    assert!(memory.is_patient());
+    assert_eq!(proposed(&mut memory, 60).0, first, "it is tried again");
+}
+
+#[test]
+fn the_newer_of_two_machines_with_the_same_node_has_a_fault() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    let other = json!({
+        "metadata": { "name": "a", "uid": "a", "creationTimestamp": "2026-11-29T00:00:00Z" },
+        "spec": { "grid": "mesh:2x1", "nodes": { "pattern": "n{x}-{y}" } },
+    });
+    model.world.machines.insert("a".into(), serde_json::from_value(other).unwrap());
+    let mut view = View::default();
+    view.catch_up(&model);
+    let index = Index::of(&view.world);
+    let made = |name: &str| plan(&index, name, &mut Memory::default(), 0, Detail::DAEMON);
+    assert!(made("m").is_ok());
+    assert_eq!(made("a").unwrap_err(), "nodes: n0-0 belongs to the older Machine m");
+}
+
+#[test]
+fn a_record_whose_pods_run_stays_while_labels_of_its_nodes_are_gone() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    model.add_job("a", "4x2", &json!({}));
+    settle(&mut model);
+    model.add_job("b", "4x2", &json!({}));
+    model.make_pods();
+    model.carry(&planned(&model).actions[0]);
+    let pattern = |model: &mut Model, pattern: &str| {
+        let machine: &mut Machine = model.world.machines.get_mut("m").unwrap();
+        machine.spec.nodes.pattern = Some(pattern.to_string());
+    };
+    pattern(&mut model, "other{x}-{y}");
+    let made = planned(&model);
+    assert_eq!(words(&made), ["withdraw"], "the proposal alone: {made:?}");
+    pattern(&mut model, "n{x}-{y}");
+    assert_eq!(words(&planned(&model)), ["confirm"]);
+}
+
+#[test]
+fn a_taint_of_a_nodes_condition_is_no_reason_for_never() {
+    for (key, never) in [("node.kubernetes.io/memory-pressure", false), ("theirs", true)] {
+        let mut model = Model::new("mesh:2x2", &json!({}));
+        model.add_job("a", "2x2", &json!({}));
+        model.make_pods();
+        let mut node = model.world.nodes["n1-1"].clone();
+        let taint = json!([{ "key": key, "effect": "NoSchedule" }]);
+        node.spec.taints = serde_json::from_value(taint).unwrap();
+        model.put_node(node);
+        let made = planned(&model);
+        assert!(made.actions.is_empty(), "{made:?}");
+        assert_eq!(made.waiting[0].is_stuck(), never, "{made:?}");
+    }
+}
+
+fn under_maintenance(maintenance: &Value, seconds: &str) -> Model {
+    let mut model = Model::new("mesh:4x4", &json!({ "maintenance": [maintenance] }));
+    let job = model.add_job("a", "4x2", &json!({}));
+    let mut changed = model.world.jobs[&job].clone();
+    let annotations = changed.metadata.annotations.get_or_insert_default();
+    annotations.insert("pavior.dev/seconds".into(), seconds.into());
+    model.put_job(changed);
+    model.make_pods();
+    model
+}
+
+#[test]
+fn no_job_starts_that_would_run_into_maintenance() {
+    // The plan is made at second 10,000 of 1970, which is 02:46:40.
+    let times = |mut one: Value| {
+        one["from"] = json!("1970-01-01T03:00:00Z");
+        one["to"] = json!("1970-01-01T04:00:00Z");
+        one
+    };
+    let low = times(json!({ "box": "4x2@0,0" }));
+    let all = times(json!({ "nodes": ["n1-1", "n2-2", "none"] }));
+    let (long, short) = ("900", "600");
+    for (one, seconds, at) in [
+        (&low, long, Some("4x2@0,2")),
+        (&low, short, Some("4x2@0,0")),
+        (&all, long, None),
+        (&all, short, Some("4x2@0,0")),
+    ] {
+        let model = under_maintenance(one, seconds);
+        let made = planned_by(&model, &mut Memory::default());
+        let found = made.actions.first().map(|action| match action {
+            crate::plan::Action::Propose { placement, .. } => placement.at.as_str(),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(found, at, "{one} {seconds}");
+        if at.is_none() {
+            let why = &made.waiting[0].why;
+            assert!(why.contains("reserved ahead from 1970-01-01"), "{why}");
+        }
+    }
+}
+
+#[test]
+fn maintenance_that_cannot_be_read_is_a_fault_of_the_machine() {
+    let times = ["1970-01-01T03:00:00Z", "1970-01-01T04:00:00Z"];
+    for (at, from, to, word) in [
+        ("4x2@0,3", times[0], times[1], "not a box of mesh:4x4"),
+        ("4x2@0", times[0], times[1], "not a box"),
+        ("4x2@0,0", "soon", times[1], "`soon` is not a time"),
+        ("4x2@0,0", times[1], times[0], "ends before it begins"),
+    ] {
+        let one = json!({ "box": at, "from": from, "to": to });
+        let model = under_maintenance(&one, "600");
+        let mut view = View::default();
+        view.catch_up(&model);
+        let index = Index::of(&view.world);
+        let fault = plan(&index, "m", &mut Memory::default(), 0, Detail::DAEMON).unwrap_err();
+        assert!(fault.starts_with("maintenance: ") && fault.contains(word), "{fault}");
+    }
+}
+
+#[test]
+fn a_machine_with_a_check_has_a_fault_where_kueue_cannot_be_read_and_others_go_on() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    model.world.kueue.fault = Some("workloads of Kueue: not found".to_string());
+    assert!(planned(&model).actions.is_empty());
+    model.world.machines.get_mut("m").unwrap().spec.admission_check = Some("place".into());
+    let mut view = View::default();
+    view.catch_up(&model);
+    let index = Index::of(&view.world);
+    let made = |detail| plan(&index, "m", &mut Memory::default(), 0, detail);
+    let fault = made(Detail::DAEMON).unwrap_err();
+    assert_eq!(fault, "admissionCheck: workloads of Kueue: not found");
+    assert!(made(Detail::OBSERVER).is_ok(), "an observer needs no quota");
+    assert_eq!(index.world.machines["m"].name(), "m");
+}
