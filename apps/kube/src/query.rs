@@ -13,7 +13,7 @@ use crate::plan::{
     Audience, Detail, Forecast, MachineConfig, Memory, Plan, Waiting, plan, unassigned,
 };
 use crate::read::{LIVING, all, start_times};
-use crate::world::{Index, World};
+use crate::world::{Index, JobGroup, World};
 
 /// A cluster as it was read.
 pub struct Cluster {
@@ -153,7 +153,7 @@ impl Cluster {
                 Ok(made) => made,
                 Err(fault) => {
                     let groups = index.unplaced_on(machine);
-                    let jobs = groups.iter().flat_map(|group| group.jobs());
+                    let jobs = groups.iter().flat_map(JobGroup::jobs);
                     waiting.extend(jobs.map(|job| Waiting::new(job, fault.to_string())));
                     continue;
                 }

@@ -69,7 +69,11 @@ fn users_open_no_gates_and_write_no_placements() {
         cluster.get(&format!("{JOBS}/good"))["status"]["succeeded"] == 4
     });
     administrators_delete_placements(&cluster);
-    // A machine of a kind that earlier builds had is not used, and says so.
+    slices_are_a_fault(&cluster);
+}
+
+/// Checks that a machine of a kind of earlier builds is not used, and says so.
+fn slices_are_a_fault(cluster: &Cluster) {
     let slices = json!({
         "apiVersion": "pavior.dev/v1alpha1", "kind": "Machine", "metadata": { "name": "tpus" },
         "spec": { "kind": "slices" },
