@@ -8,10 +8,10 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::objects::{
-    BOX, CompactJson, GATE, GLOBAL_INDEX, Job, Machine, Node, Object, Placement, PlacementStatus,
-    Pod, SHAPE, Uid, Workload,
+    BOX, CompactJson, GATE, GLOBAL_INDEX, Job, Machine, Node, Object, ObjectRef, Placement,
+    PlacementStatus, Pod, SHAPE, Uid, Workload,
 };
-use crate::plan::{Absence, Action, ObjectRef};
+use crate::plan::{Absence, Action};
 use crate::world::World;
 
 /// An object after a change; none if it was deleted.

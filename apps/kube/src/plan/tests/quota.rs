@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::model::{Model, View};
-use crate::objects::{CONTROLLER, Job, Object as _, PlacementSpec, Uid, Workload};
-use crate::plan::{Action, Detail, Memory, ObjectRef, Plan, plan};
+use crate::objects::{CONTROLLER, Job, Object as _, ObjectRef, PlacementSpec, Uid, Workload};
+use crate::plan::{Action, Detail, Memory, Plan, plan};
 use crate::world::Index;
 
 /// A stand-in for Kueue: quota in the order of priority and creation, preemption, checks, and Jobs

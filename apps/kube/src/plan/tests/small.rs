@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::model::{Model, View};
-use crate::objects::{Object as _, PlacementSpec, Uid};
-use crate::plan::{Action, Detail, Memory, ObjectRef, Plan, plan};
+use crate::objects::{Object as _, ObjectRef, PlacementSpec, Uid};
+use crate::plan::{Action, Detail, Memory, Plan, Waiting, plan};
 use crate::world::Index;
 
 pub(super) fn planned(model: &Model) -> Plan {
@@ -87,7 +87,7 @@ fn jobs_that_cannot_be_placed_are_told_why_and_stop_no_other() {
         assert!(text.contains(word), "{text}");
         assert!(!text.contains('\u{1b}'), "{text:?}");
     }
-    assert!(made.waiting.iter().all(|one| one.is_stuck()));
+    assert!(made.waiting.iter().all(Waiting::is_stuck));
     assert_eq!(made.status.free, 0);
 }
 
