@@ -106,7 +106,8 @@ impl Trace {
             return Err(value("a log has at least one job"));
         }
         records.sort_by_key(|record| record.submit);
-        let trace = traces::Trace { names, ..traces::Trace::of_records(records) };
+        let mut trace = traces::Trace::of_records(records);
+        trace.names = names;
         Ok(Trace { trace: Arc::new(trace) })
     }
 

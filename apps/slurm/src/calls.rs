@@ -139,8 +139,8 @@ struct Process<'a> {
 
 /// The output of a command, and its exit status.
 pub(crate) struct Output {
-    pub(crate) output: Vec<u8>,
-    pub(crate) complaints: Vec<u8>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
     pub(crate) status: ExitStatus,
 }
 
@@ -177,10 +177,10 @@ impl<'a> Process<'a> {
         let command = self.program;
         let said = self.run(bounds)?;
         if said.status.success() {
-            return Ok(String::from_utf8(said.output)
+            return Ok(String::from_utf8(said.stdout)
                 .unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned()));
         }
-        let message = shown_bytes(said.complaints.trim_ascii());
+        let message = shown_bytes(said.stderr.trim_ascii());
         Err(SlurmError::Failed { command, message })
     }
 
@@ -195,16 +195,16 @@ impl<'a> Process<'a> {
             // It reads while it prints: neither pipe may fill up.
             std::thread::spawn(move || input.write_all(text.as_bytes()));
         }
-        let output = child.stdout.take().map(|output| read(output, bounds.output + 1, false));
-        let complaints = child.stderr.take().map(|output| read(output, COMPLAINTS, true));
+        let stdout = child.stdout.take().map(|output| read(output, bounds.output + 1, false));
+        let stderr = child.stderr.take().map(|output| read(output, COMPLAINTS, true));
         let outcome = (|| {
-            let output = whole(output, until).ok_or(Fault::Late)?;
-            if output.len() as u64 > bounds.output {
+            let stdout = whole(stdout, until).ok_or(Fault::Late)?;
+            if stdout.len() as u64 > bounds.output {
                 return Err(Fault::Long);
             }
-            let complaints = whole(complaints, until).ok_or(Fault::Late)?;
+            let stderr = whole(stderr, until).ok_or(Fault::Late)?;
             let status = ended(&mut child, until).ok_or(Fault::Late)?;
-            Ok(Output { output, complaints, status })
+            Ok(Output { stdout, stderr, status })
         })();
         outcome.map_err(|fault| {
             kill(&mut child);

@@ -171,7 +171,7 @@ struct Cycle<'a> {
     changes: Vec<Change>,
 }
 
-impl<'a> Cycle<'a> {
+impl Cycle<'_> {
     /// Requeues jobs that have just started on other nodes than a box of their shape. Returns the
     /// older ones, with a note.
     fn requeue(&mut self) -> Vec<IndexedNote> {

@@ -98,7 +98,7 @@ fn commands_that_wait_behind_a_slow_one_are_answered_one_after_the_other() {
 fn a_stop_does_not_wait_for_a_decision() {
     let (mut server, setup): (Server, Setup) = fresh(configure);
     let mut client = server.client();
-    let slow = decision(&mut client, Duration::from_secs(60));
+    let slow = decision(&mut client, Duration::from_mins(1));
     let before = client.seq();
     let deciding = begin(&server.address, slow);
     sleep(Duration::from_millis(500));
@@ -116,7 +116,7 @@ fn a_refusal_does_not_wait_for_forecasts_which_end_in_time() {
         configure(setup);
         setup.give_tokens(&["a", "b", "c"]);
     });
-    decision(&mut server.of("root-secret"), Duration::from_secs(120));
+    decision(&mut server.of("root-secret"), Duration::from_mins(2));
     let ask = |token: &'static str| {
         let address = server.address.clone();
         let asked = json!({ "shape": [5, 5], "estimate_s": 60 });

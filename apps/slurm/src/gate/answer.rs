@@ -35,7 +35,7 @@ pub(crate) fn loaded_gate(config: &Config) -> Result<LoadedGate, SlurmError> {
     let arguments = [&partition, &comment, "--time=1", "-o", "/dev/null", "--wrap=true"];
     let (question, environment) = (Question::Test, &[]);
     let output = Call { question, arguments: &arguments, environment }.run(BOUNDS)?;
-    Ok(read(config, output.status.success(), &output.complaints))
+    Ok(read(config, output.status.success(), &output.stderr))
 }
 
 fn read(config: &Config, is_accepted: bool, complaints: &[u8]) -> LoadedGate {

@@ -57,7 +57,7 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
 pub(crate) fn partition(name: &str) -> Result<Option<String>, SlurmError> {
     let (question, arguments) = (Question::Show, &["partition", name, "-o"]);
     let said = Call { question, arguments, environment: &[] }.run(BOUNDS)?;
-    let output = String::from_utf8_lossy(&said.output);
+    let output = String::from_utf8_lossy(&said.stdout);
     match (said.status.success(), output.contains("not found")) {
         (true, _) => Ok(Some(output.into_owned())),
         (false, true) => Ok(None),

@@ -106,5 +106,5 @@ fn ask(array: u32) -> Result<Option<u64>, SlurmError> {
     let arguments = &["job", &number, "-o"];
     let call = Call { question: Question::Show, arguments, environment: &[] };
     let said = call.run(BOUNDS)?;
-    Ok(grammar::throttle_of(&String::from_utf8_lossy(&said.output), array))
+    Ok(grammar::throttle_of(&String::from_utf8_lossy(&said.stdout), array))
 }
