@@ -91,12 +91,12 @@ pub(crate) fn carry_out(
     let input: String = changes.iter().filter(by_line).map(|change| change.lines(tell)).collect();
     let mut complaints = Vec::new();
     if !input.is_empty() {
-        complaints = operator.change(input)?.complaints;
+        complaints = operator.change(input)?.stderr;
     }
     for arguments in changes.iter().filter_map(|change| change.arguments(tell)) {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let told = operator.try_scontrol(&words)?;
-        complaints.extend(told.complaints);
+        complaints.extend(told.stderr);
     }
     let complaints = String::from_utf8_lossy(&complaints);
     let lines = complaints.lines().filter(|line| !line.trim().is_empty());

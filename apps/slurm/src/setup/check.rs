@@ -62,7 +62,7 @@ pub(crate) fn partition(name: &str) -> Result<Option<String>, SlurmError> {
         (true, _) => Ok(Some(output.into_owned())),
         (false, true) => Ok(None),
         (false, false) => {
-            let message = shown_bytes(said.complaints.trim_ascii());
+            let message = shown_bytes(said.stderr.trim_ascii());
             Err(SlurmError::Failed { command: "scontrol", message })
         }
     }
