@@ -107,10 +107,8 @@ fn why(job: &str, moved: usize) -> Result<(), Failure> {
     let mut lines = vec![format!("{namespace}/{name} {}", told.state.word())];
     lines.extend(told.at.map(|at| format!("box {at}")));
     lines.extend(told.why);
-    lines.extend(told.probably);
-    lines.extend(
-        told.starts.map(|at| format!("By the time limits alone it starts at {}.", date(at))),
-    );
+    let by_limits = told.starts.map(|at| format!("By the time limits it starts at {}.", date(at)));
+    lines.extend(told.probably.or(by_limits));
     output::plain(&(lines.join("\n") + "\n"))
 }
 

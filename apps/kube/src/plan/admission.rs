@@ -153,9 +153,9 @@ fn state_of(waits: &Waiting, until: i64, now: i64) -> (&'static str, String) {
         return ("Retry", format!("its quota is released because it has waited too long: {why}"));
     }
     let date = |at: u64| Date(std::time::Duration::from_secs(at)).to_string();
-    let when = waits.starts.map_or(String::new(), |at| {
-        format!(" By the time limits alone it starts at {}.", date(at))
-    });
+    let when = waits
+        .starts
+        .map_or(String::new(), |at| format!(" By the time limits it starts at {}.", date(at)));
     ("Pending", format!("it waits for a box: {why}{when}"))
 }
 

@@ -110,7 +110,7 @@ impl Format {
     /// # mod pavior { pub use pavior_workload as workload; }
     /// use pavior::workload::traces::Format;
     /// assert_eq!(Format::find(b"JobID|Submit|State\n", "jobs.txt"), Some(Format::Sacct));
-    /// assert_eq!(Format::find(b"; Version: 2.2\n", "-"), Some(Format::Swf));
+    /// assert_eq!(Format::find(b"; Version: 2.2\n1 x\n", "-"), Some(Format::Swf));
     /// assert_eq!(Format::find(b"# a comment\n0 4 60\n", "-"), Some(Format::Sim));
     /// assert_eq!(Format::find(b"hello\n", "log.swf"), Some(Format::Swf));
     /// assert_eq!(Format::find(b"hello\n", "log"), None);
@@ -140,8 +140,8 @@ impl Format {
             return Some(Format::Swf);
         }
         let of_columns = match found {
-            0 if first.starts_with(b";") => Some(Format::Swf),
             3..=8 if is_job => Some(Format::Sim),
+            _ if first.starts_with(b";") => Some(Format::Swf),
             _ => None,
         };
         named.or(of_columns)
