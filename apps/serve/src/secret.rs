@@ -33,7 +33,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     Read::by_ref(&mut file).take(MOST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST {
-        return Err(io::Error::other("a file of secrets has at most 1 MiB"));
+        return Err(io::Error::other("a secrets file may be at most 1 MiB"));
     }
     Ok(bytes)
 }

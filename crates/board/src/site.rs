@@ -136,7 +136,7 @@ type Body = Result<Json<Asked>, JsonRejection>;
 
 async fn explained(State(app): Shared, body: Body) -> Response {
     let Ok(Json(asked)) = body else {
-        let detail = "the body is JSON with a shape, a number of nodes or a waiting job";
+        let detail = "the body must be JSON with a shape, a number of nodes or a waiting job";
         return fault(StatusCode::BAD_REQUEST, detail);
     };
     let done = answered(&app, move |view| view.explain(&asked)).await;

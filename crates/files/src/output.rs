@@ -158,8 +158,7 @@ fn target(path: &Path) -> Result<PathBuf, FileError> {
         return Err(FileError::place(path, io::Error::other("it names no file")));
     }
     if path == Path::new("-") {
-        let reason =
-            "results go to files; /dev/stdout is standard output, and ./- a file of that name";
+        let reason = "use /dev/stdout for standard output, or ./- for a file named `-`";
         return Err(FileError::place(path, io::Error::other(reason)));
     }
     match fs::symlink_metadata(path) {

@@ -65,7 +65,7 @@ fn same_origin(headers: &HeaderMap) -> Result<(), Fault> {
     if is_here && origins < 2 && text(header::ORIGIN).is_none_or(own) {
         return Ok(());
     }
-    let detail = "requests of other hosts and origins need a token (see --token-file)";
+    let detail = "requests that name another host or origin need a token (see --token-file)";
     Err(Fault::new(StatusCode::FORBIDDEN, "other-origin", detail))
 }
 

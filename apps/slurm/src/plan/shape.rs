@@ -15,7 +15,7 @@ use crate::names::number;
 
 const NOT_WRITTEN: &str = "a shape is written as shape=4x4";
 const NO_SHAPE: &str = "its shape is not written like 4x4";
-const BAD_SIDE: &str = "a side of its shape is not 1 to 65535";
+const BAD_SIDE: &str = "a side of its shape is not between 1 and 65535";
 
 /// The longest side, in digits.
 const DIGITS: usize = 5;

@@ -22,7 +22,7 @@ impl Simulation<'_, '_, '_> {
         const RUNS: &str = "only running jobs are moved";
         let mover = self.mover.as_mut().expect("it has made the plan");
         let placed = self.dispatcher.relocate(step.job, Placement::from(step.to));
-        let from = placed.expect("each move of a plan finds its nodes free");
+        let from = placed.expect("the target nodes of every planned move are free");
         let price = mover.price(from.nodes());
         let job = &self.dispatcher.running().get(step.job).expect(RUNS).job;
         let late = Endless::Overflow { job: job.number, what: "end" };

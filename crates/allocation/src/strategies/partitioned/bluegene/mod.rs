@@ -80,7 +80,7 @@ const LINKS: OptionSpec = OptionSpec {
     key: "links",
     values: Values::Text("torus, mesh, or a letter t or m for each axis, such as ttm", is_links),
     default: "torus",
-    meaning: "along which axes partitions are rings (only axes that wrap can be)",
+    meaning: "the axes along which partitions are wired as rings (only axes that wrap)",
     bare: false,
 };
 
