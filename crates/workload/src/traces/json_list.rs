@@ -141,7 +141,7 @@ impl<R: BufRead> Read for Counted<'_, R> {
             tail.push(byte);
         }
         if state.entry.get().is_some_and(|at| state.bytes.get() - at > LONGEST_ENTRY) {
-            let reason = format!("a list entry is larger than {} MiB", LONGEST_ENTRY >> 20);
+            let reason = format!("a list entry is longer than {} MiB", LONGEST_ENTRY >> 20);
             return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
         }
         Ok(read)
