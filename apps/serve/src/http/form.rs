@@ -1,24 +1,22 @@
 //! The form of requests and replies: which parameters an address may have, what a body may be
 //! written in, and the headers that every reply has.
 
-use std::sync::Arc;
-
 use axum::body::HttpBody;
-use axum::extract::{MatchedPath, Query, Request, State};
+use axum::extract::{MatchedPath, Query, Request};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use pavior::names::unknown_name;
 use pavior::text::shown;
 
-use super::{App, Fault, openapi};
+use super::{Fault, openapi};
 
 /// The most bytes of a head.
 pub(super) const HEAD: usize = 32 << 10;
 
 /// Headers of every reply: browsers take it for what it says it is, and do not tell other sites
 /// where they come from.
-const ALWAYS: [(HeaderName, HeaderValue); 2] = [
+pub(super) const ALWAYS: [(HeaderName, HeaderValue); 2] = [
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
 ];
@@ -36,22 +34,8 @@ pub(crate) async fn checked(request: Request, next: Next) -> Result<Response, Fa
     Ok(next.run(request).await)
 }
 
-/// Refuses requests whose head is malformed, and adds the headers that every reply has.
-pub(crate) async fn with_headers(
-    State(app): State<Arc<App>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let mut response = match head(&request, app.bounds.body) {
-        Ok(()) => next.run(request).await,
-        Err(fault) => fault.into_response(),
-    };
-    response.headers_mut().extend(ALWAYS);
-    response
-}
-
 /// Checks the size of a head, the host, and the length of the body that it announces.
-fn head(request: &Request, most: usize) -> Result<(), Fault> {
+pub(super) fn head(request: &Request, most: usize) -> Result<(), Fault> {
     let headers = request.headers();
     let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
     if request.uri().to_string().len() + fields.sum::<usize>() > HEAD {

@@ -8,7 +8,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::places::{Party, Place};
-use super::{App, Fault, Peer};
+use super::{App, Fault, Peer, form};
 use crate::core::Caller;
 
 const PROBLEM: &str = "application/problem+json";
@@ -69,14 +69,18 @@ fn same_origin(headers: &HeaderMap) -> Result<(), Fault> {
     Err(Fault::new(StatusCode::FORBIDDEN, "other-origin", detail))
 }
 
-/// Measures requests, and passes `traceparent` on to the reply and to the log.
+/// Refuses requests with a malformed head, measures all requests, passes `traceparent` on to the
+/// reply and to the log, and adds the headers that every reply has.
 pub(crate) async fn observe(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = app.writer.clock.micros();
     let trace = request.headers().get(TRACEPARENT).cloned();
     let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_string());
     let path = path.unwrap_or_else(|| "other".to_string());
     let method = request.method().clone();
-    let mut response = as_problem(next.run(request).await);
+    let mut response = match form::head(&request, app.bounds.body) {
+        Ok(()) => as_problem(next.run(request).await),
+        Err(fault) => fault.into_response(),
+    };
     let took = (app.writer.clock.micros() - began) as f64 * 1e-6;
     let status = response.status().as_u16();
     app.metrics.request(&path, status, took);
@@ -85,6 +89,7 @@ pub(crate) async fn observe(State(app): State<Arc<App>>, request: Request, next:
     if let Some(trace) = trace {
         response.headers_mut().insert(TRACEPARENT, trace);
     }
+    response.headers_mut().extend(form::ALWAYS);
     response
 }
 

@@ -234,6 +234,5 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         })
         .layer(axum::extract::DefaultBodyLimit::max(most))
         .layer(from_fn_with_state(app.clone(), gate::observe))
-        .layer(from_fn_with_state(app.clone(), form::with_headers))
         .with_state(app)
 }

@@ -395,6 +395,10 @@ fn heads_that_are_malformed_or_too_large_are_refused() {
     assert!(raw(&server, foreign).contains(" 403 "));
     let strange = b"GET /v1/machine HTTP/1.1\r\nHost: \xe9\r\n\r\n";
     assert!(raw(&server, strange).contains(" 403 "));
+    let metrics = server.client().get("/metrics").text;
+    for status in [400, 403, 413, 415, 431] {
+        assert!(metrics.contains(&format!("status=\"{status}\"")), "{status}: {metrics}");
+    }
 }
 
 #[test]
