@@ -26,6 +26,8 @@ impl Writer {
             state.move_queues(self.handle.clock.now_ms(), &mut self.records);
         }
         if self.records.is_empty() {
+            // Plans have changed, and plans are not recorded.
+            self.view = None;
             self.publish();
             return Ok(());
         }

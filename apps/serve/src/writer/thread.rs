@@ -140,7 +140,8 @@ pub(super) struct Writer {
     pub(super) handle: WriterHandle,
     /// The records of the group that is being decided.
     pub(super) records: Vec<ServiceRecord>,
-    view: Option<Arc<StateView>>,
+    /// The last view, which is of the state as long as the state has no further records.
+    pub(super) view: Option<Arc<StateView>>,
     /// The number of the last snapshot, and the thread that saves one.
     saved: u64,
     saving: Option<JoinHandle<bool>>,
