@@ -91,8 +91,6 @@ pub(crate) const STEPS: &[Step] = &[
         Own(programs::slurm)),
     step("kube", 400, Wait, "build controllers viewer", "tests of the daemon with a control plane",
         Own(programs::kube)),
-    step("browser", 90, Both, "build viewer", "the page that runs the engine, in browser and Node",
-        Own(browser::problems)),
     step("clippy", 60, Both, "", "lints of all targets", Cargo(&[
         "clippy --workspace --all-targets --all-features --quiet -- -D warnings",
         // Measurements, which run only by name.
@@ -114,9 +112,11 @@ pub(crate) const STEPS: &[Step] = &[
     ])),
     step("memory", 20, One, "build", "the unsafe call under Miri, or valgrind",
         Own(programs::memory)),
+    step("browser", 90, One, "build viewer", "the page that runs the engine, in browser and Node",
+        Own(browser::problems)),
     step("readme", 60, One, "build", "shell blocks of README and first pages, in a fresh clone",
         Own(blocks::with_tested)),
-    step("python", 240, One, "build environment", "the Python package and the site",
+    step("python", 240, One, "build environment browser", "the Python package and the site",
         Own(python::problems)),
     step("openapi", 120, One, "build environment", "the OpenAPI document of the service",
         Own(openapi::problems)),
