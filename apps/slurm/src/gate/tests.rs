@@ -251,7 +251,7 @@ fn seals_know_what_was_edited() {
 
 #[test]
 fn without_modules_every_job_passes() {
-    let script = format!("(function()\n{}end)()\n", job_submit(&[]));
+    let script = format!("local function load()\n{}end\nload()\n", job_submit(&[]));
     let script = script + "print(slurm_job_submit(), slurm_job_modify())";
     let Some(said) = lua(&config(), &script, String::new()) else { return };
     assert_eq!(said, "0\t0\n");

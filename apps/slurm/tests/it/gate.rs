@@ -162,7 +162,7 @@ fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
     for (text, word) in [
         (ACCEPT.to_string(), "does not call the gate"),
         (refuses("job.time_limit > 4294967290"), "does not call the gate"),
-        (refuses("true"), "slurmctld has loaded the gate is not known"),
+        (refuses("true"), "cannot find out whether slurmctld has loaded the gate"),
         (older.to_string(), "is older than this program"),
         (format!("{ACCEPT}{load}{submit}"), "not pavior.modify"),
         (format!("{ACCEPT}{load}{submit}{modify}"), "faults: []"),
