@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Milliseconds since 1970 that do not jump while the service runs: the wall clock is read once.
-/// Copies are one clock.
+/// A clock in milliseconds since 1970 that does not jump while the service runs, because it reads
+/// the wall clock only once. Clones share the time.
 #[derive(Clone, Debug)]
 pub struct ServiceClock {
     wall_ms: u64,
     began: Instant,
-    /// Milliseconds that are added to those since the beginning.
+    /// Milliseconds that are added to the elapsed time.
     base_ms: Arc<AtomicI64>,
 }
 
@@ -21,13 +21,13 @@ impl Default for ServiceClock {
 }
 
 impl ServiceClock {
-    /// Returns a clock that shows the time of now.
+    /// Returns a clock set to the current time.
     pub fn new() -> ServiceClock {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         ServiceClock::at(since.as_millis() as u64)
     }
 
-    /// Returns a clock that shows a time.
+    /// Returns a clock set to the given time.
     pub fn at(wall_ms: u64) -> ServiceClock {
         let base_ms = Arc::new(AtomicI64::new(signed(wall_ms)));
         ServiceClock { wall_ms, began: Instant::now(), base_ms }
@@ -39,17 +39,17 @@ impl ServiceClock {
         u64::try_from(now).unwrap_or(0)
     }
 
-    /// Returns the time that the wall clock would show if it had not been set since the beginning.
+    /// Returns the time that the wall clock would show if it had not been adjusted since startup.
     pub fn wall_ms(&self) -> u64 {
         self.wall_ms.saturating_add(self.elapsed_ms())
     }
 
-    /// Lets it go on from a time.
+    /// Sets the time, from which the clock continues.
     pub fn go_on_from(&self, ms: u64) {
         self.base_ms.store(signed(ms).saturating_sub(signed(self.elapsed_ms())), Ordering::Release);
     }
 
-    /// Microseconds since the clock was made, to measure lengths.
+    /// Returns the microseconds since the clock was created, for measuring durations.
     pub fn micros(&self) -> u64 {
         self.began.elapsed().as_micros() as u64
     }

@@ -1,4 +1,5 @@
-//! Diagnoses of requests: reasons why they were refused, in the state in which that was decided.
+//! Diagnoses of requests: the reasons why they were refused, in the state in which that was
+//! decided.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -15,10 +16,10 @@ use crate::core::{BoardView, Caller, JobName, Lease, NodeCounts, StateView};
 use crate::plan::{Move, moves};
 use crate::waits;
 
-/// The most leases that are moved in a plan beside a diagnosis.
+/// The maximum number of leases moved in a plan that accompanies a diagnosis.
 const MOVED: usize = 2;
 
-/// Changes to imagine before a question.
+/// Hypothetical changes to apply before a question is answered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
     /// Leases that end.
@@ -29,7 +30,7 @@ pub(crate) struct Changes {
     pub(crate) repaired: HashSet<NodeId>,
 }
 
-/// Returns a machine of a view as the explanations see it.
+/// Returns a machine of a view in the form that explanations use.
 pub(crate) fn state(view: &StateView, board: &BoardView, changes: &Changes) -> explain::State {
     let mut state = explain::State::new(board.grid);
     for lease in view.leases_on(board) {
@@ -48,7 +49,7 @@ pub(crate) fn state(view: &StateView, board: &BoardView, changes: &Changes) -> e
     state
 }
 
-/// Returns a machine of a view as plans see it.
+/// Returns a machine of a view in the form that plans use.
 ///
 /// # Errors
 /// If its strategy cannot be built.
@@ -61,7 +62,7 @@ pub(crate) fn machine(
     state.machine(&strategy, seed).map_err(|error| error.to_string())
 }
 
-/// Returns a machine of a view without changes.
+/// Returns a machine of a view, unchanged.
 ///
 /// # Errors
 /// If its strategy cannot be built.
@@ -69,28 +70,28 @@ pub(crate) fn as_it_is(view: &StateView, board: &BoardView, seed: u64) -> Result
     machine(&state(view, board, &Changes::default()), &board.spec.strategy, seed)
 }
 
-/// Returns the time when a lease is expected to end: by its time to live, or when its job was said
-/// to end.
+/// Returns the time at which a lease expires or its job is expected to end.
 pub(crate) fn end(view: &StateView, JobId(id): JobId) -> Option<Time> {
     expected(view, view.leases.get(&id)?.end_ms())
 }
 
-/// Returns the same of a time in milliseconds: a lease that has not ended ends now at the earliest.
+/// Converts such a time from milliseconds. A lease that has not ended ends now at the earliest.
 fn expected(view: &StateView, end_ms: Option<u64>) -> Option<Time> {
     end_ms.map(|end_ms| Time(end_ms.max(view.now_ms).saturating_mul(1000)))
 }
 
-/// Returns a time of plans as replies write it.
+/// Returns a time from a plan in the format used in replies.
 pub(crate) fn instant(time: Time) -> Instant {
     Instant(time.0 / 1000)
 }
 
-/// Returns true if an unavailable node is drained. One that is imagined to fail has failed.
+/// Returns true if an unavailable node is drained. A node that fails hypothetically counts as
+/// failed.
 fn is_drained(board: &BoardView, changes: &Changes, node: NodeId) -> bool {
     board.drained.binary_search(&node.0).is_ok() && !changes.failed.contains(&node)
 }
 
-/// Returns the nodes of each kind in a state.
+/// Counts the nodes of each kind in a state.
 fn counts(board: &BoardView, state: &explain::State, changes: &Changes) -> NodeCounts {
     let unavailable = state.failed();
     let drained = unavailable.iter().filter(|&&node| is_drained(board, changes, node));
@@ -156,32 +157,32 @@ pub(crate) struct Blocker {
     nodes: u64,
 }
 
-/// A request in a state, and who asks.
+/// A request in a state, and the caller.
 pub(crate) struct Question<'a> {
     pub(crate) view: &'a StateView,
     pub(crate) board: &'a BoardView,
     pub(crate) changes: &'a Changes,
     pub(crate) request: Request,
-    /// Its position by the queue.
+    /// Its position in the queue.
     pub(crate) queued: Queued,
     pub(crate) planned: Option<PlannedStart>,
-    /// Whether moves that make room are looked for, which takes up to a second. They are told the
-    /// operator alone.
+    /// True if moves that make room should be searched for, which takes up to a second. Only the
+    /// operator sees them.
     pub(crate) plans: bool,
     pub(crate) caller: &'a Caller,
 }
 
-/// The leases of a machine, and whatever else does not depend on the request.
+/// The leases of a machine, and everything else that does not depend on the request.
 pub(crate) struct Scene {
     snapshot: Snapshot,
-    /// When each job is expected to end, by number.
+    /// The time at which each job is expected to end, by number.
     ends: Vec<(JobId, Option<Time>)>,
     counts: NodeCounts,
     largest: OnceLock<Option<Cuboid>>,
 }
 
 impl Scene {
-    /// Returns the scene of a machine as it is, by its place, without its strategy. O(leases +
+    /// Returns the current scene of a machine, given its index, without its strategy. O(leases +
     /// N/64).
     pub(crate) fn in_view(view: &StateView, index: usize) -> Scene {
         let board = &view.boards[index];
@@ -196,15 +197,15 @@ impl Scene {
         Scene { snapshot, ends, counts: view.counts(board), largest: OnceLock::new() }
     }
 
-    /// Returns the scene of a machine on which the leases of a view, or some of them, hold nodes.
+    /// Returns the scene of a machine on which some or all of the leases of a view hold nodes.
     fn of(view: &StateView, machine: &Machine, counts: NodeCounts) -> Scene {
         let snapshot = Snapshot::of(machine);
         let ends = snapshot.jobs().map(|(job, _)| (job, end(view, job))).collect();
         Scene { snapshot, ends, counts, largest: OnceLock::new() }
     }
 
-    /// Returns the time when a job is expected to end. As a rule it is asked of one job after the
-    /// other: `next` is the place of the next one.
+    /// Returns the time at which a job is expected to end. Jobs are usually looked up in order:
+    /// `next` is the index of the next one.
     fn end(&self, job: JobId, next: &Cell<usize>) -> Option<Time> {
         let is_next = self.ends.get(next.get()).is_some_and(|(other, _)| *other == job);
         let at = if is_next {
@@ -222,7 +223,7 @@ impl Scene {
 }
 
 impl Question<'_> {
-    /// Diagnoses the request in a state, after asking a strategy.
+    /// Asks a strategy, then diagnoses the request in a state.
     ///
     /// # Errors
     /// If the strategy cannot be built.
@@ -239,9 +240,9 @@ impl Question<'_> {
         Ok(self.told(&Scene::of(self.view, &machine, counts), &demand, by_count))
     }
 
-    /// Diagnoses the request, as the caller may know it: names of other tenants' leases are left
-    /// out, and when they end. If a strategy grants by count, nodes are missing, and no box is
-    /// spoken of.
+    /// Diagnoses the request and omits anything that the caller may not see: the names and end
+    /// times of other tenants' leases. If a strategy grants by count, the diagnosis mentions
+    /// missing nodes and no box.
     pub(crate) fn told(&self, scene: &Scene, demand: &Demand, by_count: bool) -> Diagnosis {
         let Question { view, board, caller, .. } = *self;
         let (grid, counts) = (&board.grid, scene.counts);
@@ -249,8 +250,7 @@ impl Question<'_> {
         let max_jobs = if self.plans && caller.tenant.is_none() { MOVED } else { 0 };
         let limits = SearchLimits::jobs(max_jobs);
         let next = Cell::new(0);
-        // The operator knows all leases. Who knows some alone is told of their ends, and of no
-        // others.
+        // The operator sees all leases. Other callers see the end times of their own leases only.
         let knows = |job| caller.tenant.is_none() || lease(view, caller, job).is_some();
         let end = |job: JobId| scene.end(job, &next).filter(|_| knows(job));
         let (queued, planned) = (self.queued, self.planned);
@@ -337,7 +337,7 @@ pub(crate) struct Choice {
     parts: Vec<Part>,
 }
 
-/// Asks a strategy for its decision about a request in a state.
+/// Asks a strategy for its decision on a request in a state.
 pub(crate) fn answer(
     grid: &Grid,
     state: &explain::State,

@@ -1,8 +1,8 @@
-//! Forecasts of waiting requests: a copy of the state that learns from every record, and is run
+//! Forecasts of waiting requests. A copy of the state learns from every record and is simulated
 //! forward.
 //!
-//! The copy is folded from the records alone, as the state is, on threads of its own. So forecasts
-//! cost the writer nothing, and a start knows what the records say that are kept.
+//! Like the state, the copy is folded from the records alone, on threads of its own. Forecasts
+//! therefore cost the writer nothing, and at startup they use everything in the retained records.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -23,19 +23,21 @@ use crate::core::{
 use crate::storage::{History, StoreError};
 use crate::writer::{Next, RecoveryError, WriterHandle, from_snapshot};
 
-/// Requests of a queue that are told when they start: the first ones.
+/// The maximum number of waiting requests per queue with a forecast: the first ones.
 const MOST: usize = 256;
-/// Forecasts are made anew after a change at most so often, and for at most a tenth of the time.
+/// The minimum time between updates of the forecasts after changes. They also take at most a tenth
+/// of the time.
 const EVERY: Duration = Duration::from_millis(200);
-/// Time for the forecasts of all machines; what takes longer has none until the next change.
+/// The time limit for the forecasts of all machines. Any that take longer are missing until the
+/// next change.
 const LONGEST: Duration = Duration::from_secs(10);
-/// Without a change they are made anew at most so often: where a median has passed.
+/// The minimum time between updates without a change, for requests whose median has passed.
 const PASSED: Duration = Duration::from_secs(5);
 
-/// Forecasts of waiting requests, and the experience with earlier ones.
+/// Forecasts of waiting requests, and the accuracy of earlier ones.
 #[derive(Default)]
 pub(crate) struct Forecasts {
-    /// Whether the records of the past have been read. Until then there are no forecasts.
+    /// True once the past records have been read. Until then there are no forecasts.
     began: AtomicBool,
     learning: Mutex<Option<Learning>>,
     known: Mutex<HashMap<String, Arc<MachineForecast>>>,
@@ -57,45 +59,45 @@ impl Starts {
 /// The last forecast of a machine.
 struct MachineForecast {
     forecast: QueueForecast,
-    /// The number of forecasts of waiting requests that were made, repeated ones included.
+    /// The number of forecasts made for waiting requests, including repeated ones.
     made: u64,
 }
 
-/// The copy.
+/// The copy of the state.
 struct Learning {
     state: ServiceState,
-    /// In the order of the machines; none for a machine on which nothing waits.
+    /// In the order of the machines; `None` for a machine with an empty queue.
     machines: Vec<Option<Forecaster>>,
     due: Vec<Due>,
 }
 
-/// The forecasts of a machine that a change may have made wrong.
+/// The forecasts of a machine that a change may have invalidated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Due {
     #[default]
     Nothing,
-    /// Those of requests that have come since.
+    /// The forecasts of requests that have arrived since.
     Requests(BTreeSet<u64>),
-    /// All.
+    /// All forecasts.
     All,
 }
 
 impl Forecasts {
-    /// Returns the forecasts of the requests that wait for a machine.
+    /// Returns the forecasts of the requests that are waiting for a machine.
     pub(crate) fn told(&self, board: &BoardView) -> Starts {
         Starts { grid: board.grid, known: lock(&self.known).get(&board.spec.name).cloned() }
     }
 
-    /// Returns the experience of each machine, and the number of forecasts of waiting requests that
-    /// were made, repeated ones included.
+    /// Returns the experience of each machine, and the number of forecasts made for waiting
+    /// requests, including repeated ones.
     pub(crate) fn experiences(&self) -> HashMap<String, (Experience, u64)> {
         let experience = |one: &MachineForecast| (one.forecast.experience, one.made);
         let known = lock(&self.known);
         known.iter().map(|(machine, one)| (machine.clone(), experience(one))).collect()
     }
 
-    /// Takes up all records that there are, and makes the forecasts anew that they change. Returns
-    /// the time to rest then, and the most if nothing changes.
+    /// Reads all new records and updates the forecasts that they change. Returns the minimum time
+    /// to wait before the next call, and the maximum if nothing changes.
     ///
     /// # Errors
     /// If the records cannot be read.
@@ -126,8 +128,7 @@ impl Forecasts {
         Ok((rest, passes.map(|passes| passes.saturating_sub(now).max(PASSED))))
     }
 
-    /// Returns the time when a request would start that comes now, after all records that there
-    /// are.
+    /// Returns the time at which a request that arrives now would start, given all records so far.
     ///
     /// # Errors
     /// If it can never be granted, or nothing is known yet ([`Unforeseen`]).
@@ -160,10 +161,10 @@ impl Forecasts {
     }
 }
 
-/// The tenant that asks, and the length.
+/// The tenant that makes a request, and its run time.
 pub(crate) struct Asks {
     pub(crate) tenant: String,
-    /// The length as it is said: the estimate, or else when it ends by itself.
+    /// The stated run time: the estimate, or else the time until the lease expires.
     pub(crate) said_ms: Option<u64>,
 }
 
@@ -176,18 +177,18 @@ impl Asks {
 /// No forecast can be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unforeseen {
-    /// The records of the past are being read.
+    /// The past records are still being read.
     NotYet,
-    /// Nothing waits for this machine.
+    /// The machine has no queue.
     NoQueue,
     /// The request can never be granted.
     Never(Refusal),
-    /// Strategy or scheduler have failed.
+    /// The strategy or the scheduler has failed.
     Failed(String),
 }
 
 impl Learning {
-    /// Returns a copy of the state after a record, which has heard of all records that are kept.
+    /// Returns a copy of the state after a record, with the experience from all retained records.
     fn begin(history: &dyn History, until: u64, seed: u64) -> Result<Learning, RecoveryError> {
         let oldest = history.oldest()?;
         let limits = ServiceLimits::default();
@@ -205,7 +206,7 @@ impl Learning {
         Ok(copy)
     }
 
-    /// Takes up machines that are new, with what they hold already, and the schedulers of now.
+    /// Adds new machines with the jobs that already hold nodes, and updates the schedulers.
     fn meet(&mut self) {
         self.machines.resize_with(self.state.boards.len(), || None);
         self.due = vec![Due::All; self.machines.len()];
@@ -228,7 +229,7 @@ impl Learning {
         }
     }
 
-    /// Hears of a record, and changes the copy by it.
+    /// Learns from a record and applies it to the copy.
     fn take(&mut self, record: &ServiceRecord) -> Result<(), crate::core::FoldError> {
         self.hear(record);
         self.state.apply(record)?;
@@ -238,7 +239,8 @@ impl Learning {
         Ok(())
     }
 
-    /// Tells the forecaster of a machine about a record. The state is as it was before.
+    /// Passes a record to the forecaster of its machine. The state must be as it was before the
+    /// record.
     fn hear(&mut self, record: &ServiceRecord) {
         let at = Time(record.at_ms * 1000);
         match &record.event {
@@ -307,8 +309,8 @@ impl Learning {
         }
     }
 
-    /// Notes forecasts that are due. A new request changes no other's: they are made with later
-    /// arrivals. Anything else may change all.
+    /// Marks forecasts as due. A new request changes no other request's forecast, because forecasts
+    /// already allow for later arrivals. Anything else may change all of them.
     fn change(&mut self, machine: &str, request: Option<u64>) {
         let Some(index) = self.state.board_index(Some(machine)) else { return };
         match (request, &mut self.due[index]) {
@@ -319,7 +321,7 @@ impl Learning {
         }
     }
 
-    /// Takes up the records that have come since.
+    /// Reads the records that have been written since.
     fn catch_up(&mut self, writer: &WriterHandle, seed: u64) -> Result<(), RecoveryError> {
         loop {
             match writer.after(self.state.seq()) {
@@ -336,8 +338,8 @@ impl Learning {
         }
     }
 
-    /// Returns the forecasts now, by machine. Only those are made anew that may have changed: by a
-    /// record, or since the time has come to their median, and the request still waits.
+    /// Returns the current forecasts, by machine. A forecast is recomputed only if a record may
+    /// have changed it, or if its median has passed and the request is still waiting.
     fn forecasts(
         &mut self,
         before: &HashMap<String, Arc<MachineForecast>>,
@@ -424,7 +426,7 @@ pub(crate) async fn foresee(app: Arc<crate::http::App>) {
     }
 }
 
-/// Returns a time as it is written in replies.
+/// Returns a time in the format used in replies.
 fn date(time: Time) -> String {
     Instant(time.0 / 1000).to_string()
 }
@@ -442,13 +444,13 @@ fn kind_of_waiting(waiting: &WaitingRequest) -> Kind {
     kind(&waiting.tenant, waiting.requested, waiting.estimate_ms.or(waiting.ttl_ms))
 }
 
-/// Tenants are told apart by a digest: 64 bits are enough for those of a service.
+/// Tenants are identified by a digest: 64 bits are enough for the tenants of a service.
 fn kind(tenant: &str, nodes: u32, said_ms: Option<u64>) -> Kind {
     let user = BuildHasherDefault::<DefaultHasher>::default().hash_one(tenant);
     Kind { user: Some(user), nodes, estimate: said_ms.map(micros) }
 }
 
-/// Returns a job that the scheduler takes to run as long as its kind is said to, or for ever.
+/// Returns a job that, for the scheduler, runs as long as its kind states, or forever.
 fn job(id: JobId, request: Request, arrival: Time, kind: &Kind) -> Job {
     let estimate = kind.estimate.unwrap_or_else(|| estimate(None, None));
     Job {

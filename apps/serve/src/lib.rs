@@ -5,8 +5,8 @@
 //!                             ^ State = fold of the records
 //! ```
 //!
-//! [`core`] decides and folds, without a clock, a file or a socket. [`lines`] asks it over JSON
-//! lines. The feature `http` adds the service: [`storage`] keeps records, [`writer`] is the one
+//! [`core`] decides and folds, without a clock, a file or a socket. [`lines`] exposes it as JSON
+//! lines. The feature `http` adds the service: [`storage`] stores records, [`writer`] is the only
 //! thread that decides, and `http` answers callers. The feature `postgres` adds a shared store.
 
 #[cfg(feature = "http")]

@@ -1,13 +1,13 @@
-//! The limit of open files, and how many connections fit below it.
+//! The limit on open files, and the number of connections that fit below it.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files that are not connections: the journal, snapshots, what is read back, the lock, the
-/// database, the listener and the runtime's own.
+/// Files that are not connections: the journal, snapshots, files that are being read, the lock, the
+/// database, the listener and those of the runtime.
 const RESERVE: u64 = 64;
 
-/// Raises the limit of open files as far as the system lets this process; how many connections fit
-/// below it beside the files of the service, `wanted` at most.
+/// Raises the limit on open files as far as the system permits, and returns the number of
+/// connections that fit below it together with the service's own files, at most `wanted`.
 pub(crate) fn connections(wanted: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
@@ -18,7 +18,7 @@ pub(crate) fn connections(wanted: usize) -> usize {
             limit.current
         }
     };
-    // No limit at all is `None`.
+    // `None` means no limit.
     let Some(files) = current else { return wanted };
     let fit = fitting(files).min(wanted);
     if fit < wanted {
@@ -32,9 +32,9 @@ pub(crate) fn connections(wanted: usize) -> usize {
     fit
 }
 
-/// Connections below a number of files.
+/// Returns the number of connections that fit below a number of files.
 fn fitting(files: u64) -> usize {
-    // With very few files, half are connections.
+    // If there are very few files, half of them are connections.
     let reserve = RESERVE.min(files / 2);
     usize::try_from(files - reserve).unwrap_or(usize::MAX).max(1)
 }

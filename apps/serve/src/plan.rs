@@ -8,11 +8,11 @@ use crate::core::JobName;
 use crate::core::reply::{Part, parts};
 
 /// Returns the cheapest way to make room for a request on a machine whose jobs weigh their nodes.
-/// It goes into whichever of the boxes that its freedom allows, without one into its box, turned if
-/// the limits say so. Of boxes that cost the same the first is taken.
+/// The request may go into any box that its freedom allows; without a freedom, into its own box,
+/// turned if the limits allow it. Among boxes of equal cost the first is chosen.
 ///
 /// # Errors
-/// If sets that are no boxes are allowed: plans are for boxes.
+/// If sets of nodes that are not boxes are allowed: plans require boxes.
 pub(crate) fn unblocked(
     machine: &Machine,
     request: &Request,
@@ -58,7 +58,7 @@ pub(crate) struct Move {
 }
 
 impl Plan {
-    /// Returns an answer of the search; `name` is what callers call a job.
+    /// Converts an answer of the search; `name` returns the callers' name for a job.
     pub(crate) fn of(grid: &Grid, answer: &Planned, name: impl Fn(JobId) -> JobName) -> Plan {
         let plan = answer.plan.as_ref();
         Plan {
@@ -72,7 +72,7 @@ impl Plan {
     }
 }
 
-/// Moves, as callers see them; `name` is what they call a job.
+/// Converts moves for callers; `name` returns their name for a job.
 pub(crate) fn moves(
     grid: &Grid,
     steps: &[answers::Move],

@@ -1,22 +1,22 @@
-//! Files that their owner alone may read: tokens, keys, passwords.
+//! Files that only their owner may read: tokens, keys, passwords.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The most bytes of such a file: a device without an end is refused.
+/// The maximum size of such a file in bytes, so that endless devices are refused.
 const MOST: u64 = 1 << 20;
 
-/// Reads a file that its owner alone may read, who is root or the user of this process.
+/// Reads a file that only its owner may read, who must be root or the user of this process.
 ///
 /// # Errors
-/// If it cannot be read, or others could read or change it; then the sentence says how to mend it.
+/// If it cannot be read, or others could read or change it; the message then says how to fix that.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
-    // The open file is looked at: another could be put in its place meanwhile.
+    // The metadata of the open file: another file could replace it meanwhile.
     let found = file.metadata()?;
-    // A pipe or a device is not kept anywhere.
+    // A pipe or a device is not stored anywhere.
     let kept = found.is_file();
     let (shown, own) = (path.display(), rustix::process::geteuid().as_raw());
     if kept && found.uid() != own && found.uid() != 0 {

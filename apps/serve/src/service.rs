@@ -1,4 +1,4 @@
-//! The service as a whole: opened, started, stopped.
+//! The whole service: opening, starting, stopping.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -30,64 +30,64 @@ use crate::storage::{
 };
 use crate::writer::{self, RecoveryError, Tuning, Unavailable, recover};
 
-/// A standby takes over after 3 s without a sign of life, which the server that decides gives while
-/// no decision takes longer than a minute.
+/// A standby takes over after 3 s without a heartbeat. The deciding server sends heartbeats as long
+/// as no decision takes longer than a minute.
 #[cfg(feature = "postgres")]
 const PATIENCE: Patience =
     Patience { silence: Duration::from_secs(3), hang: Duration::from_mins(1) };
-/// The time for what the writer is doing when the service stops. It may be killed at any moment:
-/// nothing that it has not recorded was acknowledged.
+/// The time for the writer to finish when the service stops. It may be killed at any moment,
+/// because nothing that it has not recorded was acknowledged.
 const FINISH: Duration = Duration::from_millis(300);
 
 /// The options of a service.
 #[derive(Clone, Debug)]
 pub struct ServiceOptions {
-    /// The machines; those of the data if there are none.
+    /// The machines; if empty, those in the data.
     pub machines: Vec<MachineSpec>,
-    /// A strategy for the machines of the data, where no machines are given.
+    /// A strategy for the machines in the data, if no machines are given.
     pub strategy: Option<String>,
-    /// A scheduler for the same.
+    /// A scheduler for the machines in the data, if no machines are given.
     pub scheduler: Option<String>,
-    /// The folder of the records.
+    /// The data folder.
     pub data: PathBuf,
-    /// The store: `embedded`, or the address of a PostgreSQL database; embedded if left out.
+    /// The store: `embedded`, or the address of a PostgreSQL database; embedded if omitted.
     pub store: Option<String>,
-    /// A file with the password of the database.
+    /// A file with the database password.
     pub store_password: Option<PathBuf>,
-    /// The address to listen at; `unix:DATA/pavior.sock` if left out.
+    /// The address to listen on; `unix:DATA/pavior.sock` if omitted.
     pub listen: Option<String>,
-    /// A file of tokens.
+    /// A token file.
     pub token_file: Option<PathBuf>,
     /// Certificates.
     pub tls: Option<Tls>,
-    /// The most nodes of a tenant.
+    /// The maximum number of nodes per tenant.
     pub quota: Option<u64>,
     /// Limits on callers.
     pub bounds: HttpBounds,
-    /// The writer's queues, and how much history is kept.
+    /// The sizes of the writer's queues, and the amount of history kept.
     pub tuning: Tuning,
-    /// The seed of strategies that draw.
+    /// The seed for strategies that use random numbers.
     pub seed: u64,
 }
 
-/// Why a service does not start, or ends.
+/// Errors that prevent a service from starting, or end it.
 #[derive(Debug, Error)]
 pub enum ServiceError {
-    /// A mistake of the user.
+    /// An error by the user.
     #[error("{0}")]
     Usage(String),
-    /// The address.
+    /// An error with the address.
     #[error(transparent)]
     Listen(#[from] ListenError),
-    /// The records.
+    /// An error with the records.
     #[error(transparent)]
     Start(#[from] RecoveryError),
-    /// The system.
+    /// A system error.
     #[error("{what}: {error}")]
     Io {
         /// The step that failed.
         what: String,
-        /// Why it failed.
+        /// The cause.
         error: io::Error,
     },
 }
@@ -99,7 +99,7 @@ impl From<StoreError> for ServiceError {
 }
 
 impl ServiceError {
-    /// Returns true if the user has to change what was asked for.
+    /// Returns true if the user has to change the options.
     pub fn is_usage(&self) -> bool {
         match self {
             ServiceError::Usage(_) => true,
@@ -110,8 +110,8 @@ impl ServiceError {
     }
 }
 
-/// Serves until it is told to stop (SIGTERM or SIGINT). Its address is the first line that is
-/// printed to `output`.
+/// Serves until it is stopped (SIGTERM or SIGINT). The first line printed to `output` is the
+/// address.
 ///
 /// # Errors
 /// If it cannot start.
@@ -119,8 +119,8 @@ pub fn run(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), Servi
     run_under(ServiceClock::new(), options, output)
 }
 
-/// [`run`] under a clock that the caller keeps a copy of, and may set forward: a replay of a log
-/// does so.
+/// Does the same as [`run`] with a given clock. The caller keeps a clone and may set it forward, as
+/// a replay of a log does.
 ///
 /// # Errors
 /// If it cannot start.
@@ -133,7 +133,7 @@ pub fn run_under(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| io_error("the runtime", error))?;
     let served = runtime.block_on(serve(clock, options, output));
-    // Explanations and decisions that still run need not be waited for: nobody was told of them.
+    // Explanations and decisions that are still running can be abandoned: no one was told of them.
     runtime.shutdown_timeout(Duration::from_millis(100));
     served
 }
@@ -158,7 +158,7 @@ async fn serve(
         None => Address::Unix(options.data.join("pavior.sock")),
     };
     let listener = Listener::bind(&address, options.tls.as_ref(), access.asks()).await?;
-    // A start that fails records nothing: what can still be refused was tried before this.
+    // A failed startup must not record anything: everything that can fail was tried before this.
     if unavailable.is_none() {
         let own = options.clone();
         let configured = tokio::task::spawn_blocking(move || {
@@ -177,7 +177,7 @@ async fn serve(
     let bounds = HttpBounds { connections, ..options.bounds.clone() };
     let app = App::new(writer.clone(), access, bounds, machines, stopping, options.seed);
     let app = Arc::new(app);
-    // Before anybody knows the address: a stop is no failure from then on.
+    // Before anyone knows the address: from then on a stop is not a failure.
     let caught = |kind| signal(kind).map_err(|error| io_error("signals", error));
     let mut terminate = caught(SignalKind::terminate())?;
     let mut interrupt = caught(SignalKind::interrupt())?;
@@ -192,10 +192,10 @@ async fn serve(
         _ = interrupt.recv() => {}
     }
     tracing::info!("stopping");
-    // Watchers and the listener are told first; what waits for the writer is still answered.
+    // Watchers and the listener stop first; commands waiting for the writer are still answered.
     let _ = stop.send(true);
     let _ = serving.await;
-    // The connections of a store may not be closed on a thread of the runtime.
+    // A store's connections must not be closed on a thread of the runtime.
     let ended = tokio::task::spawn_blocking(move || {
         writer.stop();
         drop(thread.join());
@@ -206,7 +206,7 @@ async fn serve(
     Ok(())
 }
 
-/// A store, and why this server does not decide, if so.
+/// A store, and the reason why this server does not decide, if any.
 type Opened = (Box<dyn RecordStore>, Option<Unavailable>);
 
 fn store(options: &ServiceOptions) -> Result<Opened, ServiceError> {
@@ -226,7 +226,7 @@ fn store(options: &ServiceOptions) -> Result<Opened, ServiceError> {
         Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
             database(url, options.store_password.as_deref(), folder)
         }
-        // It may be an address with a password, mistyped: no more than its beginning is shown.
+        // It may be a mistyped address with a password: only its beginning is shown.
         Some(other) => {
             let shown: String = other.chars().take_while(char::is_ascii_alphanumeric).collect();
             let form = "it is `embedded` or postgres://USER@HOST/DATABASE";
@@ -235,7 +235,7 @@ fn store(options: &ServiceOptions) -> Result<Opened, ServiceError> {
     }
 }
 
-/// Returns a store that several servers share.
+/// Opens a store that several servers share.
 #[cfg(feature = "postgres")]
 fn database(
     url: &str,
@@ -273,7 +273,7 @@ fn connection(url: &str, file: Option<&Path>) -> Result<postgres::Config, Servic
     Ok(config)
 }
 
-/// Reads the records back.
+/// Recovers the state from the records.
 fn open(
     options: &ServiceOptions,
     limits: &ServiceLimits,
@@ -285,7 +285,7 @@ fn open(
         if unavailable.is_none() || !state.machines().is_empty() {
             return Ok((state, (store, unavailable)));
         }
-        // The server that decides has not recorded its machines yet, or is gone.
+        // The deciding server has not recorded its machines yet, or has stopped.
         std::thread::sleep(Duration::from_millis(100));
         if store.retry().is_ok() {
             unavailable = None;
@@ -293,7 +293,7 @@ fn open(
     }
 }
 
-/// Gives the machines their strategies and schedulers of now; what is new is recorded.
+/// Updates the strategies and schedulers of the machines; changes are recorded.
 fn configure(
     options: &ServiceOptions,
     state: &mut ServiceState,
@@ -322,11 +322,11 @@ fn configure(
     if wanted == known {
         return Ok(());
     }
-    // Tried on a copy first: what cannot be done is not recorded.
+    // Tried on a copy first: an impossible change must not be recorded.
     state.configure(&wanted).map_err(RecoveryError::State)?;
     let event = Event::Configured { machines: wanted };
     let wall_ms = ServiceClock::new().now_ms();
-    // A clock that is in doubt is not believed here either.
+    // A clock in doubt is not trusted here either.
     let at_ms = match state.seq() {
         0 => wall_ms,
         _ => options.tuning.clock.now(wall_ms, state.now_ms()),
@@ -359,7 +359,7 @@ fn io_error(what: &str, error: io::Error) -> ServiceError {
     ServiceError::Io { what: what.to_string(), error }
 }
 
-/// Lines for people on standard error; `PAVIOR_LOG=debug` shows every request.
+/// Sets up logging to standard error for humans; `PAVIOR_LOG=debug` shows every request.
 fn log() {
     let level = match std::env::var("PAVIOR_LOG").as_deref() {
         Ok("debug") => tracing::Level::DEBUG,
@@ -367,6 +367,6 @@ fn log() {
         Ok("error") => tracing::Level::ERROR,
         _ => tracing::Level::INFO,
     };
-    // Another part of the program may have set it up already.
+    // Another part of the program may have set up logging already.
     let _ = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr).try_init();
 }

@@ -11,10 +11,10 @@ use crate::core::reply::{Other, WaitsFor, WaitsForKind};
 use crate::core::{BoardView, Caller, ServedMachine, StateView, WaitingRequest, micros};
 use crate::diagnose::{self, instant};
 
-/// A duration that stands for that of a job without an estimate: 50 years.
+/// The duration assumed for a job without an estimate: 50 years.
 const ENDLESS: Time = Time(50 * 365 * 24 * 3600 * 1_000_000);
 
-/// Returns what the requests of a machine's queue wait for ([`answers::waits`]).
+/// Returns the reasons why the requests in a machine's queue are waiting ([`answers::waits`]).
 ///
 /// # Errors
 /// If the strategy cannot be built.
@@ -33,14 +33,14 @@ pub(crate) fn waits(
     Ok(found.into_iter().map(|(job, why)| (job.0, why)).collect())
 }
 
-/// The reasons why the requests of a machine are waiting, by their numbers.
+/// The reasons why the requests of a machine are waiting, by request number.
 pub(crate) type Waits = HashMap<u64, Why>;
 
-/// The last answers, machine by machine: readers that ask in the same state share one.
+/// The latest answer for each machine, shared by readers that ask in the same state.
 #[derive(Default)]
 pub(crate) struct WaitsCache(Mutex<HashMap<String, Answer>>);
 
-/// An answer: the record after which it holds, and when it was given.
+/// An answer, with the record after which it is valid and the time of its creation.
 struct Answer {
     seq: u64,
     at_ms: u64,
@@ -48,10 +48,10 @@ struct Answer {
 }
 
 impl WaitsCache {
-    /// The time that an answer holds in one state: planned starts come nearer.
+    /// The time for which an answer is valid in one state: planned starts come closer.
     const HOLDS_MS: u64 = 1000;
 
-    /// As [`waits`].
+    /// Returns the cached answer of [`waits`], or computes it.
     pub(crate) fn of(
         &self,
         view: &StateView,
@@ -73,7 +73,7 @@ impl WaitsCache {
     }
 }
 
-/// The names of jobs and times in replies to a caller: names of other tenants' are left out.
+/// The names of jobs and times in replies to a caller. Other tenants' names are omitted.
 pub(crate) struct Names<'a> {
     view: &'a StateView,
     board: &'a BoardView,
@@ -82,7 +82,7 @@ pub(crate) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Makes the names of a machine, in O(waiting requests).
+    /// Collects the names on a machine, in O(waiting requests).
     pub(crate) fn of(view: &'a StateView, board: &'a BoardView, caller: &'a Caller) -> Names<'a> {
         let here = view.waiting.iter().filter(|one| one.machine == board.spec.name);
         let waiting = here.map(|one| (one.id, &**one)).collect();
@@ -95,7 +95,7 @@ impl<'a> Names<'a> {
         found.filter(|one| self.caller.may_touch(&one.tenant))
     }
 
-    /// Returns the name of a lease or a request in a sentence.
+    /// Returns the name of a lease or a request for use in a sentence.
     fn job(&self, job: JobId) -> String {
         let waiting = self.waiting(job).map(|one| &one.job);
         let name = waiting

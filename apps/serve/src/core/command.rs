@@ -9,7 +9,7 @@ use super::{Problem, Reason};
 /// The sender of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// The tenant; `None` is the operator, who sees and may do everything.
+    /// The tenant; `None` is the operator, who sees everything and may do everything.
     pub tenant: Option<String>,
 }
 
@@ -22,7 +22,7 @@ impl Caller {
         self.tenant.as_deref().is_none_or(|own| own == tenant)
     }
 
-    /// Checks that the caller is the operator, who alone is told how leases could move.
+    /// Checks that the caller is the operator: no one else may see how leases could move.
     #[cfg(feature = "http")]
     pub(crate) fn may_see_moves(&self) -> Result<(), Problem> {
         let detail = "only the operator may see how to move leases";
@@ -33,15 +33,15 @@ impl Caller {
     }
 }
 
-/// A key that a client gives to a command, so that sending it twice does it once.
+/// A key that a client gives to a command, so that a command sent twice is carried out once.
 #[derive(Clone, Debug)]
 pub struct IdempotencyKey {
-    /// The key, as the client wrote it. Tenants' keys are apart.
+    /// The key, as the client wrote it. Each tenant has its own keys.
     pub key: String,
-    /// A digest of the command; the same key with another command is an error.
+    /// A digest of the command; using the same key for another command is an error.
     pub digest: u64,
-    /// The function by which the interface of the client writes the reply, which is kept as it was
-    /// written.
+    /// The function with which the client's interface formats the reply, which is stored in that
+    /// form.
     pub write: fn(&Reply) -> Written,
 }
 
@@ -54,20 +54,20 @@ pub struct LeaseRequest {
     pub ask: Ask,
     /// The freedom to place it; `None` leaves that to the strategy.
     pub freedom: Option<Freedom>,
-    /// The length in milliseconds; `None` is until it is ended.
+    /// The time to live in milliseconds; `None` means until it is ended.
     pub ttl_ms: Option<u64>,
-    /// The time that the job is said to run, for schedulers; `None` is the time to live.
+    /// The expected run time of the job, for schedulers; `None` means the time to live.
     pub estimate_ms: Option<u64>,
-    /// For whom; `None` is the caller.
+    /// The tenant that gets the lease; `None` is the caller.
     pub tenant: Option<String>,
     /// The client's name for the job.
     pub job: Option<JobName>,
-    /// Whether to wait in the queue if it cannot start now.
+    /// True to wait in the queue if it cannot start now.
     pub wait: bool,
 }
 
 impl LeaseRequest {
-    /// Makes a request of the caller for nodes of the first machine, which does not wait.
+    /// Creates a request by the caller for nodes of the first machine, which does not wait.
     pub fn of(ask: Ask) -> LeaseRequest {
         LeaseRequest {
             machine: None,
@@ -82,40 +82,40 @@ impl LeaseRequest {
     }
 }
 
-/// A change of a node.
+/// A change to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeChange {
-    /// It is broken: a lease that holds it keeps it, and then it is unavailable.
+    /// It is broken: a lease that holds it keeps it; after that it is unavailable.
     Fail,
     /// It is available again, whether it had failed or was drained.
     Repair,
-    /// It is to be free for maintenance: as a failure, but under another name.
+    /// It should become free for maintenance: like a failure, but under another name.
     Drain,
 }
 
-/// Nodes to be reserved ahead.
+/// Nodes to reserve in advance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReservationRequest {
     /// The machine's name; `None` is the first.
     pub machine: Option<String>,
     /// The boxes, which may overlap.
     pub parts: Vec<Cuboid>,
-    /// When the nodes are to be free, in milliseconds since 1970; `None` is now.
+    /// The time from which the nodes should be free, in milliseconds since 1970; `None` is now.
     pub from_ms: Option<u64>,
-    /// When jobs may run on them again.
+    /// The time from which jobs may run on them again.
     pub to_ms: u64,
     /// Its name.
     pub name: Option<String>,
 }
 
-/// Commands of callers; each is decided at once and as a whole.
+/// Commands of callers; each is decided immediately and atomically.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Asks for nodes.
     Lease(LeaseRequest),
-    /// Takes over nodes that are in use already, whatever the strategy would have proposed.
+    /// Takes over nodes that are in use already, regardless of the strategy.
     Hold {
-        /// The machine, the time to live, tenant and job; the rest is not looked at.
+        /// The machine, time to live, tenant and job; everything else is ignored.
         request: LeaseRequest,
         /// The boxes.
         parts: Vec<Cuboid>,
@@ -124,16 +124,16 @@ pub enum Command {
     End {
         /// The lease.
         id: u64,
-        /// Its fencing token; not needed for a request that waits.
+        /// Its fencing token; not needed for a waiting request.
         epoch: Option<u64>,
     },
-    /// Prolongs a lease.
+    /// Extends a lease.
     Renew {
         /// The lease.
         id: u64,
         /// Its fencing token.
         epoch: u64,
-        /// The new time to live from now; `None` is the one that it was granted with.
+        /// The new time to live from now; `None` is the one with which it was granted.
         ttl_ms: Option<u64>,
     },
     /// Changes a node.
@@ -145,22 +145,22 @@ pub enum Command {
         /// The change.
         change: NodeChange,
     },
-    /// Reserves nodes ahead.
+    /// Reserves nodes in advance.
     Reserve(ReservationRequest),
-    /// Gives up a reservation.
+    /// Cancels a reservation.
     Unreserve {
         /// The reservation.
         id: u64,
     },
-    /// Carries out commands in order, each on its own, at one instant. Ends that stand together
-    /// free their nodes together: what waits is offered the nodes of all of them at once.
+    /// Carries out commands in order, independently, at one instant. Consecutive ends free their
+    /// nodes together: waiting requests are offered the nodes of all of them at once.
     Batch(Vec<Command>),
-    /// Keeps the reply to a refused command under its key, once it has been diagnosed.
+    /// Stores the reply to a refused command under its key, once it has been diagnosed.
     Keep(Written),
-    /// Ends the doubt about the clock (operator); the time of the command is that of the clock.
+    /// Confirms a clock that is in doubt (operator); the time of the command is the clock's time.
     ConfirmClock,
-    /// Notes the time; sent by the service's own clock.
+    /// Records the time; sent by the service's own clock.
     NoteTime,
-    /// Lets leases expire and the queue move; sent by the service's own clock.
+    /// Expires leases and advances the queue; sent by the service's own clock.
     Tick,
 }

@@ -1,20 +1,20 @@
-//! Leases that have ended: remembered for a while, so that their holders are told apart from
-//! strangers.
+//! Leases that have ended. They are remembered for a while, so that their former holders can be
+//! distinguished from strangers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// The most that are remembered.
+/// The maximum number of leases that are remembered.
 const MOST: usize = 10_000;
 
-/// The leases that ended last. If there are too many, the tenant with most of them loses its
-/// oldest. So no tenant pushes out more than its own part of the whole.
+/// The leases that ended last. If there are too many, the tenant with the most loses its oldest
+/// one. Thus no tenant displaces the leases of tenants with fewer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ended {
-    /// Leases and tenants, in the order of their ends.
+    /// Leases and tenants, in the order in which the leases ended.
     order: BTreeMap<u64, (u64, String)>,
     next: u64,
     leases: HashMap<u64, u64>,
-    /// Places in the order, by tenant; and the tenants by their number.
+    /// The positions in `order`, by tenant; and the tenants by their number of leases.
     shares: HashMap<String, VecDeque<u64>>,
     by_count: BTreeSet<(usize, String)>,
 }
@@ -56,7 +56,7 @@ impl Ended {
         self.order.get(place).map(|(_, tenant)| tenant.as_str())
     }
 
-    /// Leases and tenants, in the order of their ends.
+    /// Returns leases and tenants, in the order in which the leases ended.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &str)> {
         self.order.values().map(|(id, tenant)| (*id, tenant.as_str()))
     }

@@ -1,36 +1,36 @@
-//! Epochs: the fencing tokens of leases and of requests that wait.
+//! Epochs: the fencing tokens of leases and of waiting requests.
 //!
-//! An epoch is one integer below 2^53, so that every reader of JSON takes it as it is. Each is one
-//! more than the one before, and whenever a server begins to decide they go on from its wall clock:
+//! An epoch is one integer below 2^53, which every JSON parser reads exactly. Each is one more than
+//! the one before, and whenever a server begins to decide, epochs continue from its wall clock:
 //!
 //! ```text
 //! epoch   milliseconds since 2025, times 4096
 //! ```
 //!
-//! So a restored copy of the data, or a server that takes over, gives epochs beyond all that were
-//! given before it began, also those that are not in its data. For that to fail, the one before it
-//! would have to grant more than 4096 leases in every millisecond of its life, or the clock would
-//! have to be behind. A clock that is behind the last epoch is not believed. Epochs then continue
-//! from the last one, by a random step of up to 2^30. So two copies of the same data give different
-//! epochs.
+//! Thus a restored copy of the data, or a server that takes over, issues epochs greater than any
+//! that were issued before it began, including those missing from its data. This would only fail if
+//! the previous server had granted more than 4096 leases in every millisecond of its life, or if
+//! the clock were behind. A clock that is behind the last epoch is not trusted. Epochs then
+//! continue from the last one, after a random step of up to 2^30. Therefore two copies of the same
+//! data issue different epochs.
 //!
 //! Epochs stay below 2^53. A clock beyond the ceiling (in 2094) counts as the ceiling, and random
-//! steps end there. The 2^46 epochs above it are taken one by one, which takes two years at a
-//! million grants a second.
+//! steps end there. The 2^46 epochs above it are used one by one, which takes two years at a
+//! million grants per second.
 
 /// 2025-01-01, in milliseconds since 1970.
 const ORIGIN_MS: u64 = 1_735_689_600_000;
-/// Epochs to a millisecond, as a power of two.
+/// The number of epochs per millisecond, as a power of two.
 const PER_MS: u32 = 12;
-/// The largest integer that every reader of JSON takes as it is.
+/// The largest integer that every JSON parser reads exactly.
 pub(crate) const MOST: u64 = (1 << 53) - 1;
-/// Up to here epochs follow the clock.
+/// The epoch up to which epochs follow the clock.
 const CEILING: u64 = (1 << 53) - (1 << 46);
-/// A random step has fewer than these.
+/// The upper bound of a random step (exclusive).
 const STEP: u64 = 1 << 30;
 
-/// Returns the epoch after which a server goes on that begins to decide: `last` is the last one in
-/// its data, `wall_ms` the wall clock, and `random` differs from start to start.
+/// Returns the epoch after which a server continues when it begins to decide: `last` is the last
+/// one in its data, `wall_ms` the wall clock, and `random` differs on each startup.
 pub(crate) fn begin(last: u64, wall_ms: u64, random: u64) -> u64 {
     let since = wall_ms.saturating_sub(ORIGIN_MS).min(CEILING >> PER_MS);
     let by_clock = since << PER_MS;
@@ -52,13 +52,13 @@ mod tests {
 
     #[test]
     fn a_restored_copy_is_beyond_what_the_original_granted() {
-        // The original began a day ago, and granted 30,000 leases a second since.
+        // The original started a day ago, and has granted 30,000 leases per second since.
         let original = begin(77, NOW - 86_400_000, 1);
         let granted = original + 30_000 * 86_400;
         for copied_at in [77, original, original + 1000] {
             assert!(begin(copied_at, NOW, 2) > granted);
         }
-        // As many starts as can be within one second, each with grants of its own.
+        // As many startups as are possible within one second, each with its own grants.
         let mut last = 0;
         for start in 0..1000 {
             let next = begin(last, NOW + start, start * 77);
@@ -85,10 +85,10 @@ mod tests {
                 assert!(last <= CEILING + STEP);
             }
         }
-        // From the ceiling on there is no step: every one of the 2^46 is a grant.
+        // Beyond the ceiling there are no steps: each of the 2^46 epochs is a grant.
         assert_eq!(begin(CEILING + STEP, u64::MAX, 7), CEILING + STEP);
         const { assert!(MOST - CEILING - STEP > 1 << 45) };
-        // A clock that is always behind: eight million starts fit before the ceiling.
+        // A clock that is always behind: eight million startups fit below the ceiling.
         let behind = begin(0, NOW, 0);
         assert!((CEILING - behind) / STEP > 5_000_000);
     }

@@ -12,16 +12,16 @@ use super::{KeptBody, Lease, MachineSpec, Reservation, WaitingRequest};
 pub struct ServiceRecord {
     /// Its number, from 1, without gaps.
     pub seq: u64,
-    /// When it was decided, in milliseconds since 1970; never less than the one before.
+    /// The time of the decision, in milliseconds since 1970; never earlier than the record before.
     pub at_ms: u64,
     /// The decision.
     pub event: Event,
-    /// The reply to the command that made it, if the client gave the command a key.
+    /// The reply to the command that caused it, if the client gave the command a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptReply>,
 }
 
-/// A reply that a client may ask for again.
+/// A reply that a client may request again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeptReply {
@@ -37,68 +37,68 @@ pub struct KeptReply {
     pub body: KeptBody,
 }
 
-/// Why a lease or a reservation is no more.
+/// The reason for the end of a lease or a reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
     /// Its holder ended it.
     Ended,
-    /// Its time to live passed.
+    /// It expired.
     Expired,
-    /// It waited, and was taken out of the queue; or a reservation was given up.
+    /// It was waiting, and was taken out of the queue; or a reservation was cancelled.
     Cancelled,
 }
 
-/// The state of a node, apart from who holds it.
+/// The state of a node, regardless of the lease that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeState {
     /// It has failed.
     Failed,
-    /// It is to be free for maintenance.
+    /// It should become free for maintenance.
     Drained,
     /// It is available.
     Healthy,
 }
 
-/// A decision. It says what was decided, not why: a later version of a strategy takes old decisions
-/// as they are.
+/// A decision. It says what was decided, not why, so a later version of a strategy does not change
+/// old decisions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Event {
-    /// The machines of the service, in their order; those there already stay as they are.
+    /// The machines of the service, in order; existing ones keep their leases.
     Configured {
         /// The machines.
         machines: Vec<MachineSpec>,
     },
-    /// A lease begins. If a request of that number waits, it leaves the queue.
+    /// A lease begins. If a request with its number is waiting, it leaves the queue.
     Granted {
         /// The lease.
         #[serde(with = "shared")]
         lease: Arc<Lease>,
     },
-    /// A request waits.
+    /// A request is waiting.
     Queued {
         /// The request.
         #[serde(with = "shared")]
         waiting: Arc<WaitingRequest>,
     },
-    /// A lease is prolonged.
+    /// A lease is extended.
     Renewed {
         /// The lease.
         id: u64,
-        /// When it ends now.
+        /// Its new expiry time.
         expires_ms: Option<u64>,
-        /// The tenant that has it; the empty name is the operator's.
+        /// The tenant that holds it; the empty name is the operator's.
         tenant: String,
     },
-    /// A lease, or a waiting request, is no more.
+    /// A lease or a waiting request ends.
     Ended {
         /// The lease.
         id: u64,
-        /// Why.
+        /// The reason.
         why: Why,
-        /// The tenant that had it; the empty name is the operator's.
+        /// The tenant that held it; the empty name is the operator's.
         tenant: String,
     },
     /// A node has changed.
@@ -107,32 +107,32 @@ pub enum Event {
         machine: String,
         /// The node's coordinates, as many as the machine has axes.
         node: Vec<u16>,
-        /// Its state now.
+        /// Its new state.
         state: NodeState,
     },
-    /// Nodes are reserved ahead.
+    /// Nodes are reserved in advance.
     Reserved {
         /// The reservation.
         #[serde(with = "shared")]
         reservation: Arc<Reservation>,
     },
-    /// A reservation is over, or was given up.
+    /// A reservation has ended or was cancelled.
     Unreserved {
         /// The reservation.
         id: u64,
-        /// Why.
+        /// The reason.
         why: Why,
     },
-    /// The time, noted now and then, so that a start knows how long the service was down.
+    /// The time, recorded at intervals, so that the service knows at startup how long it was down.
     Clock {
-        /// Whether the clock is in doubt: until that is over, no lease ends by time.
+        /// True if the clock is in doubt: until that ends, no lease expires.
         doubted: bool,
     },
-    /// Nothing but a kept reply.
+    /// Only a stored reply.
     Kept,
 }
 
-/// Values that a record and the state share are written as themselves.
+/// Serializes values that a record shares with the state like the values themselves.
 mod shared {
     use std::sync::Arc;
 

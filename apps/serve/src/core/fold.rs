@@ -1,4 +1,4 @@
-//! The fold: how a record changes the state.
+//! The fold: applies records to the state.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use super::{
     WaitingRequest, Why,
 };
 
-/// A record that does not follow from those before it: the journal is damaged, or was written by
-/// another program.
+/// An error for a record that does not follow from those before it: the journal is damaged, or was
+/// written by another program.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FoldError {
-    /// A record is missing, or stands twice.
+    /// A record is missing or duplicated.
     #[error("record {found} follows record {last}")]
     Gap {
-        /// The last number before it.
+        /// The number of the record before it.
         last: u64,
         /// Its number.
         found: u64,
@@ -28,16 +28,16 @@ pub enum FoldError {
     Impossible {
         /// Its number.
         seq: u64,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
 impl ServiceState {
-    /// Takes over a record of the journal.
+    /// Applies a record from the journal.
     ///
     /// # Errors
-    /// If it does not follow from those before it; the state is then not to be used.
+    /// If it does not follow from those before it; the state must then not be used.
     pub fn apply(&mut self, record: &ServiceRecord) -> Result<(), FoldError> {
         if record.seq != self.seq + 1 {
             return Err(FoldError::Gap { last: self.seq, found: record.seq });
@@ -46,7 +46,7 @@ impl ServiceState {
         self.enter(record).map_err(impossible)
     }
 
-    /// Books a record. A machine that has just granted the nodes of a lease has them booked.
+    /// Applies a record. If the machine has just granted a lease, its nodes are already allocated.
     pub(crate) fn enter(&mut self, record: &ServiceRecord) -> Result<(), String> {
         self.seq = record.seq;
         self.now_ms = self.now_ms.max(record.at_ms);
@@ -79,7 +79,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Checks that a record names the tenant of a lease rightly.
+    /// Checks that a record names the correct tenant of a lease.
     fn own(&self, event: &Event) -> Result<(), String> {
         let (Event::Renewed { id, tenant, .. } | Event::Ended { id, tenant, .. }) = event else {
             return Ok(());
@@ -90,7 +90,7 @@ impl ServiceState {
         }
     }
 
-    /// Takes an epoch over as the last one.
+    /// Takes an epoch as the last one.
     fn reach(&mut self, epoch: u64) -> Result<(), String> {
         if epoch > epoch::MOST {
             return Err(format!("the epoch {epoch} is beyond 2^53"));
@@ -99,10 +99,11 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Adds machines, and gives those that are there their strategies and schedulers of now.
+    /// Adds machines, and updates the strategies and schedulers of existing ones.
     ///
     /// # Errors
-    /// If a description is wrong, or a machine has another grid than before; nothing has changed.
+    /// If a description is wrong, or a machine has a different grid than before; nothing has
+    /// changed.
     pub fn configure(&mut self, machines: &[MachineSpec]) -> Result<(), StateError> {
         let mut added = Vec::new();
         for spec in machines {
@@ -130,7 +131,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Makes a machine anew with another strategy or scheduler: the leases stay where they are.
+    /// Rebuilds a machine with another strategy or scheduler: the leases stay where they are.
     fn rebuild(&mut self, spec: &MachineSpec) -> Result<(), StateError> {
         let bad = |reason: String| StateError::Machine { name: spec.name.clone(), reason };
         let mut fresh = ServedMachine::new(spec, self.seed)?;
@@ -145,7 +146,7 @@ impl ServiceState {
         for reservation in self.reservations.values().filter(|one| one.machine == spec.name) {
             fresh.reserve(reservation).map_err(bad)?;
         }
-        // Another strategy may grant a waiting request more nodes, or fewer.
+        // Another strategy may grant a waiting request more or fewer nodes.
         for id in old.waiting() {
             let waiting = &self.waiting[&id];
             let (before, now) = (old.books(waiting), fresh.wait(waiting));
@@ -156,7 +157,8 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Begins a lease: the machine holds its nodes, and no request of its number waits.
+    /// Begins a lease: the machine holds its nodes, and a waiting request with its number leaves
+    /// the queue.
     pub(crate) fn begin(&mut self, lease: &Arc<Lease>) -> Result<(), String> {
         if self.leases.contains_key(&lease.id) {
             return Err(format!("lease {} is held already", lease.id));
@@ -176,7 +178,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Removes a request that waits no longer.
+    /// Removes a request that is no longer waiting.
     fn leave(&mut self, waiting: &WaitingRequest) -> Result<(), String> {
         let board = self.board_of(&waiting.machine)?;
         self.boards[board].leave(waiting.id);
@@ -236,7 +238,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Reserves nodes ahead.
+    /// Reserves nodes in advance.
     pub(crate) fn reserve(&mut self, reservation: &Arc<Reservation>) -> Result<(), String> {
         let id = reservation.id;
         if self.tenant_of(id).is_some() || self.reservations.contains_key(&id) {

@@ -1,5 +1,5 @@
-//! The body of a reply that is kept: long ones are compressed, since they are written to the
-//! journal and to every snapshot for a day.
+//! The bodies of stored replies. Long ones are compressed, because they are written to the journal
+//! and to every snapshot for a day.
 
 use std::io::{Read, Write};
 
@@ -10,26 +10,26 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use serde::{Deserialize, Serialize};
 
-/// Bodies of more bytes than these are compressed.
+/// The size in bytes above which a body is compressed.
 const LONG: usize = 2048;
-/// The most bytes that a body may have: what a batch is answered is far below.
+/// The maximum size of a body in bytes; the reply to a batch is far smaller.
 const MOST: u64 = 64 << 20;
 
 /// A body, byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum KeptBody {
-    /// As it is.
+    /// Uncompressed.
     Text(String),
     /// Compressed.
     Packed {
-        /// In the format of zlib, written in base64.
+        /// In zlib format, encoded in base64.
         zlib: String,
     },
 }
 
 impl KeptBody {
-    /// Keeps a body, compressed if it is long.
+    /// Stores a body, compressed if it is long.
     ///
     /// # Panics
     /// Never: writing to memory does not fail.
@@ -47,14 +47,14 @@ impl KeptBody {
         }
     }
 
-    /// Returns the bytes that it takes.
+    /// Returns the number of bytes that it occupies.
     pub fn len(&self) -> usize {
         match self {
             KeptBody::Text(text) | KeptBody::Packed { zlib: text } => text.len(),
         }
     }
 
-    /// Returns true if it has no bytes.
+    /// Returns true if it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -62,7 +62,7 @@ impl KeptBody {
     /// Returns the body.
     ///
     /// # Errors
-    /// If it cannot be expanded: the record was changed.
+    /// If it cannot be decompressed because the record was changed.
     pub fn read(&self) -> Result<String, String> {
         let packed = match self {
             KeptBody::Text(text) => return Ok(text.clone()),

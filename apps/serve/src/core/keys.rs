@@ -1,30 +1,30 @@
-//! The youngest of the replies that clients may ask for again.
+//! The latest replies that clients may request again.
 //!
-//! They are bounded by age, by number and by bytes. If there are too many, or they have too many
-//! bytes, the tenant with most of them loses its oldest. So of T tenants each keeps a T-th of the
-//! whole: a tenant with more than that makes room first.
+//! They are bounded by age, by number and by size. If there are too many, or they are too large,
+//! the tenant with the most loses its oldest one. Thus each of T tenants keeps at least a T-th of
+//! the total: tenants with more than that lose replies first.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{KeptReply, ServiceLimits, Written};
 
-/// The time that a reply is kept, in milliseconds: a day.
+/// The time for which a reply is stored, in milliseconds: one day.
 const KEEP_MS: u64 = 24 * 3600 * 1000;
-/// The bytes of a kept reply beside its body, about: names, numbers and places in tables.
+/// The approximate overhead of a stored reply in bytes: names, numbers and table entries.
 const OVERHEAD: usize = 256;
 
-/// Kept replies by tenant and key.
+/// Stored replies by tenant and key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
-    /// By tenant.
+    /// The replies of each tenant.
     shares: HashMap<String, Share>,
-    /// In the order in which they were made: the time, the tenant and the key.
+    /// The time, tenant and key of each reply, in the order of their creation.
     order: BTreeMap<u64, (u64, String, String)>,
-    /// The number of the next one in `order`.
+    /// The next key in `order`.
     next: u64,
-    /// The bytes of all.
+    /// The total number of bytes.
     bytes: usize,
-    /// Tenants by the number of their replies, and by the bytes of them.
+    /// Tenants by the number and by the total size of their replies.
     by_count: BTreeSet<(usize, String)>,
     by_bytes: BTreeSet<(usize, String)>,
 }
@@ -33,25 +33,25 @@ pub(crate) struct Keys {
 #[derive(Clone, Debug, Default)]
 struct Share {
     known: HashMap<String, KeptReply>,
-    /// Their numbers in the order of all.
+    /// Their keys in the common order.
     order: BTreeSet<u64>,
     bytes: usize,
 }
 
-/// Returns the bytes that a reply counts for.
+/// Returns the number of bytes counted for a reply.
 fn size(kept: &KeptReply) -> usize {
     kept.body.len() + kept.key.len() + kept.tenant.len() + OVERHEAD
 }
 
 impl Keys {
-    /// Returns the digest of the command, and the reply, if the key is known.
+    /// Returns the digest of the command and the reply, if the key is known.
     pub(crate) fn get(&self, tenant: &str, key: &str) -> Option<(u64, Result<Written, String>)> {
         let kept = self.shares.get(tenant)?.known.get(key)?;
         let reply = kept.body.read().map(|body| Written { status: kept.status, body });
         Some((kept.digest, reply))
     }
 
-    /// Keeps a reply, and forgets those that are too old or too many.
+    /// Stores a reply, and removes replies that are too old or too many.
     pub(crate) fn keep(&mut self, now_ms: u64, kept: &KeptReply, limits: &ServiceLimits) {
         self.add(now_ms, kept);
         while let Some((&number, &(at, ..))) = self.order.first_key_value()
@@ -68,7 +68,7 @@ impl Keys {
     }
 
     fn add(&mut self, now_ms: u64, kept: &KeptReply) {
-        // A key names one reply: a command with a known key is not decided again.
+        // A key identifies one reply: a command with a known key is not decided again.
         if self.shares.get(&kept.tenant).is_some_and(|share| share.known.contains_key(&kept.key)) {
             return;
         }
@@ -83,7 +83,7 @@ impl Keys {
         self.bytes += bytes;
     }
 
-    /// Forgets the oldest reply of a tenant.
+    /// Removes the oldest reply of a tenant.
     fn forget_of(&mut self, most: Option<(usize, String)>) {
         let oldest = most.and_then(|(_, tenant)| self.shares[&tenant].order.first().copied());
         self.forget(oldest.expect("a tenant with replies has an oldest one"));
@@ -100,7 +100,7 @@ impl Keys {
         self.bytes -= bytes;
     }
 
-    /// Changes what a tenant has, and where it stands among the others.
+    /// Changes a tenant's share, and updates its rank among the tenants.
     fn change(&mut self, tenant: &str, change: impl FnOnce(&mut Share)) {
         let share = self.shares.entry(tenant.to_string()).or_default();
         let before = (share.order.len(), share.bytes);
@@ -116,7 +116,7 @@ impl Keys {
         }
     }
 
-    /// Returns all of them in the order in which they were made, with the time.
+    /// Returns all replies in the order of their creation, with their times.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, KeptReply)> + '_ {
         self.order.values().map(|(at, tenant, key)| (*at, self.shares[tenant].known[key].clone()))
     }

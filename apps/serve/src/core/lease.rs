@@ -1,4 +1,4 @@
-//! Leases, and requests that wait for one.
+//! Leases and waiting requests.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use serde_json::Value;
 pub enum JobName {
     /// An integer.
     Number(i64),
-    /// An integer beyond the signed ones.
+    /// An integer greater than the signed ones.
     Large(u64),
     /// A string.
     Text(String),
 }
 
 impl JobName {
-    /// Returns the name that a JSON value is; `None` for anything but an integer or a string.
+    /// Returns the name in a JSON value; `None` for anything but an integer or a string.
     pub fn read(value: &Value) -> Option<JobName> {
         let number = || value.as_i64().map(JobName::Number);
         let large = || value.as_u64().map(JobName::Large);
@@ -37,40 +37,40 @@ impl fmt::Display for JobName {
     }
 }
 
-/// A box as the journal writes it: base and sides, three of each.
+/// A box as stored in the journal: base and sides, three of each.
 pub type Box3 = [[u16; 3]; 2];
 
-/// Returns the boxes of a list as the journal writes them.
+/// Converts a list of boxes to the format of the journal.
 pub(crate) fn boxes(parts: &[Cuboid]) -> Vec<Box3> {
     parts.iter().map(|part| [part.base, part.sides]).collect()
 }
 
-/// Returns the boxes that the journal wrote so.
+/// Converts boxes from the format of the journal.
 pub(crate) fn cuboids(boxes: &[Box3]) -> Vec<Cuboid> {
     boxes.iter().map(|&[base, sides]| Cuboid::new(base, sides)).collect()
 }
 
-/// Nodes that are held until they are given back, or a time passes.
+/// Nodes that are held until they are released or the lease expires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lease {
-    /// Its number, which no other lease ever bears.
+    /// Its number, which no other lease ever has.
     pub id: u64,
-    /// A fencing token below 2^53 that grows from holder to holder.
+    /// A fencing token below 2^53 that increases from holder to holder.
     pub epoch: u64,
     /// The machine.
     pub machine: String,
-    /// The boxes, in the order of grant: base and sides, three of each.
+    /// The boxes, in the order in which they were granted: base and sides, three of each.
     pub parts: Vec<[[u16; 3]; 2]>,
-    /// The number of nodes that were asked for.
+    /// The requested number of nodes.
     pub requested: u32,
-    /// The box that was asked for, if there was one.
+    /// The requested box, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<[u16; 3]>,
-    /// The freedom to place it, if that was said.
+    /// The freedom to place it, if stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freedom: Option<Freedom>,
-    /// For whom; the empty name is the operator.
+    /// The tenant that holds it; the empty name is the operator.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tenant: String,
     /// The client's name for the job.
@@ -78,16 +78,16 @@ pub struct Lease {
     pub job: Option<JobName>,
     /// When it was granted, in milliseconds since 1970.
     pub start_ms: u64,
-    /// When it ends by itself.
+    /// The time at which it expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_ms: Option<u64>,
-    /// The time to live that it was granted with.
+    /// The time to live with which it was granted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// The time that the job is said to run, for schedulers.
+    /// The expected run time of the job, for schedulers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate_ms: Option<u64>,
-    /// When it was asked for, if it has waited.
+    /// The time of the request, if it has waited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_ms: Option<u64>,
 }
@@ -103,8 +103,8 @@ impl Lease {
         self.cuboids().iter().map(Cuboid::volume).sum()
     }
 
-    /// Returns the time when it ends by itself or its job is said to end, whichever comes first, in
-    /// milliseconds since 1970; none if neither is known.
+    /// Returns the time at which the lease expires or its job is expected to end, whichever comes
+    /// first, in milliseconds since 1970; `None` if neither is known.
     pub(crate) fn end_ms(&self) -> Option<u64> {
         let said = self.estimate_ms.map(|length| self.start_ms.saturating_add(length));
         said.into_iter().chain(self.expires_ms).min()
@@ -115,9 +115,9 @@ impl Lease {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaitingRequest {
-    /// The number that its lease will bear.
+    /// The number that its lease will have.
     pub id: u64,
-    /// Its own fencing token, which its lease will not bear.
+    /// Its own fencing token, which its lease will not have.
     pub epoch: u64,
     /// The machine.
     pub machine: String,
@@ -126,21 +126,21 @@ pub struct WaitingRequest {
     /// The box, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<[u16; 3]>,
-    /// How free it is to be placed, if that was said.
+    /// The freedom to place it, if stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freedom: Option<Freedom>,
-    /// For whom.
+    /// The tenant that waits.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tenant: String,
     /// The client's name for the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobName>,
-    /// When it was asked for.
+    /// The time of the request.
     pub asked_ms: u64,
     /// The time to live, counted from the grant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// The time that the job is said to run.
+    /// The expected run time of the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate_ms: Option<u64>,
 }

@@ -1,14 +1,14 @@
-//! The leases by number, in a tree whose parts views share.
+//! The leases by number, in a tree whose parts are shared with views.
 //!
-//! A view takes the root. A change copies the page of its lease and the nodes above it, if a view
-//! has them. Beside each lease its page has what diagnoses ask of all leases ([`Held`]): leases lie
-//! all over the memory, and pages do not.
+//! A view keeps the root. A change copies the page of its lease and the nodes above it, if a view
+//! shares them. In addition to each lease, its page stores everything that diagnoses need from all
+//! leases ([`Held`]): leases are scattered in memory, pages are not.
 //!
-//! Invariant: all pages are equally deep, and only that of an empty tree is empty. Numbers grow
-//! through a page and from page to page, and stand beside the first that a part has. Two neighbors
-//! have more than half of [`MOST`] together.
+//! Invariant: all pages are at the same depth, and only the page of an empty tree is empty. Numbers
+//! increase within a page and from page to page; each part is stored with its first number. Two
+//! neighbors together have more than half of [`MOST`] entries.
 //!
-//! Cost: O(log leases) for everything but walks.
+//! Cost: O(log leases) for everything except traversals.
 
 use std::ops::Index;
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use pavior::{Cuboid, Placement};
 
 use super::Lease;
 
-/// The most leases of a page, and the most parts of a node above.
+/// The maximum number of leases in a page, and of parts in an inner node.
 const MOST: usize = 64;
 
-/// The part of a lease that all diagnoses need.
+/// The data of a lease that all diagnoses need.
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) id: u64,
-    /// The place of its machine.
+    /// The index of its machine.
     pub(crate) board: usize,
     pub(crate) placement: Placement,
-    /// When it ends by itself, or its job is said to end, if that is known.
+    /// The time at which it expires or its job is expected to end, if known.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "diagnoses are told over HTTP"))]
     pub(crate) end_ms: Option<u64>,
     lease: Arc<Lease>,
@@ -43,7 +43,7 @@ impl Held {
     }
 }
 
-/// A part of the tree.
+/// A node in the tree.
 #[derive(Clone, Debug)]
 enum Node {
     /// Leases by number.
@@ -52,7 +52,7 @@ enum Node {
     Above(Vec<(u64, Arc<Node>)>),
 }
 
-/// The leases by number. A clone shares them.
+/// The leases by number. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Leases {
     root: Arc<Node>,
@@ -71,7 +71,7 @@ impl Leases {
         self.count
     }
 
-    /// Returns true if there is none.
+    /// Returns true if there are no leases.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -81,13 +81,13 @@ impl Leases {
         self.held().map(|held| &held.lease)
     }
 
-    /// Returns the same.
+    /// Returns the leases by number, like [`Leases::values`].
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Lease>> {
         self.values()
     }
 
-    /// Returns the leases of a machine, or all, in the order of their grants. O(l log l) for l
-    /// leases.
+    /// Returns the leases of a machine, or all, in the order in which they were granted. O(l log l)
+    /// for l leases.
     pub(crate) fn by_grant(&self, machine: Option<&str>) -> Vec<&Arc<Lease>> {
         let is_on = |lease: &&Arc<Lease>| machine.is_none_or(|name| lease.machine == name);
         let mut leases: Vec<&Arc<Lease>> = self.values().filter(is_on).collect();
@@ -95,8 +95,8 @@ impl Leases {
         leases
     }
 
-    /// Returns the part of the leases that diagnoses need, by number. The leases themselves are not
-    /// looked at.
+    /// Returns the data of leases that diagnoses need, by number. The leases themselves are not
+    /// accessed.
     pub(crate) fn held(&self) -> impl Iterator<Item = &Held> {
         let mut above = Vec::new();
         let mut page = self.root.begin(&mut above).iter();
@@ -130,12 +130,12 @@ impl Leases {
         }
     }
 
-    /// Returns true if there is one of a number.
+    /// Returns true if there is a lease with this number.
     pub fn contains_key(&self, id: &u64) -> bool {
         self.get(id).is_some()
     }
 
-    /// Puts a lease on the machine at a place under its number, instead of the one that was there.
+    /// Inserts a lease on the machine with an index, replacing any lease with its number.
     pub(crate) fn insert(&mut self, board: usize, lease: Arc<Lease>) {
         self.count += usize::from(!self.contains_key(&lease.id));
         let first = self.held().next().map_or(lease.id, |held| held.id.min(lease.id));
@@ -145,9 +145,9 @@ impl Leases {
         }
     }
 
-    /// Takes a lease out.
+    /// Removes a lease.
     pub(crate) fn remove(&mut self, id: u64) -> Option<Arc<Lease>> {
-        // What is not there copies nothing.
+        // Removing a missing lease must not copy anything.
         self.get(&id)?;
         let gone = Node::remove(&mut self.root, id)?;
         self.count -= 1;
@@ -160,14 +160,14 @@ impl Leases {
     }
 }
 
-/// Returns the place of the part that a number belongs to: the first if it comes before all of
+/// Returns the index of the part for a number; the first part if the number comes before all of
 /// them.
 fn part(parts: &[(u64, Arc<Node>)], id: u64) -> usize {
     parts.partition_point(|(first, _)| *first <= id).saturating_sub(1)
 }
 
-/// Splits a list that is too long, and returns its second part. Numbers grow as a rule: the last
-/// one of the whole tree begins a new list, and the others stay.
+/// Splits a list that is too long, and returns its second part. Numbers usually increase: an
+/// addition at the end of the whole tree starts a new list, and the old one stays full.
 fn split<T>(list: &mut Vec<T>, added: usize, is_last: bool) -> Option<Vec<T>> {
     let at = if is_last && added == MOST { MOST } else { MOST / 2 };
     (list.len() > MOST).then(|| list.split_off(at))
@@ -182,7 +182,7 @@ impl Node {
         }
     }
 
-    /// Returns the first page, and the parts behind it at each depth.
+    /// Returns the first page, and the remaining parts at each depth.
     fn begin<'a>(&'a self, above: &mut Vec<std::slice::Iter<'a, (u64, Arc<Node>)>>) -> &'a [Held] {
         let mut node = self;
         loop {
@@ -198,8 +198,8 @@ impl Node {
         }
     }
 
-    /// Puts a lease into a part, which may be the last of its depth; returns what has to stand
-    /// behind it, if it grew too long.
+    /// Inserts a lease into a part, which may be the last at its depth. If the part grew too long,
+    /// returns the new part that follows it.
     fn insert(node: &mut Arc<Node>, held: Held, is_last: bool) -> Option<(u64, Arc<Node>)> {
         let id = held.id;
         match Arc::make_mut(node) {
@@ -227,7 +227,7 @@ impl Node {
         }
     }
 
-    /// Takes a lease out of a part, which may be empty then.
+    /// Removes a lease from a part, which may then be empty.
     fn remove(node: &mut Arc<Node>, id: u64) -> Option<Held> {
         match Arc::make_mut(node) {
             Node::Page(page) => {
@@ -249,7 +249,7 @@ impl Node {
         }
     }
 
-    /// Returns the first number; none of an empty part.
+    /// Returns the first number; `None` if the part is empty.
     fn first(&self) -> Option<u64> {
         match self {
             Node::Page(page) => page.first().map(|held| held.id),
@@ -257,7 +257,7 @@ impl Node {
         }
     }
 
-    /// Joins a part and the next where both are short.
+    /// Joins a part and the next one if both are short.
     fn join(parts: &mut Vec<(u64, Arc<Node>)>, at: usize) {
         let [(_, one), (_, next), ..] = parts.get(at..).unwrap_or_default() else { return };
         if one.len() + next.len() > MOST / 2 {
@@ -302,7 +302,7 @@ mod tests {
         judge(&leases.root, true);
     }
 
-    /// Holds a part against the invariants; returns its depth and its first number.
+    /// Checks a part against the invariants; returns its depth and its first number.
     fn judge(node: &Node, is_root: bool) -> (usize, u64) {
         let length = node.len();
         assert!(length <= MOST && (length > 0 || is_root), "{length}");
@@ -328,7 +328,7 @@ mod tests {
         }
     }
 
-    /// Returns the parts that one tree has and the other does not share.
+    /// Returns the parts of one tree that the other does not share.
     fn own(node: &Arc<Node>, other: &[*const Node]) -> usize {
         if other.contains(&Arc::as_ptr(node)) {
             return 0;
@@ -348,8 +348,8 @@ mod tests {
         }
     }
 
-    /// Checks that a grant and an end cost the logarithm of the leases, also if a view has them
-    /// all.
+    /// Checks that a grant and an end cost the logarithm of the number of leases, even if a view
+    /// shares all of them.
     #[test]
     fn a_change_copies_a_page_and_what_is_above_it() {
         let one = lease(0, 0);
@@ -366,7 +366,8 @@ mod tests {
                 if leases.remove(id).is_none() {
                     leases.insert(0, lease(id, 0));
                 }
-                // A page that is divided or joined makes two, and so may what is above it.
+                // Splitting or joining a page affects two pages, and possibly two nodes at each
+                // level above.
                 let copied = own(&leases.root, &shared);
                 assert!(copied <= 2 * (depth + 1) + 1, "{count} leases: {copied} copied");
             }
@@ -378,7 +379,7 @@ mod tests {
         let mut dice = Stream::new(1, 0, "leases");
         let (mut leases, mut known) = (Leases::default(), BTreeMap::new());
         for round in 0..60_000u64 {
-            // It grows, is replaced and shrinks in turn.
+            // The tree alternately grows and shrinks, with replacements.
             let growing = round / 10_000 % 2 == 0;
             let id = dice.below(5_000);
             if dice.below(10) < if growing { 8 } else { 1 } {

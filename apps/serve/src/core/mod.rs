@@ -1,7 +1,7 @@
-//! The service as a pure function: a [`Command`] and a time go in, [`ServiceRecord`]s and a
-//! [`Reply`] come out. Nothing here reads a clock, a file or a socket. So the same commands at the
-//! same times always make the same records, and a fold over the records always makes the same
-//! [`ServiceState`].
+//! The service as a pure function: it takes a [`Command`] and a time, and returns
+//! [`ServiceRecord`]s and a [`Reply`]. Nothing here reads a clock, a file or a socket. Therefore
+//! the same commands at the same times always produce the same records, and a fold over the records
+//! always produces the same [`ServiceState`].
 
 mod command;
 mod decide;

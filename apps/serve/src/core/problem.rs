@@ -1,13 +1,13 @@
-//! Why a command is not carried out.
+//! Reasons why a command is not carried out.
 
 use pavior::Refusal;
 
-/// The kind of a problem: a word that programs read, and its title.
+/// The kind of a problem: a machine-readable word and its title.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The strategy refuses the request.
     Refused(Refusal),
-    /// It would reach into a reservation.
+    /// It would overlap a reservation.
     Reserved,
     /// The tenant would hold more than its quota.
     OverQuota,
@@ -17,21 +17,21 @@ pub enum Reason {
     StaleEpoch,
     /// The lease has ended.
     LeaseEnded,
-    /// The request still waits: there is no lease to prolong.
+    /// The request is still waiting: there is no lease to extend.
     StillWaiting,
-    /// No such lease, for this caller.
+    /// There is no such lease for this caller.
     UnknownLease,
-    /// No such reservation.
+    /// There is no such reservation.
     UnknownReservation,
-    /// No such machine.
+    /// There is no such machine.
     UnknownMachine,
-    /// No such node on this machine.
+    /// There is no such node on this machine.
     UnknownNode,
-    /// No such strategy.
+    /// There is no such strategy.
     UnknownStrategy,
     /// The key was used for another command.
     KeyReused,
-    /// A live lease bears this job's name.
+    /// An active lease has this job name.
     RepeatedJob,
     /// The queue is full.
     QueueFull,
@@ -39,19 +39,19 @@ pub enum Reason {
     NoScheduler,
     /// Only the operator may do this.
     OperatorOnly,
-    /// A tenant may name only itself.
+    /// A tenant may only name itself.
     OtherTenant,
-    /// The records of the past are still being read.
+    /// The past records are still being read.
     NotYet,
-    /// A value is wrong.
+    /// A value is invalid.
     BadValue,
-    /// More is asked for at once than may be.
+    /// The request exceeds the limit on a single request.
     TooLarge,
-    /// The reply that was kept under the key cannot be read.
+    /// The reply stored under the key cannot be read.
     LostReply,
     /// There is no epoch left below 2^53.
     NoEpochs,
-    /// The strategy proposed nodes that cannot be granted: it breaks its contract.
+    /// The strategy proposed nodes that cannot be granted: it violates its contract.
     BadStrategy,
 }
 
@@ -96,21 +96,21 @@ impl Reason {
         self.parts().1
     }
 
-    /// Returns true if the same command may be carried out later.
+    /// Returns true if the same command may succeed later.
     pub(crate) fn may_pass(self) -> bool {
         use Reason::{BadStrategy, LostReply, NoEpochs, NotYet, QueueFull};
         matches!(self, BadStrategy | LostReply | NoEpochs | NotYet | QueueFull)
     }
 }
 
-/// Why a command is not carried out.
+/// The reason why a command is not carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The kind.
     pub reason: Reason,
-    /// The mistake, in a sentence.
+    /// A description of the problem, in a sentence.
     pub detail: String,
-    /// The quota that does not suffice, and how much of it is used.
+    /// The quota that is exceeded, and its current use.
     pub(crate) quota: Option<Quota>,
 }
 
@@ -122,7 +122,7 @@ pub(crate) struct Quota {
 }
 
 impl Problem {
-    /// Returns a problem with a sentence.
+    /// Returns a problem with a description.
     pub fn new(reason: Reason, detail: impl Into<String>) -> Problem {
         Problem { reason, detail: detail.into(), quota: None }
     }

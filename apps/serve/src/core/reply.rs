@@ -1,5 +1,5 @@
-//! Replies of the core. An interface writes them: `http` as a status and JSON, `lines` in words of
-//! its own.
+//! Replies of the core. Each interface formats them: `http` as a status and JSON, `lines` in its
+//! own JSON format.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,41 +14,41 @@ use super::{JobName, NodeState, Problem, lease, reservation};
 /// The answer to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// A lease begins.
+    /// A lease has begun.
     Granted(Lease),
-    /// The request waits.
+    /// The request is waiting.
     Waiting(Waiting),
-    /// The lease is prolonged.
+    /// The lease was extended.
     Renewed(Lease),
-    /// The lease is no more.
+    /// The lease has ended.
     Ended(Ended),
     /// The state of a node.
     Node(Node),
-    /// Nodes are reserved ahead.
+    /// Nodes are reserved in advance.
     Reserved(Reservation),
-    /// A reservation is given up.
+    /// A reservation was cancelled.
     Unreserved(Reservation),
     /// The clock is confirmed.
     Clock(Clock),
-    /// The answers to the commands of a batch, in their order.
+    /// The answers to the commands in a batch, in order.
     Batch(Vec<Reply>),
-    /// There is nothing to tell.
+    /// There is nothing to report.
     Done,
-    /// The reply to a command of the same key, as the interface wrote it then.
+    /// The reply to an earlier command with the same key, as the interface formatted it then.
     Kept(Written),
-    /// The command is not carried out.
+    /// The command was not carried out.
     Problem(Problem),
 }
 
 impl Reply {
-    /// Returns true if a key keeps it. A fault that may pass is not kept: the command may be sent
-    /// again.
+    /// Returns true if the reply is stored under its key. A temporary error is not stored: the
+    /// command may be sent again.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(self, Reply::Problem(problem) if problem.reason.may_pass())
     }
 }
 
-/// A reply as a door has written it.
+/// A reply, formatted by an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The HTTP status.
@@ -69,7 +69,7 @@ pub struct Part {
 
 /// A node, or the sides of a box, with as many coordinates as the machine has axes.
 ///
-/// A reply is made by the thread that decides, and dropped by another: it allocates little.
+/// A reply is created by the thread that decides and dropped by another, so it allocates little.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
     axes: usize,
@@ -127,7 +127,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Returns a lease on a machine of this grid.
+    /// Returns a lease on a machine with this grid.
     pub(crate) fn of(grid: &Grid, lease: &lease::Lease) -> Lease {
         Lease {
             id: lease.id,
@@ -178,7 +178,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Returns a request that waits for a machine of this grid.
+    /// Returns a waiting request for a machine with this grid.
     pub(crate) fn of(grid: &Grid, waiting: &lease::WaitingRequest) -> Waiting {
         Waiting {
             id: waiting.id,
@@ -296,8 +296,8 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Returns a reservation on a machine of this grid, with the leases of some that are in its
-    /// way.
+    /// Returns a reservation on a machine with this grid, together with those of the given leases
+    /// that are in its way.
     pub(crate) fn of<'a>(
         grid: &Grid,
         one: &reservation::Reservation,
@@ -334,8 +334,8 @@ fn tenant(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_string())
 }
 
-/// A time as every reply writes it (RFC 3339 in UTC, with milliseconds), from milliseconds since
-/// 1970.
+/// A time in the format of every reply (RFC 3339 in UTC, with milliseconds), stored as milliseconds
+/// since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(pub u64);
 

@@ -1,4 +1,4 @@
-//! Nodes that are reserved ahead.
+//! Advance reservations of nodes.
 
 use pavior::scheduling::AdvanceReservation;
 use pavior::{Cuboid, Grid, Time};
@@ -11,15 +11,15 @@ use super::lease::{Box3, cuboids};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reservation {
-    /// Its number, which no lease ever bears.
+    /// Its number, which no lease ever has.
     pub id: u64,
     /// The machine.
     pub machine: String,
     /// The boxes: base and sides, three of each.
     pub parts: Vec<Box3>,
-    /// When the nodes are to be free, in milliseconds since 1970.
+    /// The time from which the nodes should be free, in milliseconds since 1970.
     pub from_ms: u64,
-    /// When jobs may run on them again.
+    /// The time from which jobs may run on them again.
     pub to_ms: u64,
     /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,8 +32,8 @@ impl Reservation {
         cuboids(&self.parts)
     }
 
-    /// Returns those of some leases that hold some of its nodes and are said to end after it
-    /// begins.
+    /// Returns those of the given leases that hold some of its nodes and are expected to end after
+    /// it begins.
     pub(crate) fn in_the_way<'a>(
         &self,
         grid: &Grid,
@@ -49,7 +49,7 @@ impl Reservation {
     /// Returns its entry in the scheduler's calendar.
     ///
     /// # Errors
-    /// If it has no time or no nodes, or a box does not lie on the machine.
+    /// If its duration or its set of nodes is empty, or a box is not on the machine.
     pub(crate) fn ahead(&self, grid: &Grid) -> Result<AdvanceReservation, String> {
         let micros = |ms: u64| Time(ms.saturating_mul(1000));
         let time = (micros(self.from_ms), micros(self.to_ms));

@@ -12,10 +12,10 @@ use pavior::{
 
 use super::{Ask, Lease, MachineSpec, NodeState, Reservation, StateError, WaitingRequest};
 
-/// The length of a job without an estimate: a century, in milliseconds.
+/// The duration assumed for a job without an estimate: a century, in milliseconds.
 const FOREVER_MS: u64 = 100 * 365 * 24 * 3600 * 1000;
 
-/// A machine, what waits for it and what runs on it. A job's number is that of its lease.
+/// A machine with its queue and its running jobs. A job has the number of its lease.
 pub(crate) struct ServedMachine {
     pub(crate) spec: MachineSpec,
     pub(crate) grid: Grid,
@@ -26,14 +26,14 @@ pub(crate) struct ServedMachine {
 }
 
 impl ServedMachine {
-    /// Returns an empty machine. A strategy that draws does so from `seed`.
+    /// Returns an empty machine. A strategy that uses random numbers draws them from `seed`.
     pub(crate) fn new(spec: &MachineSpec, seed: u64) -> Result<ServedMachine, StateError> {
         let bad = |reason: String| StateError::Machine { name: spec.name.clone(), reason };
         let grid: Grid =
             spec.machine.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
         let strategy: Selection =
             spec.strategy.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
-        // Without a scheduler no request waits, and this one is not asked.
+        // Without a scheduler no requests wait, and this one is never asked.
         let scheduler = spec.scheduler.as_deref().unwrap_or("fcfs");
         let scheduler: pavior::scheduling::Selection =
             scheduler.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
@@ -57,7 +57,7 @@ impl ServedMachine {
         })
     }
 
-    /// Returns the nodes, and who holds them.
+    /// Returns the nodes and the jobs that hold them.
     pub(crate) fn machine(&self) -> &Machine {
         self.dispatcher.machine()
     }
@@ -75,15 +75,15 @@ impl ServedMachine {
         self.spec.scheduler.is_some()
     }
 
-    /// Returns the request of the machine's strategy for what a caller asks.
+    /// Returns the request that the machine's strategy gets for a caller's demand.
     pub(crate) fn request(&mut self, ask: Ask) -> Request {
         ask.request(&mut self.shaper)
     }
 
-    /// Finds the place of a request that does not wait, by the strategy.
+    /// Returns the strategy's placement for a request that does not wait.
     ///
     /// # Errors
-    /// If nowhere, with the reason.
+    /// If there is none, with the reason.
     pub(crate) fn probe(
         &mut self,
         request: &Request,
@@ -94,8 +94,8 @@ impl ServedMachine {
         self.dispatcher.probe(&job(0, *request, now, estimate), now)
     }
 
-    /// Returns the first reservation ahead because of which a request is refused now that would be
-    /// granted otherwise.
+    /// Returns the first advance reservation because of which a request is refused that would
+    /// otherwise be granted now.
     pub(crate) fn reserved_for(
         &mut self,
         request: &Request,
@@ -107,7 +107,7 @@ impl ServedMachine {
         met.map(AdvanceReservation::number)
     }
 
-    /// Reserves nodes ahead.
+    /// Reserves nodes in advance.
     pub(crate) fn reserve(&mut self, reservation: &Reservation) -> Result<(), String> {
         let reserved = self.dispatcher.reserve(reservation.ahead(&self.grid)?);
         reserved.map_err(|error| error.to_string())
@@ -131,8 +131,8 @@ impl ServedMachine {
         Ok(placement.parts().to_vec())
     }
 
-    /// Puts a lease on its nodes, unless scheduler or strategy have just done so. Nothing changes
-    /// if they are not free.
+    /// Allocates the nodes of a lease, unless the scheduler or the strategy has just done so.
+    /// Nothing changes if they are not free.
     pub(crate) fn hold(&mut self, lease: &Lease) -> Result<(), String> {
         if self.dispatcher.running().get(JobId(lease.id)).is_some() {
             return Ok(());
@@ -145,11 +145,11 @@ impl ServedMachine {
         let (start, request) = (micros(lease.start_ms), request(lease.requested, lease.shape));
         let job = job(lease.id, request, start, lease.estimate());
         let held = self.dispatcher.hold(job, start, placement).map(drop);
-        // The box that is in the way is looked for only where there is one.
+        // The box that is in the way is only searched for if there is one.
         held.map_err(|error| self.check(&parts).err().unwrap_or_else(|| error.to_string()))
     }
 
-    /// Checks that boxes lie on the machine, apart, and on free nodes.
+    /// Checks that boxes are on the machine, disjoint, and on free nodes.
     pub(crate) fn check(&self, parts: &[Cuboid]) -> Result<(), String> {
         if parts.is_empty() {
             return Err("a lease holds at least one box".to_string());
@@ -181,12 +181,14 @@ impl ServedMachine {
         self.dispatcher.estimate_anew(JobId(lease.id), lease.estimate());
     }
 
-    /// Returns the most nodes that a request may be granted: what it counts for while it waits.
+    /// Returns the maximum number of nodes that a request may be granted, which counts while it
+    /// waits.
     pub(crate) fn books(&self, waiting: &WaitingRequest) -> u64 {
         self.machine().most(&waiting.request())
     }
 
-    /// Adds a request to the queue; what it counts for ([`ServedMachine::books`]).
+    /// Adds a request to the queue; returns the number of nodes that it counts for
+    /// ([`ServedMachine::books`]).
     pub(crate) fn wait(&mut self, waiting: &WaitingRequest) -> u64 {
         let asked = micros(waiting.asked_ms);
         let job = job(waiting.id, waiting.request(), asked, waiting.estimate());
@@ -194,7 +196,7 @@ impl ServedMachine {
         self.books(waiting)
     }
 
-    /// Takes a request out of the queue, wherever it stands. O(n).
+    /// Removes a request from any position in the queue. O(n).
     pub(crate) fn leave(&mut self, id: u64) {
         let index = self.waiting().position(|other| other == id);
         if let Some(index) = index {
@@ -202,14 +204,14 @@ impl ServedMachine {
         }
     }
 
-    /// Returns the number of the next waiting request to start now, and the boxes that it gets: the
-    /// machine has granted them, and the request has left the queue.
+    /// Returns the number of the next waiting request to start now, and its boxes. The machine has
+    /// granted them, and the request has left the queue.
     pub(crate) fn start_next(&mut self, now_ms: u64) -> Option<(u64, Vec<Cuboid>)> {
         if !self.orders() {
             return None;
         }
         let started = self.dispatcher.start_next(micros(now_ms), &mut ());
-        // All strategies and schedulers here are built in.
+        // All strategies and schedulers used here are built in.
         let started = started.expect("a scheduler starts jobs that fit, on free nodes")?;
         Some((started.job.id.0, started.placement.parts().to_vec()))
     }
@@ -248,7 +250,7 @@ impl ServedMachine {
         self.dispatcher.fail(node).expect(KNOWN);
     }
 
-    /// Returns the node at some coordinates, if they lie on the machine.
+    /// Returns the node at some coordinates, if they are on the machine.
     pub(crate) fn node_at(&self, coordinates: &[u16]) -> Option<NodeId> {
         let mut point = [0; 3];
         point.get_mut(..coordinates.len())?.copy_from_slice(coordinates);
@@ -257,14 +259,13 @@ impl ServedMachine {
     }
 }
 
-/// Returns the length by which schedulers plan: as long as was said, or else until it ends by
-/// itself.
+/// Returns the run time for schedulers: the stated one, or else the time until the lease expires.
 pub(crate) fn estimate(said_ms: Option<u64>, length_ms: Option<u64>) -> Time {
     micros(said_ms.or(length_ms).unwrap_or(FOREVER_MS))
 }
 
 impl Lease {
-    /// Returns the time when it is said to end, in milliseconds since 1970.
+    /// Returns the time at which it is expected to end, in milliseconds since 1970.
     pub(crate) fn said_end_ms(&self) -> u64 {
         self.start_ms.saturating_add(self.estimate().0 / 1000)
     }
@@ -276,7 +277,7 @@ impl Lease {
 }
 
 impl WaitingRequest {
-    /// Returns the length by which schedulers plan it.
+    /// Returns the run time for schedulers.
     pub(crate) fn estimate(&self) -> Time {
         estimate(self.estimate_ms, self.ttl_ms)
     }

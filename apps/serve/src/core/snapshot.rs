@@ -1,4 +1,4 @@
-//! A state as one value, to start from instead of the whole journal.
+//! A state as one value, from which to start instead of reading the whole journal.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{
     WaitingRequest,
 };
 
-/// A state, written down.
+/// A serialized state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StateSnapshot {
@@ -23,36 +23,36 @@ pub struct StateSnapshot {
     pub next_id: u64,
     /// The last epoch.
     pub epoch: u64,
-    /// While the clock is in doubt: the leases that were granted or renewed since.
+    /// While the clock is in doubt, the leases that were granted or renewed since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubted: Option<Vec<u64>>,
-    /// The machines, with the nodes that are not healthy.
+    /// The machines, with their unhealthy nodes.
     pub machines: Vec<SavedMachine>,
-    /// The leases, in the order of their grants.
+    /// The leases, in the order in which they were granted.
     pub leases: Vec<Lease>,
     /// The waiting requests, machine by machine in the order of the queue.
     pub waiting: Vec<WaitingRequest>,
-    /// The reservations ahead, by number.
+    /// The advance reservations, by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reservations: Vec<Reservation>,
-    /// Plans that a former version carried out. None is ever written.
+    /// Plans that an earlier version carried out. None are ever written.
     #[serde(default, skip_serializing)]
     pub plans: Vec<Value>,
-    /// The kept replies, with their times.
+    /// The stored replies, with their times.
     pub kept: Vec<(u64, KeptReply)>,
     /// The leases that ended last, with their tenants.
     pub ended: Vec<(u64, String)>,
 }
 
 impl StateSnapshot {
-    /// Returns the number of a plan that is under way: the state cannot be restored without it.
+    /// Returns the number of a plan in progress: the state cannot be restored without it.
     pub fn plan_under_way(&self) -> Option<&Value> {
         self.plans.iter().find(|plan| plan["outcome"].is_null()).map(|plan| &plan["id"])
     }
 }
 
-/// A machine in a snapshot. Its specification stands flat; serde's `flatten` would let unknown
-/// members pass.
+/// A machine in a snapshot. The fields of its specification are repeated here, because serde's
+/// `flatten` would accept unknown keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedMachine {
@@ -104,10 +104,10 @@ impl ServiceState {
         }
     }
 
-    /// Returns the state of a snapshot.
+    /// Returns the state in a snapshot.
     ///
     /// # Errors
-    /// If it contradicts itself, with the reason.
+    /// If it is inconsistent, with the reason.
     pub fn restore(
         snapshot: &StateSnapshot,
         limits: ServiceLimits,

@@ -1,4 +1,4 @@
-//! Leases, waiting requests, and kept replies: the fold of the journal.
+//! Leases, waiting requests, and stored replies: the fold of the journal.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -33,15 +33,16 @@ pub struct MachineSpec {
 /// Limits on tenants and on memory.
 #[derive(Clone, Debug)]
 pub struct ServiceLimits {
-    /// The most nodes that a tenant may hold and wait for, where `quotas` does not say otherwise.
+    /// The maximum number of nodes that a tenant may hold and wait for, unless `quotas` has an
+    /// entry.
     pub quota: Option<u64>,
-    /// The same by tenant.
+    /// The quotas of individual tenants.
     pub quotas: HashMap<String, u64>,
-    /// The most requests that may wait for a machine.
+    /// The maximum number of requests that may wait for a machine.
     pub waiting: usize,
-    /// The most replies that are kept for clients that ask again.
+    /// The maximum number of replies stored for clients that retry.
     pub keys: usize,
-    /// The most bytes of their bodies together.
+    /// The maximum total size of their bodies in bytes.
     pub key_bytes: usize,
 }
 
@@ -57,7 +58,7 @@ impl Default for ServiceLimits {
     }
 }
 
-/// Why a state cannot be made.
+/// Errors when building a state.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StateError {
     /// A machine's description is wrong.
@@ -65,22 +66,22 @@ pub enum StateError {
     Machine {
         /// Its name.
         name: String,
-        /// The mistake.
+        /// The reason.
         reason: String,
     },
-    /// The data are of another grid.
+    /// The data belong to another grid.
     #[error("machine {name} is {known} in the data, not {asked}")]
     OtherGrid {
         /// The machine's name.
         name: String,
         /// The grid in the data.
         known: String,
-        /// The grid that was asked for.
+        /// The requested grid.
         asked: String,
     },
 }
 
-/// Leases, waiting requests, and kept replies.
+/// Leases, waiting requests, and stored replies.
 pub struct ServiceState {
     pub(crate) seq: u64,
     pub(crate) now_ms: u64,
@@ -88,31 +89,32 @@ pub struct ServiceState {
     pub(crate) boards: Vec<ServedMachine>,
     pub(crate) leases: Leases,
     pub(crate) waiting: BTreeMap<u64, Arc<WaitingRequest>>,
-    /// (time, lease) of those that end by themselves.
+    /// (time, lease) of leases that expire.
     pub(crate) expiries: BTreeSet<(u64, u64)>,
-    /// The reservations ahead, by number, and (time, number) of their ends.
+    /// The advance reservations, by number, and (time, number) of their ends.
     pub(crate) reservations: BTreeMap<u64, Arc<Reservation>>,
     pub(crate) over: BTreeSet<(u64, u64)>,
     /// Nodes held and waited for, by tenant.
     pub(crate) usage: HashMap<String, u64>,
-    /// Live leases and waiting requests by the names of their jobs, tenant by tenant.
+    /// Active leases and waiting requests by job name, for each tenant.
     pub(crate) jobs: HashMap<(String, JobName), u64>,
     pub(crate) keys: Keys,
-    /// Those that ended last.
+    /// The leases that ended last.
     pub(crate) ended: Ended,
     /// The last epoch.
     pub(crate) epoch: u64,
-    /// While the clock is in doubt: the leases that were granted or renewed since. None ends by
-    /// time meanwhile.
+    /// While the clock is in doubt, the leases that were granted or renewed since. No lease expires
+    /// meanwhile.
     pub(crate) doubted: Option<BTreeSet<u64>>,
-    /// Machines whose queues move after the last of the ends of one instant. Empty between batches.
+    /// Machines whose queues advance after the last of several simultaneous ends. Empty between
+    /// batches.
     pub(crate) moving: BTreeSet<usize>,
     pub(crate) limits: ServiceLimits,
     pub(crate) seed: u64,
 }
 
 impl ServiceState {
-    /// Makes a service without machines, before its first record.
+    /// Creates a service without machines, before its first record.
     pub fn new(limits: ServiceLimits, seed: u64) -> ServiceState {
         ServiceState {
             seq: 0,
@@ -146,20 +148,20 @@ impl ServiceState {
         self.now_ms
     }
 
-    /// Returns true if the clock is in doubt: no lease ends by time.
+    /// Returns true if the clock is in doubt, in which case no lease expires.
     pub fn is_clock_doubted(&self) -> bool {
         self.doubted.is_some()
     }
 
-    /// Returns the time when the next lease or reservation ends by time, in milliseconds since
-    /// 1970; none while the clock is in doubt.
+    /// Returns the time at which the next lease expires or the next reservation ends, in
+    /// milliseconds since 1970; `None` while the clock is in doubt.
     pub fn next_expiry_ms(&self) -> Option<u64> {
         let next = [self.expiries.first(), self.over.first()].into_iter().flatten();
         next.map(|&(at, _)| at).min().filter(|_| self.doubted.is_none())
     }
 
-    /// Lets epochs go on from the wall clock. A server does so whenever it begins to decide;
-    /// `random` differs each time.
+    /// Lets epochs continue from the wall clock. A server calls this whenever it begins to decide;
+    /// `random` must differ each time.
     pub fn begin_epochs(&mut self, wall_ms: u64, random: u64) {
         self.epoch = epoch::begin(self.epoch, wall_ms, random);
     }
@@ -175,7 +177,7 @@ impl ServiceState {
         self.boards.iter().map(|board| board.spec.clone()).collect()
     }
 
-    /// Returns the place of a machine; the first if no name is given.
+    /// Returns the index of a machine; the first if no name is given.
     pub fn board_index(&self, name: Option<&str>) -> Option<usize> {
         match name {
             None => (!self.boards.is_empty()).then_some(0),
@@ -183,21 +185,21 @@ impl ServiceState {
         }
     }
 
-    /// Returns the nodes of a machine, and who holds them.
+    /// Returns the nodes of a machine and the jobs that hold them.
     pub fn machine(&self, board: usize) -> &Machine {
         self.boards[board].machine()
     }
 
-    /// Returns the request of a machine's strategy for what a caller asks. A random shape rule
-    /// draws.
+    /// Returns the request that a machine's strategy gets for a caller's demand. A random shape
+    /// rule draws a random number.
     pub fn request(&mut self, board: usize, ask: Ask) -> Request {
         self.boards[board].request(ask)
     }
 
-    /// Returns the placement that a request would be granted now, if it ran until it is ended.
+    /// Returns the placement that a request without an end would be granted now.
     ///
     /// # Errors
-    /// Why it would be refused.
+    /// The reason why it would be refused.
     pub fn probe(&mut self, board: usize, request: &Request) -> Result<Placement, Refusal> {
         let now_ms = self.now_ms;
         self.boards[board].probe(request, now_ms, estimate(None, None))
@@ -208,7 +210,7 @@ impl ServiceState {
         self.leases.get(&id).map(|lease| &**lease)
     }
 
-    /// Returns the live lease of a tenant's job.
+    /// Returns the active lease of a tenant's job.
     pub fn lease_of(&self, tenant: &str, job: &JobName) -> Option<&Lease> {
         self.jobs.get(&(tenant.to_string(), job.clone())).and_then(|&id| self.lease(id))
     }
@@ -218,7 +220,7 @@ impl ServiceState {
         &self.boards[board].grid
     }
 
-    /// Returns the most nodes that a tenant may hold and wait for.
+    /// Returns the maximum number of nodes that a tenant may hold and wait for.
     pub(crate) fn quota(&self, tenant: &str) -> Option<u64> {
         if tenant.is_empty() {
             return None;
@@ -226,7 +228,7 @@ impl ServiceState {
         self.limits.quotas.get(tenant).copied().or(self.limits.quota)
     }
 
-    /// Forgets a lease that has ended, or a request that no longer waits.
+    /// Removes a lease that has ended, or a request that is no longer waiting, from the counts.
     pub(crate) fn forget(&mut self, tenant: &str, job: Option<&JobName>, nodes: u64) {
         if let Some(used) = self.usage.get_mut(tenant) {
             *used = used.saturating_sub(nodes);
@@ -239,7 +241,7 @@ impl ServiceState {
         }
     }
 
-    /// Counts a lease that begins, or a request that waits.
+    /// Counts a lease that begins, or a request that is waiting.
     pub(crate) fn count(&mut self, id: u64, tenant: &str, job: Option<&JobName>, nodes: u64) {
         *self.usage.entry(tenant.to_string()).or_insert(0) += nodes;
         if let Some(job) = job {
@@ -248,10 +250,10 @@ impl ServiceState {
         self.next_id = self.next_id.max(id + 1);
     }
 
-    /// Holds every table against the others. For tests.
+    /// Checks the tables against each other. For tests.
     ///
     /// # Panics
-    /// If they disagree.
+    /// If they are inconsistent.
     pub fn validate(&self) {
         for board in &self.boards {
             board.machine().validate();

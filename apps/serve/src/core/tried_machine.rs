@@ -1,4 +1,4 @@
-//! A machine of a view that is changed and run forward, for answers about what would be.
+//! A copy of a machine in a view that is changed and simulated forward, for hypothetical questions.
 
 use pavior::NodeId;
 use pavior::scheduling::Dispatcher;
@@ -6,11 +6,11 @@ use pavior::scheduling::Dispatcher;
 use super::{BoardView, NodeState, ServedMachine, StateView};
 
 impl ServedMachine {
-    /// Returns a machine of a view, to be tried out: with its leases, its queue and what is
-    /// reserved ahead.
+    /// Returns a copy of a machine in a view, with its leases, its queue and its advance
+    /// reservations.
     ///
     /// # Errors
-    /// If the view contradicts itself.
+    /// If the view is inconsistent.
     pub(crate) fn of(view: &StateView, board: &BoardView, seed: u64) -> Result<Self, String> {
         let made = ServedMachine::new(&board.spec, seed);
         let mut machine = made.map_err(|error| error.to_string())?;
@@ -33,7 +33,7 @@ impl ServedMachine {
         Ok(machine)
     }
 
-    /// Returns machine, queue and running jobs, to be run forward.
+    /// Returns the machine, the queue and the running jobs, to be simulated forward.
     pub(crate) fn dispatcher(&self) -> &Dispatcher {
         &self.dispatcher
     }

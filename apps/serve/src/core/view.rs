@@ -1,4 +1,4 @@
-//! Views for readers: a state as it was at one record, shared and never changed.
+//! Views for readers: the state at one record, shared and immutable.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::served_machine::ServedMachine;
 use super::{Lease, Leases, MachineSpec, Reservation, ServiceState, WaitingRequest};
 
-/// A state as it was at one record.
+/// The state at one record.
 #[derive(Clone, Debug)]
 pub struct StateView {
     /// The number of the last record.
@@ -22,11 +22,11 @@ pub struct StateView {
     pub leases: Leases,
     /// The waiting requests, machine by machine in the order of the queue.
     pub waiting: Vec<Arc<WaitingRequest>>,
-    /// The reservations ahead, by number.
+    /// The advance reservations, by number.
     pub reservations: Vec<Arc<Reservation>>,
 }
 
-/// A machine as it was at one record.
+/// A machine at one record.
 #[derive(Clone, Debug)]
 pub struct BoardView {
     /// Its configuration.
@@ -39,9 +39,9 @@ pub struct BoardView {
     pub busy: u32,
     /// The number of nodes, failed or drained, that no lease holds.
     pub unavailable: u32,
-    /// The nodes that have failed, by their row-major numbers, also those that a lease holds.
+    /// The row-major numbers of nodes that have failed, including those that a lease holds.
     pub failed: Vec<u32>,
-    /// The nodes that are drained, also those that a lease holds.
+    /// The nodes that are drained, including those that a lease holds.
     pub drained: Vec<u32>,
     /// The scheduler's plans for the waiting requests, in the order of the queue, if it was asked
     /// in this state.
@@ -64,7 +64,7 @@ pub struct NodeCounts {
 }
 
 impl ServiceState {
-    /// Returns the state as readers look at it. O(nodes/64 + waiting requests), and the leases are
+    /// Returns a view of the state for readers. O(nodes/64 + waiting requests); the leases are
     /// shared.
     pub fn view(&self) -> StateView {
         let boards = self.boards.iter().map(|board| BoardView {
@@ -90,7 +90,7 @@ impl ServiceState {
 }
 
 impl StateView {
-    /// Returns the place of a machine; the first if no name is given.
+    /// Returns the index of a machine; the first if no name is given.
     pub fn board_index(&self, name: Option<&str>) -> Option<usize> {
         match name {
             None => (!self.boards.is_empty()).then_some(0),
@@ -98,13 +98,13 @@ impl StateView {
         }
     }
 
-    /// Returns the leases of a machine, in the order of their grants.
+    /// Returns the leases on a machine, in the order in which they were granted.
     pub fn leases_on<'a>(&'a self, board: &BoardView) -> Vec<&'a Lease> {
         let leases = self.leases.by_grant(Some(&board.spec.name));
         leases.into_iter().map(|lease| &**lease).collect()
     }
 
-    /// Returns the reservations ahead of a machine, by number.
+    /// Returns the advance reservations on a machine, by number.
     pub fn reservations_on<'a>(
         &'a self,
         board: &'a BoardView,
@@ -113,7 +113,7 @@ impl StateView {
         all.filter(|one| one.machine == board.spec.name)
     }
 
-    /// Counts the nodes of each kind of a machine. O(leases and their rows) if a node is drained.
+    /// Counts the nodes of each kind on a machine. O(leases and their rows) if a node is drained.
     pub fn counts(&self, board: &BoardView) -> NodeCounts {
         let mut drained = board.drained.len() as u64;
         if drained > 0 {

@@ -1,4 +1,4 @@
-//! Identities of callers: by the peer of a Unix socket, by a bearer token, or by a client
+//! Identities of callers, established by the peer of a Unix socket, a bearer token, or a client
 //! certificate.
 
 use std::collections::HashMap;
@@ -15,47 +15,47 @@ use crate::core::Caller;
 /// The other end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
-    /// A process of this user on the Unix socket.
+    /// A process of this user, connected through the Unix socket.
     User(u32),
-    /// A TCP connection; the first DNS name of its client certificate, if it showed one.
+    /// A TCP connection; the first DNS name in its client certificate, if it presented one.
     Tcp(Option<String>),
 }
 
-/// A token and what it opens.
+/// A token and the tenant that it authenticates.
 struct Token {
     secret: String,
-    /// `None` is the operator.
+    /// `None` means the operator.
     tenant: Option<String>,
 }
 
-/// The tokens, and the rights that they give.
+/// The tokens, and the rights that they grant.
 #[derive(Default)]
 pub struct Access {
     tokens: Vec<Token>,
-    /// The most nodes of a tenant.
+    /// The maximum number of nodes of each tenant.
     quotas: HashMap<String, u64>,
-    /// The user of this process: the operator, as is root.
+    /// The user of this process, who is the operator, like root.
     uid: u32,
-    /// Whether client certificates are asked for.
+    /// True if client certificates are requested.
     certificates: bool,
 }
 
-/// A line of a token file that cannot be read. It never holds the token.
+/// A token file line that cannot be read. It never contains the token.
 #[derive(Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {reason}")]
 pub struct BadToken {
-    /// The line, from 1.
+    /// The line number, starting at 1.
     pub line: usize,
-    /// The mistake.
+    /// The reason.
     pub reason: &'static str,
 }
 
 impl Access {
-    /// Reads a token file: a line a token, then `tenant=NAME` unless it is the operator's, then
-    /// `quota=NODES` if the tenant has one; `#` begins a comment.
+    /// Reads a token file. Each line has a token, then `tenant=NAME` unless it is the operator's,
+    /// then `quota=NODES` if the tenant has a quota; `#` begins a comment.
     ///
     /// # Errors
-    /// If a line is none of that.
+    /// If a line does not have this form.
     pub fn read(text: &str, uid: u32, certificates: bool) -> Result<Access, BadToken> {
         let mut access = Access { uid, certificates, ..Access::default() };
         for (index, line) in text.lines().enumerate() {
@@ -68,7 +68,7 @@ impl Access {
 
     /// Adds the token of a line, if there is one.
     fn read_line(&mut self, line: &str) -> Result<(), &'static str> {
-        // Such as the mark that some editors put at the beginning of a file.
+        // For example, the byte order mark that some editors write at the beginning of a file.
         if line.contains(|c: char| c == '\u{feff}' || c.is_control() && c != '\t') {
             return Err("there is an invisible character in it (a byte order mark, or NUL)");
         }
@@ -110,12 +110,12 @@ impl Access {
         &self.quotas
     }
 
-    /// Returns true if a TCP caller has to show who it is.
+    /// Returns true if a TCP caller must authenticate.
     pub fn asks(&self) -> bool {
         !self.tokens.is_empty() || self.certificates
     }
 
-    /// Returns true if client certificates are asked for.
+    /// Returns true if client certificates are requested.
     pub(crate) fn certificates(&self) -> bool {
         self.certificates
     }
@@ -123,7 +123,7 @@ impl Access {
     /// Finds the sender of a request.
     pub(crate) fn caller(&self, peer: &Peer, headers: &HeaderMap) -> Result<Caller, Fault> {
         let known = self.known(peer);
-        // A token may raise a caller, whatever it is already.
+        // A token may give a caller more rights, even if it is already identified.
         match headers.get(header::AUTHORIZATION) {
             None => known.ok_or_else(|| unauthorized("a bearer token is asked for")),
             Some(value) => {
@@ -133,7 +133,7 @@ impl Access {
                 });
                 match (bearer.and_then(|token| self.token(token)), known) {
                     (Some(token), _) => Ok(Caller { tenant: token.tenant.clone() }),
-                    // Where no token is asked for, any is as good as none.
+                    // If no token is required, any token counts as none.
                     (None, Some(caller)) if self.tokens.is_empty() => Ok(caller),
                     (None, _) => Err(unauthorized("the token is not known")),
                 }
@@ -141,7 +141,7 @@ impl Access {
         }
     }
 
-    /// Finds the caller that a peer is without a token.
+    /// Returns the caller that a peer is identified as without a token.
     fn known(&self, peer: &Peer) -> Option<Caller> {
         match peer {
             Peer::User(uid) if *uid == 0 || *uid == self.uid => Some(Caller::OPERATOR),
@@ -152,12 +152,13 @@ impl Access {
         }
     }
 
-    /// Returns the party of a peer that is known without a token.
+    /// Returns the party of a peer that is identified without a token.
     pub(crate) fn party(&self, peer: &Peer) -> Party {
         self.known(peer).map_or(Party::at([0, 0, 0, 0].into()), |caller| Party::of(&caller))
     }
 
-    /// Returns the token of this text; the time it takes does not tell how much of it is right.
+    /// Returns the token with this text, in constant time: the duration does not reveal how much of
+    /// it is correct.
     fn token(&self, given: &str) -> Option<&Token> {
         let same = |token: &&Token| bool::from(token.secret.as_bytes().ct_eq(given.as_bytes()));
         self.tokens.iter().find(same)

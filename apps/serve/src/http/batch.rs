@@ -1,4 +1,4 @@
-//! Many commands in one request: carried out in order, each on its own, by one durable write.
+//! Many commands in one request: carried out in order, independently, with one durable write.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The bodies of requests, and reading them.
+//! Request bodies and how they are read.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::core::{Ask, JobName, LeaseRequest, Problem, Reason};
 
 /// The longest time to live, in seconds: a century.
 const LONGEST_S: f64 = 3.2e9;
-/// The longest name of a tenant, machine or job.
+/// The maximum length of a tenant's, machine's or job's name.
 const NAME: usize = 255;
 
 /// A request for nodes: a shape or a number of nodes.
@@ -167,25 +167,25 @@ pub(crate) struct NodeBody {
     pub(crate) machine: Option<String>,
 }
 
-/// Reads a body: an object, whose members stand once.
+/// Reads a body, which must be an object without duplicate keys.
 pub(crate) fn read<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
     let bad = |detail: &dyn fmt::Display| {
         Problem::new(Reason::BadValue, message(&format!("the body: {detail}")))
     };
-    // A list of its values in their order would be taken for it.
+    // Serde would also accept a list of its values in order.
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(bad(&"a list, where an object is expected"));
     }
-    // All members of bodies are known, so that this finds one that stands twice, too.
+    // All keys in bodies are known, so this also detects duplicates.
     serde_json::from_slice(bytes).or_else(|error| {
-        // In JSON, 4.0 is an integer, too; bodies that have none of these are read once.
+        // JSON also allows 4.0 as an integer; a body without such numbers is parsed only once.
         let mut body: Value = json::read(bytes).map_err(|error| bad(&error))?;
         whole(&mut body);
         serde_json::from_value(body).map_err(|_| bad(&error))
     })
 }
 
-/// Reads a number of a query: at most 2^63 - 1, as the OpenAPI document says of all integers.
+/// Reads a number in a query: at most 2^63 - 1, as the OpenAPI document states for all integers.
 pub(crate) fn in_query<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     let number = Option::<u64>::deserialize(from)?;
     match number.filter(|&number| i64::try_from(number).is_err()) {
@@ -194,7 +194,7 @@ pub(crate) fn in_query<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>
     }
 }
 
-/// Writes numbers without a fraction as integers.
+/// Converts numbers without a fraction to integers.
 fn whole(value: &mut Value) {
     match value {
         Value::Number(number) => {
@@ -214,7 +214,7 @@ fn bad<T>(detail: impl Into<String>) -> Result<T, Problem> {
 }
 
 impl LeaseBody {
-    /// Returns the request, for a machine of this grid.
+    /// Returns the request, for a machine with this grid.
     pub(crate) fn request(self, grid: &Grid) -> Result<LeaseRequest, Problem> {
         let ask = ask(self.shape.as_deref(), self.nodes, grid)?;
         Ok(LeaseRequest {
@@ -231,7 +231,7 @@ impl LeaseBody {
 }
 
 impl HoldBody {
-    /// Returns the request and the boxes, for a machine of this grid.
+    /// Returns the request and the boxes, for a machine with this grid.
     pub(crate) fn request(self, grid: &Grid) -> Result<(LeaseRequest, Vec<Cuboid>), Problem> {
         let parts = self.parts.iter().map(|part| part.cuboid(grid)).collect::<Result<_, _>>()?;
         let request = LeaseRequest {
@@ -264,7 +264,7 @@ impl BoxBody {
     }
 }
 
-/// Reads the nodes or the box that are asked of a machine of this grid.
+/// Reads the requested nodes or box, for a machine with this grid.
 pub(crate) fn ask(shape: Option<&[u64]>, nodes: Option<u64>, grid: &Grid) -> Result<Ask, Problem> {
     Ask::read(shape, nodes, grid).or_else(|fault| bad(fault.to_string()))
 }
@@ -275,7 +275,7 @@ pub(crate) fn freedom(word: Option<&str>) -> Result<Option<Freedom>, Problem> {
     word.map(read).transpose()
 }
 
-/// Returns a node's coordinates, for a machine of this grid.
+/// Returns a node's coordinates, for a machine with this grid.
 pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Problem> {
     let axes = grid.axes();
     if coordinates.len() != axes {
@@ -292,13 +292,13 @@ pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Prob
     Ok(point)
 }
 
-/// Returns a time of a body in milliseconds since 1970.
+/// Returns a time in a body, in milliseconds since 1970.
 pub(crate) fn instant(what: &str, text: &str) -> Result<u64, Problem> {
     let read = text.parse().map(|Date(since)| since.as_millis() as u64);
     read.or_else(|error: BadDate| bad(format!("\"{what}\": {error}")))
 }
 
-/// Holds the body of a request to nothing, or an empty object.
+/// Checks that a request body is empty or an empty object.
 pub(crate) fn nothing(bytes: &Bytes) -> Result<(), Problem> {
     match bytes.trim_ascii() {
         b"" | b"{}" => Ok(()),
@@ -306,7 +306,7 @@ pub(crate) fn nothing(bytes: &Bytes) -> Result<(), Problem> {
     }
 }
 
-/// Seconds of a body in milliseconds, at least one.
+/// Converts seconds in a body to milliseconds, at least one.
 pub(crate) fn millis(what: &str, seconds: Option<f64>) -> Result<Option<u64>, Problem> {
     match seconds {
         None => Ok(None),
@@ -326,7 +326,7 @@ fn tenant(name: Option<String>) -> Result<Option<String>, Problem> {
     }
 }
 
-/// Returns true if a tenant may be called so.
+/// Returns true if the name is valid for a tenant.
 pub(crate) fn is_tenant(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._:@-".contains(c);
     (1..=NAME).contains(&name.len()) && name.chars().all(allowed)

@@ -1,4 +1,4 @@
-//! Changes of leases, nodes and the clock.
+//! Changes to leases, nodes and the clock.
 
 use std::sync::Arc;
 
@@ -124,12 +124,12 @@ pub(crate) async fn hold(State(app): State<Arc<App>>, change: Change) -> Result<
     change.carry_out(&app, "hold", command).await
 }
 
-/// Returns the number of a lease in an address.
+/// Returns the lease number in an address.
 pub(crate) fn number(id: &str) -> Result<u64, Problem> {
     number_of(id, "lease", Reason::UnknownLease)
 }
 
-/// Returns the number of a thing in an address, and what is answered if it is none.
+/// Returns the number of an object in an address, or else the problem `unknown`.
 pub(crate) fn number_of(id: &str, thing: &str, unknown: Reason) -> Result<u64, Problem> {
     let none = |_| Problem::new(unknown, format!("there is no {thing} `{}`", message(id)));
     id.parse().map_err(none)

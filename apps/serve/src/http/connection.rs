@@ -1,4 +1,4 @@
-//! A connection from its first byte to its last.
+//! The life cycle of a connection.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -27,12 +27,12 @@ use super::places::{Party, Place};
 use super::write_timeout::WriteTimeout;
 use super::{Access, App, Peer};
 
-/// The time that a connection may take to shake hands, or to send a head.
+/// The time that a connection may take for the TLS handshake or to send a request head.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The bytes of a head, and of what waits to be written beside a body. A head that is larger than
-/// [`HEAD`], and fits, is refused with a problem; beyond that it is refused by its status alone.
+/// The buffer size for a request head, and for output in addition to a body. A head that is larger
+/// than [`HEAD`] but fits is refused with a problem; a larger one is refused with a bare status.
 const BUFFER: usize = HEAD + (8 << 10);
-/// The reply to a connection that gives its place up before it has asked for anything.
+/// The reply to a connection that loses its place before it has sent a request.
 const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n\
     Connection: close\r\nContent-Length: 0\r\n\r\n";
 
@@ -44,13 +44,13 @@ pub(super) struct Accepted {
     pub(super) stream: Box<dyn Stream>,
     /// The TLS acceptor, if there is one.
     pub(super) tls: Option<TlsAcceptor>,
-    /// The address of its peer, over TCP.
+    /// The peer's address, over TCP.
     pub(super) address: Option<IpAddr>,
     pub(super) peer: Peer,
 }
 
 impl Accepted {
-    /// Returns the party that its place is counted to at first.
+    /// Returns the party to which its place belongs at first.
     pub(super) fn party(&self, access: &Access) -> Party {
         match self.address {
             Some(address) => Party::at(address),
@@ -59,7 +59,7 @@ impl Accepted {
     }
 }
 
-/// Answers the requests of a connection, until it ends or has to give its place up.
+/// Answers the requests on a connection, until it ends or has to give up its place.
 pub(super) async fn serve_connection(
     accepted: Accepted,
     place: Arc<Place>,
@@ -79,7 +79,7 @@ pub(super) async fn serve_connection(
     builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(BUFFER);
     let mut connection = builder.serve_connection(TokioIo::new(WriteTimeout::new(stream)), service);
     let mut stopping = app.stopping.clone();
-    // A peer that leaves in the middle is no fault of the service.
+    // A peer that disconnects early is not an error of the service.
     tokio::select! {
         _ = &mut connection => return,
         () = place.given_up() => {
@@ -97,7 +97,7 @@ pub(super) async fn serve_connection(
     }
 }
 
-/// Answers a request; the place is in use until the last of the answer is on its way.
+/// Answers a request; the place is in use until the last part of the answer has been passed on.
 async fn answer(
     mut request: Request<Incoming>,
     peer: &Peer,
@@ -111,7 +111,7 @@ async fn answer(
     Ok(response.map(|body| Body::new(GuardedBody::new(body, in_use))))
 }
 
-/// Says that there are too many, as far as that can be said at once.
+/// Replies that there are too many connections, if that can be written without waiting.
 fn refuse(mut stream: Box<dyn Stream>) {
     let told = async {
         let _ = stream.write_all(BUSY).await;
@@ -120,13 +120,13 @@ fn refuse(mut stream: Box<dyn Stream>) {
     let _ = told.now_or_never();
 }
 
-/// Shakes hands where that has to be done. `None` if it fails.
+/// Performs the TLS handshake if there is one. Returns `None` if it fails.
 async fn shake(accepted: Accepted) -> Option<(Box<dyn Stream>, Peer)> {
     let Accepted { stream, tls, peer, .. } = accepted;
     let Some(acceptor) = tls else { return Some((stream, peer)) };
     let stream = match tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await {
         Ok(Ok(stream)) => stream,
-        // A client that trusts another authority, say, or shows a certificate that is out of date.
+        // For example, a client that trusts another authority, or whose certificate has expired.
         Ok(Err(error)) => {
             tracing::info!(%error, "no tls connection");
             return None;
@@ -140,7 +140,7 @@ async fn shake(accepted: Accepted) -> Option<(Box<dyn Stream>, Peer)> {
     Some((Box::new(stream), Peer::Tcp(name)))
 }
 
-/// Returns the first DNS name of a client certificate, if a tenant may be called so.
+/// Returns the first DNS name in a client certificate, if it is a valid tenant name.
 fn name(certificate: &CertificateDer<'_>) -> Option<String> {
     let certificate = webpki::EndEntityCert::try_from(certificate).ok()?;
     certificate.valid_dns_names().next().filter(|name| is_tenant(name)).map(str::to_string)

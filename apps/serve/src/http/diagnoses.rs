@@ -1,7 +1,7 @@
-//! Diagnoses of refusals: questions of one state share what does not depend on the request, and
-//! equal questions of one caller share the answer.
+//! Diagnoses of refusals. Questions about one state share everything that does not depend on the
+//! request, and equal questions by one caller share the answer.
 //!
-//! Only the last state is remembered: memory is that of its snapshot, and [`MOST`] answers.
+//! Only the last state is cached: memory is bounded by its snapshot and [`MOST`] answers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -13,10 +13,10 @@ use crate::core::{Caller, StateView};
 use crate::diagnose::{Changes, Diagnosis, Question, Scene};
 use crate::writer::RefusalInState;
 
-/// The most answers that are remembered.
+/// The maximum number of cached answers.
 const MOST: usize = 256;
 
-/// A request on a machine, and who asks.
+/// A request on a machine, and the caller.
 type Asking = (usize, Request, Option<String>);
 
 /// The diagnoses of the last state that was asked about.
@@ -26,7 +26,7 @@ pub(crate) struct Diagnoses(Mutex<Option<Arc<Known>>>);
 /// The scenes and answers of one state.
 struct Known {
     view: Arc<StateView>,
-    /// Machine by machine.
+    /// One for each machine.
     scenes: Vec<OnceLock<Scene>>,
     answers: Mutex<HashMap<Asking, Diagnosis>>,
 }
@@ -40,7 +40,7 @@ impl Diagnoses {
     }
 
     /// Diagnoses a request in the state in which it was refused. O(leases + N) for the first
-    /// request of a state, O(N) and the leases in the way for others.
+    /// request in a state, O(N + blocking leases) for others.
     pub(crate) fn diagnosis(&self, caller: &Caller, refusal: &RefusalInState) -> Diagnosis {
         if let Some(known) = self.known(caller, refusal) {
             return known;
@@ -55,7 +55,7 @@ impl Diagnoses {
             request: refused.request,
             queued: Queued::First,
             planned: None,
-            // Who is refused is told soon.
+            // Refusals must be fast.
             plans: false,
             caller,
         };
@@ -69,7 +69,7 @@ impl Diagnoses {
 
     fn of(&self, view: &Arc<StateView>) -> Arc<Known> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Numbers of records do not tell states apart: after a failed write they are given again.
+        // Record numbers do not identify states: they are reused after a failed write.
         if let Some(known) = last.as_ref().filter(|known| Arc::ptr_eq(&known.view, view)) {
             return known.clone();
         }

@@ -1,4 +1,4 @@
-//! Why a request is refused, and what if something were otherwise.
+//! Explanations of refusals, and what-if questions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -134,7 +134,7 @@ pub(crate) async fn what_if(
     answered(&app, caller, Question { asked: body, strategies, waiting: None }).await
 }
 
-/// A question of either route.
+/// A question to either route.
 struct Question {
     asked: WhatIfBody,
     strategies: Option<Vec<String>>,
@@ -218,7 +218,7 @@ fn answer(
     })
 }
 
-/// Reads the changes that a question imagines.
+/// Reads the hypothetical changes in a question.
 fn changes(
     view: &StateView,
     caller: &Caller,
@@ -241,7 +241,7 @@ fn changes(
     })
 }
 
-/// Returns the waiting request that is asked about, if one is.
+/// Returns the waiting request that the question is about, if any.
 fn waiting<'a>(
     view: &'a StateView,
     caller: &Caller,
@@ -262,7 +262,7 @@ fn waiting<'a>(
         .ok_or_else(|| Problem::new(Reason::UnknownLease, format!("no request {id} waits")))
 }
 
-/// Returns the request for what is asked, by a machine's shape rule.
+/// Returns the request for the given nodes, using a machine's shape rule.
 pub(crate) fn request(asked: Ask, rule: &str, grid: &Grid, seed: u64) -> Request {
     let rule = rule.parse().expect("the machine was made with this rule");
     asked.request(&mut Shaper::new(&rule, grid, seed, 0))

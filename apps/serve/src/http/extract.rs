@@ -1,4 +1,4 @@
-//! Extractors of handlers, with mistakes answered as problems.
+//! Extractors for handlers. Errors are answered with problems.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::diagnose::Diagnosis;
 use crate::storage::frame::sum;
 use crate::writer::{CommandAnswer, Do, RefusalInState};
 
-/// The query of an address.
+/// The query in an address.
 pub(crate) struct InQuery<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for InQuery<T> {
@@ -32,7 +32,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for InQuery<T> {
     }
 }
 
-/// A body that asks for something and changes nothing.
+/// A body of a request that changes nothing.
 pub(crate) struct InBody<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequest<Arc<App>> for InBody<T> {
@@ -62,13 +62,13 @@ pub(crate) struct ChangeHeaders {
     idempotency_key: Option<String>,
 }
 
-/// A request that changes something: who sends it, its key, and its body.
+/// A request that changes something: its caller, its key, and its body.
 pub(crate) struct Change {
     caller: Caller,
     key: Option<HeaderValue>,
     query: Option<String>,
     bytes: Bytes,
-    /// Whether a refusal is diagnosed.
+    /// True if a refusal is diagnosed.
     is_diagnosed: bool,
 }
 
@@ -92,14 +92,14 @@ impl FromRequest<Arc<App>> for Change {
 }
 
 impl Change {
-    /// Returns the same, with refusals that say no more than their reason.
+    /// Returns the same change, with refusals that only contain their reason.
     pub(crate) fn undiagnosed(self) -> Change {
         Change { is_diagnosed: false, ..self }
     }
 
-    /// Carries out the command that the body asks for, and adds a diagnosis to a refusal. `what`
-    /// stands for the method and the path: it tells requests with equal queries and bodies apart.
-    /// `read` gives the same command every time.
+    /// Carries out the command in the body, and adds a diagnosis to a refusal. `what` stands for
+    /// the method and the path: it distinguishes requests with equal queries and bodies. `read`
+    /// must return the same command every time.
     pub(crate) async fn carry_out(
         self,
         app: &App,
@@ -109,7 +109,7 @@ impl Change {
         let (key, command) = (self.key(what)?, read(&self.bytes)?);
         let Change { caller, bytes, is_diagnosed, .. } = self;
         if let Command::Batch(operations) = &command {
-            // One was paid for when the request came.
+            // The first one was charged when the request arrived.
             app.pay(&caller, (operations.len() as u64).saturating_sub(1), 1)?;
         }
         let first = Do { caller: caller.clone(), key: key.clone(), command };
@@ -126,12 +126,12 @@ impl Change {
         if key.is_none() {
             return Err(fault);
         }
-        // Another request may have used the key meanwhile: then both get the reply of that one.
+        // Another request may have used the key meanwhile: then both get that request's reply.
         let command = Command::Keep(fault.written());
         Ok(app.writer.carry_out(Do { caller, key, command }).await?.reply)
     }
 
-    /// Returns the key, with a digest of what is asked for.
+    /// Returns the key, with a digest of the request.
     fn key(&self, what: &str) -> Result<Option<IdempotencyKey>, Problem> {
         let Some(value) = &self.key else { return Ok(None) };
         let is_key = |text: &&str| {
@@ -142,7 +142,7 @@ impl Change {
             let detail = "an Idempotency-Key has 1 to 255 visible ASCII characters, no spaces";
             return Err(Problem::new(Reason::BadValue, detail));
         };
-        // Neither a query nor what stands for the path has a line break.
+        // Neither a query nor `what` contains a line break.
         let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
         let digest = sum(&[what.as_bytes(), query.as_bytes(), b"\n", &self.bytes].concat());
         Ok(Some(IdempotencyKey { key: text.to_string(), digest, write: written }))

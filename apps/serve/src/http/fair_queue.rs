@@ -1,5 +1,5 @@
-//! Work that takes a processor for a while: a few pieces at a time, one of a caller, and callers
-//! in turn.
+//! A queue for expensive computations: a few run at a time, at most one per caller, and callers
+//! take turns.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,18 +13,19 @@ use super::Fault;
 use crate::core::Caller;
 use crate::writer::Unavailable;
 
-/// From so many callers on, those who ask for nothing are forgotten.
+/// The number of callers from which idle ones are forgotten.
 const SOME: usize = 64;
 
-/// The queue for such work. A caller has one place in it: with many requests of its own it waits
-/// for itself, before it stands behind one request of each other caller.
+/// The queue for expensive computations. Each caller has one place in it: a caller with many
+/// requests waits for its own earlier ones first, and then behind at most one request of each other
+/// caller.
 pub(crate) struct FairQueue {
     turns: Arc<Semaphore>,
     own: Mutex<HashMap<Option<String>, Arc<Semaphore>>>,
     longest: Duration,
 }
 
-/// Tells work to stop once nobody waits for it.
+/// Tells a computation to stop once no one is waiting for its result.
 struct StopOnDrop(Arc<AtomicBool>);
 
 impl Drop for StopOnDrop {
@@ -34,13 +35,14 @@ impl Drop for StopOnDrop {
 }
 
 impl FairQueue {
-    /// Makes a queue for so many pieces of work at a time, each of which may take so long.
+    /// Creates a queue that runs `at_once` computations at a time, each for at most `longest`.
     pub(crate) fn new(at_once: usize, longest: Duration) -> FairQueue {
         FairQueue { turns: Arc::new(Semaphore::new(at_once)), own: Mutex::default(), longest }
     }
 
-    /// Does the work of a caller when it is its turn. Its flag becomes true when the caller has
-    /// gone, or the work takes too long; work that does not look at it keeps its turn to the end.
+    /// Runs a caller's computation when it is its turn. Its flag becomes true when the caller has
+    /// disconnected or the computation takes too long; one that ignores the flag keeps its turn
+    /// until it finishes.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -108,7 +110,7 @@ mod tests {
             queue.run(&caller, move |_| order.lock().unwrap().push(name)).await.unwrap();
         };
         runtime.block_on(async {
-            // No work ends before all have asked.
+            // No computation finishes before all callers have asked.
             let held = order.lock().unwrap();
             let all_have_asked = async move { drop(held) };
             tokio::join!(of("a"), of("a"), of("a"), of("a"), of("b"), all_have_asked);

@@ -1,4 +1,4 @@
-//! When a request would start that is not made yet.
+//! Forecasts of the start time of a hypothetical request.
 
 use std::sync::Arc;
 

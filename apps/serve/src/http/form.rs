@@ -1,5 +1,5 @@
-//! The form of requests and replies: which parameters an address may have, what a body may be
-//! written in, and the headers that every reply has.
+//! Formal requirements for requests and replies: the parameters of each route, the encoding of
+//! bodies, and the headers common to all replies.
 
 use axum::body::HttpBody;
 use axum::extract::{MatchedPath, Query, Request};
@@ -11,17 +11,17 @@ use pavior::text::shown;
 
 use super::{Fault, openapi};
 
-/// The most bytes of a head.
+/// The maximum size of a request head, in bytes.
 pub(super) const HEAD: usize = 32 << 10;
 
-/// Headers of every reply: browsers take it for what it says it is, and do not tell other sites
-/// where they come from.
+/// Headers of every reply: browsers must not guess its content type, and do not tell other sites
+/// which page linked to them.
 pub(super) const ALWAYS: [(HeaderName, HeaderValue); 2] = [
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
 ];
 
-/// Refuses parameters that the route does not have or that stand twice, and bodies that are not
+/// Rejects parameters that the route does not have, duplicate parameters, and bodies that are not
 /// JSON.
 pub(crate) async fn checked(request: Request, next: Next) -> Result<Response, Fault> {
     if let Some(path) = request.extensions().get::<MatchedPath>() {
@@ -34,7 +34,7 @@ pub(crate) async fn checked(request: Request, next: Next) -> Result<Response, Fa
     Ok(next.run(request).await)
 }
 
-/// Checks the size of a head, the host, and the length of the body that it announces.
+/// Checks the size of a head, the host, and the declared length of the body.
 pub(super) fn head(request: &Request, most: usize) -> Result<(), Fault> {
     let headers = request.headers();
     let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
@@ -54,7 +54,7 @@ pub(super) fn head(request: &Request, most: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Checks that the parameters of an address are known ones, each once.
+/// Checks that all parameters in an address are known and occur once.
 fn parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
     let bad = |detail: String| Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
     let Ok(Query(given)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else {
@@ -67,7 +67,7 @@ fn parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
         if !known.contains(&name.as_str()) {
             return bad(unknown_name("parameter", &shown(name).to_string(), known).reason);
         }
-        // The known ones are few, so that this ends soon.
+        // There are few known parameters, so this loop is short.
         if given[..index].iter().any(|(other, _)| other == name) {
             return bad(format!("the parameter `{name}` stands twice"));
         }
@@ -75,7 +75,8 @@ fn parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Checks that a body is said to be JSON, as it is. A request without a body may leave that out.
+/// Checks that a body is declared as JSON, unencoded. A request without a body may omit the
+/// declaration.
 fn media_type(request: &Request) -> Result<(), Fault> {
     let mut codings = request.headers().get_all(header::CONTENT_ENCODING).iter();
     if codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
@@ -100,7 +101,7 @@ fn media_type(request: &Request) -> Result<(), Fault> {
     Err(Fault::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", detail))
 }
 
-/// Returns true if a content type is JSON, in UTF-8 if it says so.
+/// Returns true if a content type is JSON, and UTF-8 if it names a character set.
 fn is_json(kind: &HeaderValue) -> bool {
     let Ok(text) = kind.to_str() else { return false };
     let mut words = text.split(';').map(|word| word.trim().to_ascii_lowercase());

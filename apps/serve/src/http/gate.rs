@@ -1,4 +1,4 @@
-//! The checks that every request passes: its sender, its rate, and its measurement.
+//! Processing that every request goes through: authentication, rate limiting and metrics.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::core::Caller;
 const PROBLEM: &str = "application/problem+json";
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// Lets known callers through, as many as they may be.
+/// Lets authenticated callers through, within their rate limit.
 pub(crate) async fn pass(
     State(app): State<Arc<App>>,
     Extension(peer): Extension<Peer>,
@@ -35,10 +35,10 @@ pub(crate) async fn pass(
 }
 
 impl App {
-    /// Takes requests of a caller that has paid for `paid` of the same before.
+    /// Charges a caller for `count` requests, of which `paid` have been charged before.
     ///
     /// # Errors
-    /// If that is more than its rate.
+    /// If that exceeds its rate.
     pub(crate) fn pay(&self, caller: &Caller, count: u64, paid: u64) -> Result<(), Fault> {
         let (Some(tenant), Some(rates)) = (&caller.tenant, &self.rates) else { return Ok(()) };
         rates.take(tenant, count, paid, || self.writer.clock.micros()).map_err(|wait| {
@@ -51,10 +51,10 @@ impl App {
     }
 }
 
-/// Checks that, without a token, a page of another site does not reach the service through a
-/// browser on this machine: its requests name another host, or another origin.
+/// Checks, for callers without a token, that a page from another site does not reach the service
+/// through a browser on this machine: its requests name another host or another origin.
 fn same_origin(headers: &HeaderMap) -> Result<(), Fault> {
-    // A text that is not ASCII names no host of ours.
+    // A text that is not ASCII cannot name our host.
     let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or("?"));
     let host = text(header::HOST).unwrap_or_default();
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
@@ -69,8 +69,8 @@ fn same_origin(headers: &HeaderMap) -> Result<(), Fault> {
     Err(Fault::new(StatusCode::FORBIDDEN, "other-origin", detail))
 }
 
-/// Refuses requests with a malformed head, measures all requests, passes `traceparent` on to the
-/// reply and to the log, and adds the headers that every reply has.
+/// Refuses requests with a malformed head, measures all requests, copies `traceparent` to the reply
+/// and the log, and adds the common headers to replies.
 pub(crate) async fn observe(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = app.writer.clock.micros();
     let trace = request.headers().get(TRACEPARENT).cloned();
@@ -93,7 +93,7 @@ pub(crate) async fn observe(State(app): State<Arc<App>>, request: Request, next:
     response
 }
 
-/// Errors of the framework, such as bodies that are too large, as problems.
+/// Converts errors of the framework, such as those for oversized bodies, to problems.
 fn as_problem(response: Response) -> Response {
     let status = response.status();
     let plain = status.as_u16() >= 400

@@ -1,4 +1,4 @@
-//! Bodies with something that stays until they were sent.
+//! Bodies with a guard that is dropped once they are sent.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -7,7 +7,7 @@ use axum::Error;
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 
-/// A body, and what is dropped after its last frame was taken.
+/// A body, and a guard that is dropped after its last frame was taken.
 pub(super) struct GuardedBody<G> {
     body: Body,
     _guard: G,

@@ -1,4 +1,4 @@
-//! Addresses of the service: a Unix socket, or TCP with or without TLS.
+//! Listening addresses: a Unix socket, or TCP with or without TLS.
 
 use std::fmt;
 use std::io;
@@ -21,10 +21,10 @@ use super::connection::{Accepted, serve_connection};
 use super::{App, Peer};
 use crate::secret;
 
-/// The time that running requests have when the service stops.
+/// The time that running requests have to finish when the service stops.
 const GRACE: Duration = Duration::from_millis(1200);
 
-/// An address to listen at.
+/// An address to listen on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// A Unix socket.
@@ -33,34 +33,34 @@ pub enum Address {
     Tcp(SocketAddr),
 }
 
-/// Why the service cannot listen.
+/// An error that prevents the service from listening.
 #[derive(Debug, Error)]
 pub enum ListenError {
-    /// The text is no address.
+    /// The text is not an address.
     #[error("`{0}` is no address; addresses are unix:PATH and HOST:PORT such as 127.0.0.1:8080")]
     Address(String),
-    /// Others could read what is sent.
+    /// Others could read the traffic.
     #[error("{0} can be reached from other machines: that needs TLS (--tls-cert and --tls-key)")]
     NeedsTls(SocketAddr),
-    /// Every caller could use it.
+    /// Anyone could use the service.
     #[error("{0} can be reached from other machines: that needs --token-file or --client-ca")]
     NeedsToken(SocketAddr),
-    /// It cannot be bound.
+    /// The address cannot be bound.
     #[error("cannot listen at {address}: {error}")]
     Bind {
         /// The address.
         address: String,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
     /// A certificate or key cannot be used.
     #[error("{option} {file}: {reason}", file = .file.display())]
     Certificate {
-        /// The option that names it.
+        /// The option with which the file was given.
         option: &'static str,
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -68,11 +68,11 @@ pub enum ListenError {
 /// Certificates for TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tls {
-    /// The server's certificate and those that vouch for it (PEM).
+    /// The server's certificate chain (PEM).
     pub certificate: PathBuf,
     /// Its key (PEM).
     pub key: PathBuf,
-    /// Those that vouch for clients (PEM); without them, clients show tokens.
+    /// The authorities that sign client certificates (PEM); without them, clients use tokens.
     pub client_ca: Option<PathBuf>,
 }
 
@@ -88,10 +88,10 @@ pub(crate) struct Listener {
 }
 
 impl Address {
-    /// Reads `unix:PATH`, `HOST:PORT` or `http://HOST:PORT`.
+    /// Parses `unix:PATH`, `HOST:PORT` or `http://HOST:PORT`.
     ///
     /// # Errors
-    /// If it is none of them, or the host has no address.
+    /// If the text has none of these forms, or the host has no address.
     pub fn read(text: &str) -> Result<Address, ListenError> {
         if let Some(path) = text.strip_prefix("unix:") {
             return Ok(Address::Unix(PathBuf::from(path)));
@@ -105,10 +105,10 @@ impl Address {
 }
 
 impl Listener {
-    /// Binds an address. `asks` says whether callers have to show who they are.
+    /// Binds an address. `asks` is true if callers must authenticate.
     ///
     /// # Errors
-    /// If it cannot be bound, or it would be open to other machines.
+    /// If it cannot be bound, or would be open to other machines.
     pub(crate) async fn bind(
         address: &Address,
         tls: Option<&Tls>,
@@ -144,7 +144,7 @@ impl Listener {
         }
     }
 
-    /// Serves until the service stops, then lets requests end that run.
+    /// Serves until the service stops, then lets running requests finish.
     pub(crate) async fn serve(self, app: Arc<App>, router: Router) {
         let mut stopping = app.stopping.clone();
         loop {
@@ -155,7 +155,7 @@ impl Listener {
             let accepted = match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // Too many open files, say: others have to close first.
+                    // For example, too many files are open: other connections have to close first.
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
@@ -194,7 +194,7 @@ impl fmt::Display for Listener {
     }
 }
 
-/// Binds a Unix socket in place of one that no process listens at any more.
+/// Binds a Unix socket, replacing one on which no process listens any more.
 fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
@@ -213,21 +213,21 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
         other => other,
     }
     .and_then(|listener| {
-        // Everyone may connect: who they are is known from the peer's credentials.
+        // Everyone may connect: the peer's credentials identify them.
         std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o666))?;
         Ok(listener)
     })
 }
 
-/// An option that names a file, and the file.
+/// The option that names a file, and the file.
 type Named<'a> = (&'static str, &'a Path);
 
-/// Makes the error of a file that cannot be used.
+/// Returns the error for an unusable file.
 fn unusable((option, file): Named<'_>, reason: impl fmt::Display) -> ListenError {
     ListenError::Certificate { option, file: file.to_path_buf(), reason: reason.to_string() }
 }
 
-/// Reads certificates, at least one.
+/// Reads one or more certificates.
 fn certificates(named: Named<'_>) -> Result<Vec<CertificateDer<'static>>, ListenError> {
     let read = CertificateDer::pem_file_iter(named.1).and_then(Iterator::collect);
     let read: Vec<_> = read.map_err(|error| unusable(named, error))?;

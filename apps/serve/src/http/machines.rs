@@ -1,4 +1,4 @@
-//! Machines: how many nodes are free, and all that a page draws, now or at an instant of the past.
+//! Machines: counts of nodes, and everything that a page draws, now or at an instant in the past.
 
 use std::sync::Arc;
 
@@ -214,7 +214,7 @@ pub(crate) async fn state(
     }))
 }
 
-/// Returns the place of a machine in a view; the first if no name is given.
+/// Returns the index of a machine in a view; the first if no name is given.
 fn index(view: &StateView, name: Option<&str>) -> Result<usize, Problem> {
     view.board_index(name).ok_or_else(|| unknown_machine(name))
 }
@@ -232,7 +232,7 @@ pub(crate) fn unknown_machine(name: Option<&str>) -> Problem {
     Problem::new(Reason::UnknownMachine, detail)
 }
 
-/// Returns the state now, or after a record or at an instant of the past.
+/// Returns the current state, or the state after a record or at an instant in the past.
 async fn view_at(
     app: &Arc<App>,
     caller: &Caller,
@@ -246,7 +246,7 @@ async fn view_at(
     let (history, seed) = (app.writer.history().clone(), app.seed);
     let until = until.min(now.seq);
     let cutoff = Cutoff { known: app.series.before(at_ms).min(until), until, at_ms };
-    // One look back at a time: it reads the journal.
+    // Only one look into the past at a time: it reads the journal.
     let work = move |_: &_| {
         look_back(&*history, &cutoff, &ServiceLimits::default(), seed).map(|state| state.view())
     };
@@ -257,7 +257,7 @@ async fn view_at(
     }
 }
 
-/// Returns the problem of records that are no longer kept.
+/// Returns the problem for records that are no longer kept.
 pub(crate) fn compacted(upto: u64) -> Fault {
     let detail = format!("records up to {upto} are compacted; begin anew from GET /v1/state");
     let mut fault = Fault::new(StatusCode::GONE, "compacted", detail);
@@ -265,8 +265,8 @@ pub(crate) fn compacted(upto: u64) -> Fault {
     fault
 }
 
-/// Returns the problem of a record that is not there yet: the caller has seen one of this number
-/// before the data were set back.
+/// Returns the problem for a record that does not exist yet: the caller saw one with this number
+/// before the data were restored from an older copy.
 pub(crate) fn ahead(record: u64, last: u64) -> Fault {
     let detail = format!("the last record is {last}, not {record}; begin anew from GET /v1/state");
     Fault::new(StatusCode::GONE, "ahead", detail)

@@ -1,4 +1,4 @@
-//! Numbers for Prometheus.
+//! Metrics for Prometheus.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -53,7 +53,7 @@ impl Metrics {
         Metrics { registry, requests, seconds }
     }
 
-    /// Counts a request that was answered.
+    /// Counts an answered request.
     pub(crate) fn request(&self, path: &str, status: u16, seconds: f64) {
         self.requests.get_or_create(&Labels { path: path.to_string(), status }).inc();
         self.seconds.observe(seconds);
@@ -87,14 +87,14 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> 
     ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
 
-/// Returns true if a caller reads OpenMetrics, as Prometheus does. The text is valid in its older
-/// form, too.
+/// Returns true if a caller accepts OpenMetrics, as Prometheus does. The text is also valid in the
+/// older format.
 fn asks_for_open_metrics(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accepted.into_iter().any(|kinds| kinds.contains("application/openmetrics-text"))
 }
 
-/// Returns the numbers of the writer, and of the state as it is now.
+/// Returns the metrics of the writer and of the current state.
 async fn numbers(app: &Arc<App>) -> Registry {
     let mut all = Registry::with_prefix("pavior");
     let counters = &app.writer.counters;
@@ -145,7 +145,7 @@ async fn numbers(app: &Arc<App>) -> Registry {
     all
 }
 
-/// Registers the promises to waiting requests, and how they turned out. It begins anew with the
+/// Registers the forecasts for waiting requests and their accuracy. The counts restart with the
 /// service.
 fn promises(app: &App, all: &mut Registry) {
     let experiences = app.forecasts.experiences();
@@ -168,9 +168,9 @@ fn promises(app: &App, all: &mut Registry) {
     each("promises_broken", what, |known, _| known.promises.broken);
 }
 
-/// Registers the number of boxes of each configured shape that can be placed side by side, on
-/// machines that have as many axes. They are counted off the threads that answer, and not again
-/// while the same nodes are free.
+/// Registers the number of boxes of each configured shape that can be placed at the same time, on
+/// machines with as many axes. They are counted on a thread of their own, and only if the free
+/// nodes have changed.
 async fn slots(app: &Arc<App>, view: Arc<StateView>, all: &mut Registry) {
     if app.bounds.slots.is_empty() {
         return;
@@ -194,7 +194,7 @@ async fn slots(app: &Arc<App>, view: Arc<StateView>, all: &mut Registry) {
         }
         (found, bound)
     };
-    // A count that fails is left out of one scrape.
+    // If a count fails, it is omitted from this scrape.
     if let Ok((found, bound)) = tokio::task::spawn_blocking(count).await {
         all.register("slots", "Boxes of a shape that can be placed side by side, found", found);
         all.register("slots_bound", "No more boxes of a shape can be placed side by side", bound);

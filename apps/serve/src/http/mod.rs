@@ -60,24 +60,25 @@ use crate::forecasts::Forecasts;
 use crate::waits;
 use crate::writer::WriterHandle;
 
-/// Watchers that read the history at a time: each opens a file, and takes a processor.
+/// The maximum number of watchers that read the history at the same time: each opens a file and
+/// occupies a processor.
 const READERS: usize = 2;
 
 /// Limits on callers.
 #[derive(Clone, Debug)]
 pub struct HttpBounds {
-    /// The bytes of a body.
+    /// The maximum size of a body, in bytes.
     pub body: usize,
-    /// Watchers at a time.
+    /// The maximum number of concurrent watchers.
     pub watchers: usize,
-    /// Requests a second of a tenant, in the mean; the operator has no limit. A batch counts as its
-    /// operations.
+    /// The average number of requests per second that a tenant may send; the operator has no limit.
+    /// Each operation in a batch counts as a request.
     pub rate: Option<f64>,
-    /// Commands in a batch.
+    /// The maximum number of commands in a batch.
     pub batch: usize,
-    /// Connections at a time.
+    /// The maximum number of concurrent connections.
     pub connections: usize,
-    /// The shapes of which the metrics say how many boxes can be placed side by side.
+    /// The shapes for which the metrics count the boxes that can be placed at the same time.
     pub slots: Vec<Sides>,
 }
 
@@ -94,13 +95,13 @@ impl Default for HttpBounds {
     }
 }
 
-/// Pieces of long work at a time, at least.
+/// The minimum number of long computations that may run concurrently.
 const AT_ONCE: usize = 2;
-/// The time that an answer may take, and a forecast.
+/// Time limits for an answer and for a forecast.
 const LONGEST: Duration = Duration::from_mins(2);
 const FORECAST: Duration = Duration::from_secs(10);
 
-/// The state that all handlers share.
+/// The state shared by all handlers.
 pub(crate) struct App {
     pub(crate) writer: WriterHandle,
     pub(crate) access: Access,
@@ -114,14 +115,15 @@ pub(crate) struct App {
     pub(crate) forecasts: Forecasts,
     rates: Option<rates::Rates>,
     traffic: traffic::Traffic,
-    /// Turns of questions, of diagnoses of refusals, and of forecasts: none waits for another kind.
+    /// Queues for questions, for diagnoses of refusals, and for forecasts: none waits for another
+    /// kind.
     pub(crate) fair_queue: fair_queue::FairQueue,
     pub(crate) diagnosing: fair_queue::FairQueue,
     pub(crate) forecasting: fair_queue::FairQueue,
     /// The machines, in the order in which they are configured.
     pub(crate) machines: Vec<(MachineSpec, Grid)>,
     watchers: Arc<places::Places>,
-    /// Watchers that read the history at a time.
+    /// Permits for watchers that read the history.
     catching_up: Arc<Semaphore>,
     connections: Arc<places::Places>,
     /// Becomes true when the service stops.
@@ -164,8 +166,8 @@ impl App {
         }
     }
 
-    /// Returns the grid of a machine; of the first if the name is not known, which the decision
-    /// says.
+    /// Returns the grid of a machine, or of the first if the name is unknown; the decision then
+    /// reports the error.
     pub(crate) fn grid(&self, machine: Option<&str>) -> &Grid {
         let named = |(spec, _): &&(MachineSpec, Grid)| machine.is_none_or(|name| spec.name == name);
         self.machines
@@ -176,7 +178,7 @@ impl App {
     }
 }
 
-/// Returns the routes of callers that are known, and those that everybody may ask.
+/// Returns the routes that require authentication, and those that are open to everyone.
 fn described() -> [OpenApiRouter<Arc<App>>; 2] {
     let known = OpenApiRouter::new()
         .routes(routes!(reads::leases, changes::create))

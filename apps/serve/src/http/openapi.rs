@@ -30,10 +30,10 @@ static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| {
     document
 });
 
-/// Routes that ask for no token.
+/// Routes that do not require a token.
 const OPEN: [&str; 2] = ["/healthz", "/readyz"];
 
-/// The parameters of routes, by method and path.
+/// The parameters of each route, by method and path.
 static PARAMETERS: LazyLock<HashMap<(Method, String), Vec<String>>> = LazyLock::new(|| {
     let mut known = HashMap::new();
     for (path, item) in &DOCUMENT.paths.paths {
@@ -43,7 +43,7 @@ static PARAMETERS: LazyLock<HashMap<(Method, String), Vec<String>>> = LazyLock::
             }
         }
     }
-    // The page reads what stands in its own address. The service does not.
+    // The page reads the query of its own address. The service does not.
     known.insert((Method::GET, "/".to_string()), vec!["flat".to_string()]);
     known
 });
@@ -57,15 +57,15 @@ fn in_query(operation: &Operation) -> Vec<String> {
     .collect()
 }
 
-/// Returns the parameters that the address of a route may have. The document decides.
+/// Returns the parameters that the address of a route may have, according to the document.
 pub(crate) fn parameters(method: &Method, path: &str) -> Vec<&'static str> {
     let method = if method == Method::HEAD { &Method::GET } else { method };
     let known = PARAMETERS.get(&(method.clone(), path.to_string()));
     known.into_iter().flatten().map(String::as_str).collect()
 }
 
-/// Returns the OpenAPI document of this service: how many coordinates there are depends on its
-/// machines, and how callers say who they are on its options.
+/// Returns the OpenAPI document of this service. The number of coordinates depends on its machines,
+/// and the authentication on its options.
 pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>, Fault> {
     let mut document = serde_json::to_value(&*DOCUMENT).map_err(|error| Fault::internal(&error))?;
     let axes: Vec<usize> = app.machines.iter().map(|(_, grid)| grid.axes()).collect();
@@ -75,7 +75,7 @@ pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>,
             widen(schema);
             refine(schema, bounds);
         }
-        // A command of a batch stands under one name, alone.
+        // A command in a batch is the only member of its object.
         if let Some(commands) = schemas["Operation"]["oneOf"].as_array_mut() {
             for one in commands {
                 one["additionalProperties"] = false.into();
@@ -86,8 +86,8 @@ pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>,
     Ok(Json(document))
 }
 
-/// Says how callers tell who they are: by a bearer token, or by a certificate where those are asked
-/// for. If neither is asked for, a token is not needed.
+/// Describes how callers authenticate: with a bearer token, or with a certificate if those are
+/// requested. If neither is, no token is needed.
 fn secure(document: &mut Value, asks: bool, certificates: bool) {
     let token = "a token of --token-file";
     let mut schemes = json!({
@@ -111,7 +111,7 @@ fn secure(document: &mut Value, asks: bool, certificates: bool) {
     }
 }
 
-/// Integers of bodies have 64 bits without a sign; `int64` says less.
+/// Widens integers in bodies to unsigned 64 bits; `int64` is narrower.
 fn widen(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -127,8 +127,8 @@ fn widen(schema: &mut Value) {
     }
 }
 
-/// Says of a schema what types cannot say: how many coordinates there are and how large they may
-/// be, and that a request has a shape or a number of nodes.
+/// Adds constraints to a schema that types cannot express: the number of coordinates, their
+/// maximum, and that a request has either a shape or a number of nodes.
 fn refine(schema: &mut Value, (least, most): (Option<usize>, Option<usize>)) {
     let is_asked = schema.get("additionalProperties").is_some_and(|more| more == false);
     let Some(members) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
@@ -149,8 +149,8 @@ fn refine(schema: &mut Value, (least, most): (Option<usize>, Option<usize>)) {
     }
     let waits = members.contains_key("waiting");
     if is_asked && members.contains_key("shape") && members.contains_key("nodes") {
-        // Not as alternatives (`oneOf`): generators of clients would make two types of it, and
-        // drop all other members.
+        // `oneOf` is not used: client generators would turn it into two types and drop all other
+        // members.
         let only = |name: &str, kind: Value| json!({ "properties": { name: kind } });
         let mut shape = only("shape", json!({ "not": { "type": "null" } }));
         shape["required"] = json!(["shape"]);
@@ -158,7 +158,7 @@ fn refine(schema: &mut Value, (least, most): (Option<usize>, Option<usize>)) {
         nodes["required"] = json!(["nodes"]);
         let mut none = json!({ "properties": { "nodes": { "type": "null" } } });
         if waits {
-            // A request that waits may be named instead.
+            // A waiting request may be named instead.
             none["properties"]["waiting"] = json!({ "type": "null" });
             let mut waiting = only("waiting", json!({ "not": { "type": "null" } }));
             waiting["required"] = json!(["waiting"]);

@@ -1,8 +1,8 @@
-//! The places of connections and watchers: a bounded number, shared fairly.
+//! Places for connections and watchers: a bounded number, shared fairly.
 //!
-//! A place is counted to a party. An unknown caller's party is the address of the peer; a known
-//! caller's is the tenant or the operator. When all places are taken, the party with most places
-//! gives one up. A party with less than an equal share therefore loses nothing.
+//! Every place belongs to a party. An unauthenticated caller's party is the address of the peer; an
+//! authenticated caller's is the tenant or the operator. When all places are taken, the party with
+//! the most places gives one up. Therefore a party with less than an equal share loses nothing.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -14,10 +14,10 @@ use tokio::sync::Notify;
 
 use crate::core::Caller;
 
-/// The party that a place is counted to.
+/// The party to which a place belongs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Party {
-    /// An unknown caller, by address; of IPv6 by its network of 64 bits.
+    /// An unauthenticated caller, by address; IPv6 addresses count by their 64-bit network.
     Unknown(IpAddr),
     /// A tenant.
     Tenant(String),
@@ -51,7 +51,7 @@ impl Party {
 pub(crate) struct Places {
     most: usize,
     taken: Mutex<Taken>,
-    /// Places whose holders are still there, those included that were told to leave.
+    /// Places whose holders are still there, including those that were told to leave.
     held: AtomicUsize,
     left: Notify,
 }
@@ -60,7 +60,7 @@ pub(crate) struct Places {
 struct Taken {
     next: u64,
     all: HashMap<u64, Entry>,
-    /// By party: whether a place is in use, since when, and its number.
+    /// The places of each party: true if in use, since when, and the number.
     parties: HashMap<Party, BTreeSet<(bool, u64, u64)>>,
     unknown: usize,
 }
@@ -72,7 +72,7 @@ struct Entry {
     leave: Arc<Notify>,
 }
 
-/// A place, until it is dropped.
+/// A place, held until it is dropped.
 pub(crate) struct Place {
     places: Arc<Places>,
     number: u64,
@@ -80,7 +80,7 @@ pub(crate) struct Place {
     asked: AtomicBool,
 }
 
-/// That a place is in use, until it is dropped.
+/// Marks a place as in use until it is dropped.
 pub(crate) struct InUse(Arc<Place>);
 
 impl Places {
@@ -89,7 +89,7 @@ impl Places {
         Arc::new(Places { most, taken, held: AtomicUsize::new(0), left: Notify::new() })
     }
 
-    /// Returns the most places.
+    /// Returns the maximum number of places.
     pub(crate) fn most(&self) -> usize {
         self.most
     }
@@ -99,7 +99,8 @@ impl Places {
         self.held.load(Ordering::Acquire)
     }
 
-    /// Returns a place. If none is free, the party with most gives one up, even the same party.
+    /// Returns a place. If none is free, the party with the most places gives one up, even if that
+    /// is `party` itself.
     pub(crate) fn enter(self: &Arc<Places>, party: Party) -> Arc<Place> {
         let mut taken = self.lock();
         if taken.all.len() >= self.most
@@ -110,7 +111,7 @@ impl Places {
         self.add(&mut taken, party)
     }
 
-    /// Returns a place, unless only the same party could give one up.
+    /// Returns a place, unless only `party` itself could give one up.
     pub(crate) fn enter_if_fair(self: &Arc<Places>, party: Party) -> Option<Arc<Place>> {
         let mut taken = self.lock();
         if taken.all.len() >= self.most {
@@ -123,12 +124,12 @@ impl Places {
         Some(self.add(&mut taken, party))
     }
 
-    /// Waits until so many have left that no more places are held than there are.
+    /// Waits until enough holders have left for the number of places to be within its limit.
     pub(crate) async fn settled(&self) {
         self.down_to(self.most).await;
     }
 
-    /// Waits until no more are there than so many.
+    /// Waits until at most `most` places are held.
     pub(crate) async fn down_to(&self, most: usize) {
         while self.held() > most {
             self.left.notified().await;
@@ -181,12 +182,13 @@ impl Taken {
         }
     }
 
-    /// Returns the place that is given up.
+    /// Returns the place to give up.
     ///
-    /// The party with most places gives one up. Unknown callers come first while they have more
-    /// than a quarter of all places. An eighth is reserved for the operator. Among parties with as
-    /// many places the newcomer's gives one up, or else the one with the oldest first place. The
-    /// party gives up the place that has been out of use for longest, or else the oldest.
+    /// The party with the most places gives one up. Unauthenticated callers come first while they
+    /// have more than a quarter of all places. An eighth is reserved for the operator. Among
+    /// parties with equally many places, the newcomer's party gives one up, or else the party with
+    /// the oldest first place. The party gives up the place that has been unused for longest, or
+    /// else the oldest.
     fn victim(&self, most: usize, newcomer: &Party) -> Option<u64> {
         let first_known = self.unknown <= most / 4;
         let largest = |known: bool| {
@@ -205,7 +207,7 @@ impl Taken {
 }
 
 impl Place {
-    /// Counts it to another party from now on.
+    /// Assigns the place to another party from now on.
     pub(crate) fn becomes(&self, party: &Party) {
         let mut taken = self.places.lock();
         if taken.all.get(&self.number).is_none_or(|entry| entry.party == *party) {
@@ -216,26 +218,26 @@ impl Place {
         }
     }
 
-    /// Marks it as in use until the returned value is dropped.
+    /// Marks the place as in use until the returned value is dropped.
     pub(crate) fn in_use(self: &Arc<Place>) -> InUse {
         self.asked.store(true, Ordering::Relaxed);
         self.set_in_use(true);
         InUse(self.clone())
     }
 
-    /// Returns true if it was ever in use.
+    /// Returns true if the place was ever in use.
     pub(crate) fn was_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// Waits until it has to be given up.
+    /// Waits until the place has to be given up.
     pub(crate) async fn given_up(&self) {
         self.leave.notified().await;
     }
 
     fn set_in_use(&self, in_use: bool) {
         let mut taken = self.places.lock();
-        // What an unknown caller does with a place says nothing for it: the oldest goes.
+        // An unauthenticated caller gains nothing by using its place: the oldest one goes.
         let counts = |entry: &Entry| entry.party.is_known() && entry.in_use != in_use;
         if !taken.all.get(&self.number).is_some_and(counts) {
             return;
@@ -300,7 +302,7 @@ mod tests {
         let known: Vec<_> = (0..5).map(|_| places.enter(tenant("a"))).collect();
         let _unknown: Vec<_> = (0..40).map(|last| places.enter(at(last))).collect();
         assert_eq!(known.iter().filter(|place| given_up(place)).count(), 0);
-        // A tenant takes places back from unknown callers, down to a quarter.
+        // A tenant takes places back from unauthenticated callers, down to a quarter.
         let other: Vec<_> = (0..20).map(|_| places.enter(tenant("b"))).collect();
         assert_eq!(known.iter().filter(|place| given_up(place)).count(), 2);
         assert_eq!(places.lock().unknown, 2);

@@ -54,7 +54,7 @@ impl Problem {
     }
 }
 
-/// Returns the status of a problem.
+/// Returns the status for a problem.
 fn status(reason: Reason) -> u16 {
     match reason {
         Reason::NoScheduler | Reason::BadValue => 400,
@@ -128,7 +128,7 @@ fn status_of(reply: &Reply) -> u16 {
     }
 }
 
-/// Returns a reply as it is sent, and kept for a client that asks again.
+/// Returns a reply as it is sent, and stored for a client that retries.
 pub fn written(reply: &Reply) -> Written {
     match reply {
         Reply::Kept(written) => written.clone(),
@@ -152,35 +152,35 @@ impl IntoResponse for Reply {
     }
 }
 
-/// A request that is not answered as it was meant: by a problem of its command, or of the service.
+/// A request that failed, with the problem of its command or of the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) problem: Box<Problem>,
-    /// Seconds after which to try again.
+    /// The number of seconds after which to try again.
     pub(crate) retry_after: Option<u32>,
 }
 
 impl Fault {
-    /// Makes a problem of the service itself, rather than of a command.
+    /// Creates a problem of the service itself, rather than of a command.
     pub(crate) fn new(status: StatusCode, word: &'static str, detail: impl Into<String>) -> Fault {
         let title = status.canonical_reason().unwrap_or_default();
         let problem = Problem::new(status.as_u16(), word, title, detail.into());
         Fault { problem: Box::new(problem), retry_after: None }
     }
 
-    /// Makes the problem of a body with too many bytes.
+    /// Creates the problem for a body that is too large.
     pub(crate) fn large_body(most: usize) -> Fault {
         let detail = format!("a body has at most {most} bytes");
         Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
     }
 
-    /// Makes the problem of a mistake of the service, told in its log alone.
+    /// Creates the problem for an internal error, whose details are only logged.
     pub(crate) fn internal(error: &impl std::fmt::Display) -> Fault {
         tracing::error!(%error, "a request failed");
         Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "see the service's log")
     }
 
-    /// Returns the reply that carries it, to be kept.
+    /// Returns the reply for this fault, to be stored.
     pub(crate) fn written(&self) -> Written {
         Written { status: self.problem.status, body: text(&self.problem) }
     }

@@ -1,41 +1,41 @@
-//! Limits on the requests of a tenant.
+//! Limits on each tenant's request rate.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The seconds' worth of requests that a tenant may send at once.
+/// The size of a burst that a tenant may send at once, as seconds at its rate.
 const BURST_S: f64 = 2.0;
-/// Tenants that are told apart. More than these share one allowance; one whose allowance is whole
-/// is forgotten.
+/// The maximum number of tenants that are tracked separately. Any more share one allowance. A
+/// tenant whose allowance is full again is forgotten.
 const TENANTS: usize = 65_536;
-/// From so many on, those whose allowance is whole are looked for.
+/// The number of entries from which full allowances are searched for and removed.
 const SOME: usize = 1024;
 
-/// When the allowance of each tenant will be whole again, in microseconds.
+/// The time at which each tenant's allowance will be full again, in microseconds.
 ///
-/// A request moves that moment on by the time that one request takes at the rate. A tenant without
-/// an entry has sent nothing for so long that its allowance is whole.
+/// A request moves that time forward by the time that one request takes at the rate. A tenant
+/// without an entry has been idle for so long that its allowance is full.
 #[derive(Default)]
 pub(crate) struct Allowances {
     whole_at: HashMap<String, u64>,
-    /// The latest time that was seen: it never goes back, whatever threads read when.
+    /// The latest time seen: it never goes back, in whatever order threads read the clock.
     now: u64,
-    /// The number of entries at which whole ones are looked for next.
+    /// The number of entries at which full allowances are removed next.
     tidy_at: usize,
 }
 
 /// The rate of each tenant.
 pub(crate) struct Rates {
     allowances: Mutex<Allowances>,
-    /// The time that a request takes, in microseconds.
+    /// The time for one request, in microseconds.
     each: u64,
-    /// The time that may be used at once.
+    /// The time that may be used up at once, in microseconds.
     most: u64,
 }
 
 impl Rates {
-    /// Makes a limit of so many requests a second, in the mean.
+    /// Creates a limit of `rate` requests per second on average.
     pub(crate) fn new(rate: f64) -> Rates {
         let each = ((1e6 / rate) as u64).max(1);
         let most = ((BURST_S * 1e6) as u64).max(each);
@@ -43,11 +43,11 @@ impl Rates {
         Rates { allowances, each, most }
     }
 
-    /// Takes `count` requests of a tenant, which has paid for `paid` of the same before. More than
-    /// fits at once is taken when the allowance is whole, and leaves a debt.
+    /// Charges a tenant for `count` requests, of which `paid` have been charged before. More than
+    /// the maximum burst is accepted if the allowance is full, and leaves a debt.
     ///
     /// # Errors
-    /// If it may not now; after how long it may.
+    /// If the tenant has to wait, with the time after which it may try again.
     pub(crate) fn take(
         &self,
         tenant: &str,
@@ -58,7 +58,7 @@ impl Rates {
         let cost = |count: u64| self.each.saturating_mul(count);
         let needed = cost(count.saturating_add(paid)).min(self.most).saturating_sub(cost(paid));
         let mut all = self.allowances.lock().unwrap_or_else(PoisonError::into_inner);
-        // The clock is read under the lock, and does not go back.
+        // The clock is read under the lock and does not go back.
         all.now = all.now.max(clock());
         let now = all.now;
         let whole_at = all.of(tenant);
@@ -73,7 +73,7 @@ impl Rates {
 }
 
 impl Allowances {
-    /// Returns the time when the allowance of a tenant is whole.
+    /// Returns the time at which a tenant's allowance is full.
     fn of(&mut self, tenant: &str) -> &mut u64 {
         if self.whole_at.len() >= self.tidy_at {
             let now = self.now;
@@ -100,7 +100,7 @@ mod tests {
         assert!(rates.take("b", 1, 0, || 0).is_ok());
         assert_eq!(sent(1_000_000), 10);
         assert_eq!(rates.take("a", 1, 0, || 1_050_000), Err(Duration::from_millis(50)));
-        // A clock that a slower thread read earlier takes nothing away, and gives nothing.
+        // An earlier time, read by a slower thread, neither adds to nor takes from the allowance.
         assert_eq!(rates.take("a", 1, 0, || 0), Err(Duration::from_millis(50)));
     }
 
@@ -109,7 +109,7 @@ mod tests {
         let rates = Rates::new(10.0);
         assert!(rates.take("a", 1, 0, || 0).is_ok());
         assert!(rates.take("a", 100, 0, || 0).is_err(), "its allowance is not whole");
-        // One was paid when the request came, and the others when it was read.
+        // One was charged when the request arrived, and the others when it was parsed.
         assert!(rates.take("a", 1, 0, || 200_000).is_ok());
         assert!(rates.take("a", 99, 1, || 200_000).is_ok());
         let after = Err(Duration::from_millis(8100));
@@ -134,7 +134,8 @@ mod tests {
     fn threads_together_take_no_more_than_the_rate() {
         for _ in 0..pavior_trials::size(500, 500, 100_000) {
             let (rates, clock, taken) = (Rates::new(1.0), AtomicU64::new(0), AtomicUsize::new(0));
-            // They read a clock that goes on, in any order, and take as much as they can.
+            // The threads read an advancing clock, in any order, and take as many requests as they
+            // can.
             let taker = || {
                 for _ in 0..3 {
                     let read = clock.fetch_add(100_000, Ordering::SeqCst);
@@ -143,7 +144,7 @@ mod tests {
                 }
             };
             std::thread::scope(|scope| (0..3).for_each(|_| drop(scope.spawn(taker))));
-            // Two at once, and none more within the 0.9 s that pass.
+            // Two at once, and no more within the 0.9 s that pass.
             assert_eq!(taken.into_inner(), 2);
         }
     }

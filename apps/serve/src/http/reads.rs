@@ -1,4 +1,4 @@
-//! Leases and the requests that wait.
+//! Leases and waiting requests.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::core::reply::{Lease, Waiting};
 use crate::core::{Caller, Problem, Reason, StateView, WaitingRequest};
 use crate::waits;
 
-/// The longest list of one reply.
+/// The maximum number of entries in one reply.
 const PAGE: usize = 10_000;
 
 /// A part of a list.
@@ -160,7 +160,7 @@ pub(crate) async fn queue(
     Ok(Json(Queue { seq: view.seq, waiting, total }))
 }
 
-/// Returns the waiting requests that a caller may see, of those that are wanted.
+/// Returns the requested waiting requests that a caller may see.
 fn wanted(
     view: &StateView,
     caller: &Caller,
@@ -170,7 +170,7 @@ fn wanted(
     view.waiting.iter().filter(seen).cloned().collect()
 }
 
-/// Returns waiting requests, with what they wait for.
+/// Returns waiting requests, with the reasons why they are waiting.
 async fn waiting_list(
     app: &Arc<App>,
     view: &Arc<StateView>,

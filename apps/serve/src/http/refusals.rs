@@ -1,7 +1,7 @@
-//! The requests that were refused of late, as the page marks them on its time line.
+//! Recently refused requests, which the page marks on its timeline.
 //!
-//! They are no records: nothing was decided by them, and after a restart none is known. Where they
-//! are too many, the tenant with most of them loses its oldest.
+//! They are not records: they did not decide anything, and are lost on restart. If there are too
+//! many, the tenant with the most refusals loses its oldest one.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +20,7 @@ use super::statuses::{Guarded, Missing};
 use crate::core::reply::{Instant, Point, point};
 use crate::core::{Ask, Caller, Command, JobName, LeaseRequest, Problem, Reason, Reply};
 
-/// The most that are kept.
+/// The maximum number of refusals kept.
 const MOST: usize = 1024;
 
 /// A request that was refused.
@@ -79,7 +79,7 @@ impl Kept {
         }
     }
 
-    /// Returns those after a number that a caller may see, by number.
+    /// Returns the refusals after a number that a caller may see, by number.
     fn seen(&self, caller: &Caller, after: u64, machine: Option<&str>) -> Vec<Refused> {
         let own = self.by_tenant.iter().filter(|(tenant, _)| caller.may_touch(tenant));
         let seen = own
@@ -91,13 +91,14 @@ impl Kept {
     }
 }
 
-/// The requests that were refused of late.
+/// Recently refused requests.
 #[derive(Default)]
 pub(crate) struct Refusals(Mutex<Kept>);
 
 impl Refusals {
-    /// Notes those of a caller's requests that a reply refuses. The command was handed over to be
-    /// decided: where something is refused, it is read again, so that a grant costs nothing.
+    /// Notes those of a caller's requests that a reply refuses. The command itself has been handed
+    /// over for its decision; it is parsed again only if something is refused, so a grant costs
+    /// nothing.
     pub(super) fn note(
         &self,
         app: &App,
@@ -115,7 +116,7 @@ impl Refusals {
         let commands = match command() {
             Ok(Command::Batch(commands)) => commands,
             Ok(command) => vec![command],
-            // It was read before.
+            // It has been parsed before.
             Err(_) => return,
         };
         for (command, reply) in commands.into_iter().zip(replies) {
@@ -211,7 +212,7 @@ mod tests {
         }
     }
 
-    /// Checks that a tenant that is refused all the time pushes out none of another's refusals.
+    /// Checks that a tenant that is refused all the time does not push out other tenants' refusals.
     #[test]
     fn the_loudest_tenant_loses_its_oldest() {
         let mut kept = Kept::default();

@@ -1,4 +1,4 @@
-//! Nodes that are reserved ahead.
+//! Advance reservations of nodes.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ use super::{App, Fault};
 use crate::core::reply::Reservation;
 use crate::core::{Caller, Command, Problem, Reason, Reply, ReservationRequest};
 
-/// The most boxes and nodes of one reservation.
+/// The maximum number of boxes and nodes in one reservation.
 const PARTS: usize = 4096;
-/// The longest name.
+/// The maximum length of a name.
 const NAME: usize = 255;
 
 /// Nodes to be reserved ahead: boxes, nodes or both.
@@ -129,7 +129,7 @@ pub(crate) async fn give_up(
 }
 
 impl ReservationBody {
-    /// Returns the request, for a machine of this grid.
+    /// Returns the request, for a machine with this grid.
     fn request(self, grid: &Grid) -> Result<ReservationRequest, Problem> {
         let bad = |detail: String| Problem::new(Reason::BadValue, detail);
         if self.parts.len() + self.nodes.len() > PARTS {

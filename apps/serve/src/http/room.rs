@@ -1,4 +1,4 @@
-//! The route of plans that make room by a time.
+//! The route for plans that empty nodes by a given time.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::core::reply::{Part, parts};
 use crate::core::{BoardView, Caller, Instant, Problem, Reason, ServedMachine, StateView, micros};
 use crate::diagnose::instant as time;
 
-/// The most nodes to be emptied.
+/// The maximum number of nodes to be emptied.
 const NODES: usize = 4096;
 
 /// The nodes to be free by a time: a box, or some nodes.
@@ -215,7 +215,7 @@ fn drained(nodes: &[Vec<u64>], grid: &Grid) -> Result<Vec<NodeId>, Problem> {
     nodes.iter().map(|node| body::node(node, grid).map(|point| grid.id(point))).collect()
 }
 
-/// Returns the boxes of a request.
+/// Returns the boxes that satisfy a request.
 fn shapes(
     machine: &Machine,
     board: &BoardView,

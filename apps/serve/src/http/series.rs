@@ -1,7 +1,6 @@
-//! Utilization and the largest free box over time, as the page draws them: a bounded number of
-//! stretches of time, which grow longer as time passes. For each stretch the least, the greatest
-//! and the last value are kept, so that nothing is shown that was not there, and nothing that lasts
-//! is lost.
+//! Utilization and the largest free box over time, as the page draws them. The number of intervals
+//! is bounded; they grow longer as time passes. For each interval the minimum, the maximum and the
+//! last value are kept, so that every value shown occurred and no lasting change is lost.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -21,16 +20,17 @@ use crate::core::{Instant, ServiceLimits, ServiceState, StateView};
 use crate::storage::History;
 use crate::writer::{RecoveryError, from_snapshot};
 
-/// The records of the time before the start between looks for the largest free box, at most.
+/// When reading the records from before startup, the maximum number of records between two searches
+/// for the largest free box.
 const EVERY: u64 = 512;
 
-/// A machine in a stretch of time.
+/// A machine during an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Seen {
-    /// The first record that was looked at, and its time.
+    /// The first record that was sampled, and its time.
     seq: u64,
     at_ms: u64,
-    /// The time of the last one.
+    /// The time of the last sampled record.
     until_ms: u64,
     busy: Range<u32>,
     unavailable: Range<u32>,
@@ -39,7 +39,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// A machine at one record; `free` is looked at if the largest free box is asked for.
+    /// Samples a machine at one record; `free` is called if the largest free box is wanted.
     fn of(
         (seq, at_ms): (u64, u64),
         [busy, unavailable, waiting]: [u32; 3],
@@ -84,8 +84,8 @@ impl Stretch for Seen {
 pub(crate) struct Series(Mutex<Vec<Stretches<Seen>>>);
 
 impl Series {
-    /// Returns the first record of the last stretch that begins up to an instant; 0 if there is
-    /// none.
+    /// Returns the first record of the last interval that begins at or before an instant; 0 if
+    /// there is none.
     pub(super) fn before(&self, at_ms: u64) -> u64 {
         let Ok(machines) = self.0.lock() else { return 0 };
         let Some(samples) = machines.first().map(Stretches::all) else { return 0 };
@@ -93,13 +93,13 @@ impl Series {
         after.checked_sub(1).map_or(0, |index| samples[index].seq)
     }
 
-    /// Returns the length of a stretch, in milliseconds.
+    /// Returns the length of an interval, in milliseconds.
     fn gap_ms(&self) -> u64 {
         let Ok(machines) = self.0.lock() else { return 1 };
         machines.iter().map(Stretches::gap).max().unwrap_or(1)
     }
 
-    /// Adds what was seen of each machine.
+    /// Adds a sample of each machine.
     fn add(&self, seen: impl Iterator<Item = Seen>) {
         let Ok(mut machines) = self.0.lock() else { return };
         for (index, seen) in seen.enumerate() {
@@ -119,7 +119,7 @@ impl Series {
         }));
     }
 
-    /// Adds the machines of a state; the largest free box is looked for where `look` says so.
+    /// Adds the machines of a state; the largest free box is searched for if `look` is set.
     fn add_state(&self, state: &ServiceState, look: bool) {
         self.add(state.boards.iter().map(|board| {
             let (machine, waiting) = (board.machine(), board.waiting().len() as u32);
@@ -129,7 +129,7 @@ impl Series {
     }
 }
 
-/// Samples the history once, then the state once a second, until the service stops.
+/// Samples the history once, then the state once per second, until the service stops.
 pub(crate) async fn sample(app: Arc<App>) {
     let mut stopping = app.stopping.clone();
     let (own, seed, until) = (app.clone(), app.seed, app.writer.seq());
@@ -155,7 +155,7 @@ pub(crate) async fn sample(app: Arc<App>) {
     }
 }
 
-/// Samples the records that are kept.
+/// Samples the retained records.
 fn look_back(
     series: &Series,
     history: &dyn History,
@@ -163,10 +163,10 @@ fn look_back(
     seed: u64,
 ) -> Result<(), RecoveryError> {
     let oldest = history.oldest()?;
-    // The newest snapshot at which the kept records begin.
+    // The latest snapshot before the first retained record.
     let limits = ServiceLimits::default();
     let mut state = from_snapshot(history, oldest.max(1).min(until), &limits, seed)?;
-    // Of the largest free box, what holds from one stretch to the next is looked at.
+    // The state at the end of an interval lasts, so its largest free box is searched for.
     let mut looked = false;
     history.scan(state.seq(), &mut |record| {
         if record.seq > until {
@@ -291,8 +291,8 @@ mod tests {
         Seen { largest_free: largest_free.map(Range::of), ..one }
     }
 
-    /// Checks that a stretch begins at its first record; the largest free box is that of the
-    /// records at which it was looked for.
+    /// Checks that an interval begins at its first record, and that its largest free box covers the
+    /// records at which it was searched for.
     #[test]
     fn a_stretch_has_all_numbers_of_its_records() {
         let joined =
@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(joined.largest_free, Some(Range { least: 40, most: 60, last: 60 }));
     }
 
-    /// Machines may come later than others.
+    /// Checks that machines may be added later than others.
     #[test]
     fn each_machine_has_its_samples() {
         let series = Series::default();

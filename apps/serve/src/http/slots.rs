@@ -1,4 +1,4 @@
-//! Numbers of boxes of a shape that can be placed side by side on a machine.
+//! The number of boxes of a given shape that can be placed on a machine at the same time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,10 +21,10 @@ use crate::core::{BoardView, Caller, JobName, Problem, Reason, StateView};
 use crate::diagnose;
 use crate::plan::{Move, moves};
 
-/// The words of bit sets that are looked at for one count, of a request and of a scrape.
+/// The maximum number of bit set words examined per count, for a request and for a scrape.
 const BUDGET: u64 = 4_000_000;
 const SCRAPED: u64 = 400_000;
-/// The most jobs that are moved in a plan.
+/// The maximum number of jobs moved in a plan.
 const MOVED: u64 = 4;
 
 /// The boxes and the machine of a question.
@@ -155,15 +155,18 @@ fn answer(
     })
 }
 
-/// The last counts for the metrics, by machine and shape: they hold while the same nodes are free.
+/// The latest counts for the metrics, by machine and shape. They are valid while the free nodes
+/// stay the same.
 #[derive(Default)]
 pub(crate) struct Counted(Mutex<Counts>);
 
-/// The counts and their bounds by machine and shape, with the free nodes that they are of.
+/// The counts and their bounds by machine and shape, with the free nodes for which they were
+/// computed.
 type Counts = HashMap<(String, Sides), (Occupancy, [u64; 2])>;
 
 impl Counted {
-    /// Counts the boxes of a shape, and returns the bound, too. A count takes about a millisecond.
+    /// Counts the boxes of a shape and returns the count and its bound. A count takes about a
+    /// millisecond.
     pub(crate) fn of(&self, board: &BoardView, sides: Sides) -> [u64; 2] {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (board.spec.name.clone(), sides);

@@ -1,4 +1,4 @@
-//! The problems that routes may be answered with, as the OpenAPI document describes them.
+//! Problems that routes may reply with, as the OpenAPI document describes them.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -7,7 +7,7 @@ use utoipa::IntoResponses;
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::{Ref, RefOr, Response, ResponseBuilder};
 
-/// Problems that many routes share, under a name for their attributes.
+/// Defines sets of problems that many routes share, with a name for use in their attributes.
 macro_rules! problems {
     ($($(#[$doc:meta])* $name:ident { $($status:literal: $what:literal,)* })*) => {$(
         $(#[$doc])*
@@ -22,7 +22,7 @@ macro_rules! problems {
 }
 
 problems! {
-    /// Problems of every route that asks who calls.
+    /// Problems of every route that requires authentication.
     Guarded {
         400: "a parameter or a value is wrong",
         401: "it is not known who calls",
@@ -50,11 +50,11 @@ problems! {
     Conflict {
         409: "refused, with a reason and a diagnosis; a stale epoch; or the lease has ended",
     }
-    /// Problems of routes that look back.
+    /// Problems of routes that read past records.
     Gone {
         410: "these records are compacted, or the service has not come so far",
     }
-    /// Problems of a route without parameters that anyone may ask.
+    /// Problems of a public route without parameters.
     Open {
         400: "it has no parameters",
         431: "the head is too large",
@@ -74,11 +74,11 @@ impl<A: IntoResponses, B: IntoResponses> IntoResponses for Both<A, B> {
     }
 }
 
-/// Problems of every route that asks something by a body.
+/// Problems of every route that takes a question as its body.
 pub(crate) type Questioned = Both<Guarded, Posted>;
 /// Problems of every route that changes something.
 pub(crate) type Changed = Both<Questioned, Keyed>;
-/// Problems of every route that changes something it names.
+/// Problems of every route that changes a named object.
 pub(crate) type Named = Both<Changed, Missing>;
 
 fn problem(what: &str) -> RefOr<Response> {

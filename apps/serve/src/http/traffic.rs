@@ -1,4 +1,4 @@
-//! Limits on the time that request bodies may take, and on buffered bodies and replies.
+//! Limits on how long a request body may take to arrive, and on buffered bodies and replies.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -17,19 +17,19 @@ use tokio::time::{Sleep, sleep};
 use super::Fault;
 use crate::core::Caller;
 
-/// The time that a body may take to arrive.
+/// The time within which a body must arrive.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Bytes of bodies that are on their way, or are being read.
+/// The maximum number of bytes in bodies that are arriving or being processed.
 const BODIES: usize = 128 << 20;
-/// Bytes of replies that are not sent yet.
+/// The maximum number of bytes in replies that have not been sent yet.
 const REPLIES: usize = 256 << 20;
 
-/// The bytes of a body or a reply that are not counted. At most that many times the connections are
-/// not counted.
+/// The number of bytes of a body or a reply that are not counted. The uncounted total is at most
+/// this number times the number of connections.
 const FREE: usize = 16 << 10;
 
-/// A number of bytes that callers share. A tenant may have a quarter, tenants together seven
-/// eighths. Anything larger is let through alone.
+/// A number of bytes shared by all callers. A tenant may use a quarter, all tenants together seven
+/// eighths. Anything larger is let through on its own.
 struct Budget {
     most: usize,
     used: Mutex<Used>,
@@ -41,7 +41,7 @@ struct Used {
     by: HashMap<Option<String>, usize>,
 }
 
-/// Bytes in use, until it is dropped.
+/// Bytes in use, until this is dropped.
 struct Charge {
     budget: Arc<Budget>,
     caller: Caller,
@@ -53,7 +53,7 @@ impl Budget {
         Arc::new(Budget { most, used: Mutex::new(Used::default()) })
     }
 
-    /// Returns a charge of a caller, of no bytes yet.
+    /// Returns a charge to a caller, initially of zero bytes.
     fn charge(self: &Arc<Budget>, caller: &Caller) -> Charge {
         Charge { budget: self.clone(), caller: caller.clone(), bytes: 0 }
     }
@@ -78,7 +78,7 @@ impl Budget {
 }
 
 impl Charge {
-    /// Uses more, if the caller may.
+    /// Adds bytes to the charge, if the caller may use more.
     fn try_add(&mut self, bytes: usize) -> bool {
         let mut used = self.budget.lock();
         let fits = self.budget.fits(&used, &self.caller, bytes);
@@ -89,7 +89,7 @@ impl Charge {
         fits
     }
 
-    /// Uses more, whatever is in use.
+    /// Adds bytes to the charge, regardless of the limit.
     fn add(&mut self, bytes: usize) {
         self.budget.lock().add(&self.caller, bytes);
         self.bytes += bytes;
@@ -119,7 +119,7 @@ impl Drop for Charge {
     }
 }
 
-/// The bytes under way in both directions.
+/// The buffered bytes in both directions.
 pub(crate) struct Traffic {
     bodies: Arc<Budget>,
     replies: Arc<Budget>,
@@ -128,7 +128,7 @@ pub(crate) struct Traffic {
 /// The state of a body while its request is carried out.
 pub(super) struct Received {
     charge: Mutex<Charge>,
-    /// Why it was not read to its end.
+    /// The reason why it was not read to its end.
     refused: OnceLock<Fault>,
 }
 
@@ -137,12 +137,12 @@ impl Traffic {
         Traffic { bodies: Budget::new(BODIES), replies: Budget::new(REPLIES) }
     }
 
-    /// Lets the body of a request come within bounds. The memory that it takes is given back with
-    /// the returned state.
+    /// Limits the body of a request in time and memory. Its memory is released when the returned
+    /// state is dropped.
     ///
     /// # Errors
-    /// If earlier replies to the caller wait to be read, so that there is no room for this one. A
-    /// change is refused before it is carried out.
+    /// If so many earlier replies to the caller are still unread that there is no room for this
+    /// one. A change is refused before it is carried out.
     pub(super) fn receive(
         &self,
         caller: &Caller,
@@ -160,7 +160,7 @@ impl Traffic {
         Ok((request.map(|body| Body::new(bounded(body))), Some(received)))
     }
 
-    /// Lets a reply go within bounds. One that says what was done goes in any case.
+    /// Limits the memory of a reply. A reply that reports a change is always sent.
     pub(super) async fn send(
         &self,
         caller: &Caller,
@@ -189,14 +189,14 @@ impl Traffic {
     }
 }
 
-/// Returns the problem of too much traffic.
+/// Returns the problem for too much traffic.
 fn busy(detail: &str) -> Fault {
     let mut fault = Fault::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail);
     fault.retry_after = Some(1);
     fault
 }
 
-/// A body that has to come in time.
+/// A body that must arrive in time.
 struct Bounded {
     body: Body,
     seen: usize,
@@ -253,7 +253,7 @@ impl HttpBody for Bounded {
     }
 }
 
-/// Bytes that are charged as long as anything holds them, such as a buffer for writing.
+/// Bytes that are charged as long as anything refers to them, such as a write buffer.
 struct ChargedBytes {
     bytes: Bytes,
     _charge: Charge,
@@ -289,7 +289,7 @@ mod tests {
         assert!(budget.is_open(&of("a")));
         drop((others, operator));
         assert!(budget.lock().by.is_empty() && budget.lock().all == 0);
-        // What is larger than all comes through alone.
+        // Anything larger than the whole budget is let through on its own.
         let mut large = budget.charge(&of("a"));
         assert!(large.try_add(5000) && !large.try_add(1));
         assert!(!budget.charge(&of("b")).try_add(1));

@@ -1,4 +1,4 @@
-//! The leases to move so that a request fits.
+//! Plans for leases to move so that a request fits.
 
 use std::sync::Arc;
 

@@ -28,17 +28,20 @@ use crate::core::{Caller, Event, Instant, ServiceRecord, Why};
 use crate::storage::{History, StoreError};
 use crate::writer::{Next, Recorded, Unavailable, weight};
 
-/// Records that are read from the history at a time, and about how many bytes of them.
+/// The maximum number of records read from the history at once, and their approximate size in
+/// bytes.
 const CHUNK: usize = 1000;
 const CHUNK_BYTES: usize = 256 << 10;
-/// About the most bytes of events that are sent at once.
+/// The approximate maximum number of bytes of events sent at once.
 const READY: usize = 32 << 10;
-/// At least between two sendings to a watcher: what comes meanwhile is sent together.
+/// The minimum time between two writes to a watcher: events that arrive meanwhile are sent
+/// together.
 const PACE: Duration = Duration::from_millis(20);
-/// The share of a watcher in the time between two sendings, where that is more: about 10,000
-/// sendings a second to all watchers, each 100 ms to a thousand, take a fifth of a processor.
+/// The time between two writes to a watcher, per watcher, if that is longer. About 10,000 writes
+/// per second to all watchers (with a thousand of them, one every 100 ms each) use a fifth of a
+/// processor.
 const SHARE: Duration = Duration::from_micros(100);
-/// When nothing was sent for so long, an empty comment is: the connection is in use.
+/// The idle time after which an empty comment is sent, to show that the connection is in use.
 const ALIVE: Duration = Duration::from_secs(15);
 
 /// From where to watch.
@@ -54,15 +57,15 @@ pub(crate) struct WatchQuery {
 struct Watcher {
     app: Arc<App>,
     caller: Caller,
-    /// The last record that was sent or passed over.
+    /// The last record that was sent or skipped.
     last: u64,
-    /// Events as they are sent.
+    /// Events in the format in which they are sent.
     ready: Vec<u8>,
-    /// Over when it may be sent something again.
+    /// The pause before the next write.
     pause: Pin<Box<Sleep>>,
     alive: Interval,
     live: signal::Receiver<u64>,
-    /// Whether everything up to `last` is all that was durable when the live records began.
+    /// True if `last` was the last durable record when the live records began.
     behind: bool,
     stopping: signal::Receiver<bool>,
     place: Arc<Place>,
@@ -100,7 +103,7 @@ pub(crate) async fn watch(
         fault
     })?;
     let again = headers.get("last-event-id").map(read_id).transpose()?;
-    // From now on records are kept; what is older is read from the history.
+    // Records are retained from here on; older ones are read from the history.
     let live = app.writer.watch();
     let view = app.writer.view().await?;
     let last = again.or(query.after).unwrap_or(view.seq);
@@ -127,8 +130,8 @@ pub(crate) async fn watch(
     Ok((head, Body::from_stream(events)).into_response())
 }
 
-/// Returns the record that a watcher which comes again has seen last. One that cannot be read must
-/// not pass for none: the records since would be missed.
+/// Returns the last record that a reconnecting watcher has seen. An invalid value must not count as
+/// missing: the watcher would lose the records since.
 fn read_id(id: &HeaderValue) -> Result<u64, Fault> {
     id.to_str().ok().and_then(|id| id.parse().ok()).ok_or_else(|| {
         let detail = "Last-Event-ID is the number of a record";
@@ -136,7 +139,7 @@ fn read_id(id: &HeaderValue) -> Result<u64, Fault> {
     })
 }
 
-/// Reads from the history, which few do at a time: `None` when the service stops.
+/// Reads from the history, with few readers at a time. Returns `None` when the service stops.
 async fn read_back<T: Send + 'static>(
     app: &App,
     read: impl FnOnce() -> T + Send + 'static,
@@ -149,15 +152,15 @@ async fn read_back<T: Send + 'static>(
     tokio::task::spawn_blocking(read).await.ok()
 }
 
-/// Records of the history.
+/// Some records from the history.
 struct Part {
     records: Vec<ServiceRecord>,
-    /// Whether there are more.
+    /// True if there are more.
     more: bool,
 }
 
-/// Returns some records after one that is known, none of them after `durable`: what is not durable
-/// yet must not be told.
+/// Returns some records after a given one, none of them after `durable`: records that are not
+/// durable yet must not be sent.
 fn part(history: &dyn History, (after, durable): (u64, u64)) -> Result<Part, StoreError> {
     let (mut records, mut bytes, mut more) = (Vec::new(), 0, false);
     history.scan(after, &mut |record| {
@@ -192,8 +195,9 @@ impl Watcher {
         }
     }
 
-    /// Makes the events ready that are kept. `None` if some are not any more: it reads too slowly.
-    /// It may come again, and is told where it was. Callgrind knows it by its name.
+    /// Formats the retained events for sending. Returns `None` if some are no longer retained
+    /// because the client reads too slowly; it may reconnect and continue where it was. Callgrind
+    /// refers to this function by name.
     #[inline(never)]
     fn follow(&mut self) -> Option<()> {
         while self.ready.len() < READY {
@@ -215,7 +219,7 @@ impl Watcher {
         Some(())
     }
 
-    /// Waits for records, or until the connection has been quiet for long enough.
+    /// Waits for records, or until the connection has been idle for long enough.
     async fn wait(&mut self) -> Option<()> {
         let is_news = tokio::select! {
             changed = self.live.changed() => {
@@ -236,7 +240,7 @@ impl Watcher {
         Some(())
     }
 
-    /// Reads a part of the history.
+    /// Reads some records from the history.
     async fn catch_up(&mut self) -> Option<()> {
         let (history, after) = (self.app.writer.history().clone(), self.last);
         let durable = self.app.writer.seq();
@@ -252,7 +256,7 @@ impl Watcher {
                 }
                 Some(())
             }
-            // The end of the stream: the client comes again, and is told where to begin.
+            // The stream ends: the client reconnects and is told where to begin.
             Err(StoreError::Compacted(_)) => None,
             Err(error) => {
                 tracing::error!(%error, "a watcher cannot be served");
@@ -277,17 +281,17 @@ impl Watcher {
     }
 }
 
-/// Returns a record as a server-sent event; empty if watchers are told nothing of it.
+/// Formats a record as a server-sent event; empty if watchers do not see such records.
 fn event(app: &App, record: &ServiceRecord) -> String {
     let Some((kind, mut data)) = told(app, record) else { return String::new() };
     data["seq"] = record.seq.into();
     data["at"] = json!(Instant(record.at_ms));
     data["kind"] = kind.into();
-    // JSON has no line breaks outside of its strings, and writes those within as `\n`.
+    // JSON has no line breaks outside strings, and escapes those inside as `\n`.
     format!("id: {}\nevent: {kind}\ndata: {data}\n\n", record.seq)
 }
 
-/// Returns the kind of an event, and what is told of the record.
+/// Returns the kind of an event, and the data that watchers see.
 fn told(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)> {
     let told = match &record.event {
         Event::Configured { machines } => ("configured", json!({ "machines": machines })),
@@ -315,7 +319,7 @@ fn told(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)> {
         }
         Event::Reserved { reservation } => {
             let grid = app.grid(Some(&reservation.machine));
-            // Who is in its way is asked for by `GET /v1/reservations`.
+            // `GET /v1/reservations` shows the leases in its way.
             let shown = reply::Reservation::of(grid, reservation, [].into_iter());
             ("reserved", json!({ "reservation": shown }))
         }

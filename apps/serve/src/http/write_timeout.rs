@@ -1,4 +1,4 @@
-//! A stream to a client that has to read what it asked for.
+//! A stream that closes on clients that do not read their replies.
 
 use std::io;
 use std::pin::Pin;
@@ -8,15 +8,15 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The time that a client may read nothing although bytes wait for it.
+/// The time that a client may read nothing while bytes are waiting for it.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The bytes a second that a client has to read.
+/// The minimum rate at which a client must read, in bytes per second.
 const RATE: f64 = 16.0 * 1024.0;
 
-/// A stream that ends with an error when its client does not read, or reads too slowly.
+/// A stream that fails with an error when its client does not read, or reads too slowly.
 pub(crate) struct WriteTimeout<S> {
     stream: S,
-    /// Until when the client has to go on reading; `None` while nothing waits for it.
+    /// The time by which the client must have read more; `None` while nothing is waiting for it.
     until: Option<Instant>,
     sleep: Option<Pin<Box<Sleep>>>,
 }
@@ -30,7 +30,7 @@ impl<S> WriteTimeout<S> {
         self.stream
     }
 
-    /// Judges the outcome of a write.
+    /// Updates the deadline after a write.
     fn written(
         &mut self,
         context: &mut Context<'_>,
@@ -92,7 +92,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // A stream is flushed once nothing waits any more.
+        // A flush completes once nothing is waiting any more.
         let outcome = Pin::new(&mut self.stream).poll_flush(context).map_ok(|()| 0);
         if matches!(outcome, Poll::Ready(Ok(_))) {
             self.until = None;

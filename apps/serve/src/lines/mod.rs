@@ -1,8 +1,9 @@
 //! The commands of the service as lines of JSON: `pavior allocate`.
 //!
-//! There is one machine, one caller and no clock, and nothing is kept. The same [`ServiceState`]
-//! decides the same [`Command`]s as behind HTTP. Its records are dropped, and its replies are put
-//! into the words of `docs/allocate.md`. Jobs are known by the names that the caller gives them.
+//! There is one machine, one caller and no clock, and nothing is stored. The same [`ServiceState`]
+//! decides the same [`Command`]s as over HTTP. Its records are dropped, and its replies are
+//! rewritten in the format of `docs/allocate.md`. Jobs are identified by the names that the caller
+//! gives them.
 
 mod plans;
 
@@ -14,21 +15,21 @@ use crate::core::{
     ServiceLimits, ServiceState, StateError, parts,
 };
 
-/// The questions.
+/// The operations.
 const OPS: &str = "allocate, release, fail, repair, show, hold, list, drain and unblock";
-/// The keys of messages.
+/// The keys allowed in messages.
 const KEYS: [&str; 10] =
     ["op", "job", "shape", "nodes", "freedom", "dry_run", "node", "parts", "max_jobs", "turn"];
 /// The one machine of a session.
 const MACHINE: usize = 0;
 
-/// A machine that is asked line by line.
+/// A machine that answers line by line.
 pub struct LineSession {
     state: ServiceState,
 }
 
 impl LineSession {
-    /// Returns an empty machine. A strategy that draws does so from `seed`.
+    /// Returns an empty machine. A strategy that uses random numbers draws them from `seed`.
     ///
     /// # Errors
     /// If the description is wrong.
@@ -41,11 +42,11 @@ impl LineSession {
     /// Returns the answer to a line.
     ///
     /// # Errors
-    /// What is wrong with the line; nothing has changed.
+    /// If the line is invalid, with the reason; nothing has changed.
     pub fn answer(&mut self, line: &[u8]) -> Result<Value, String> {
         let message: Value = json::read(line).map_err(|error| {
             let (reason, column) = (json::reason(&error), error.column());
-            // The text is JSON, and yet says two things.
+            // The text is valid JSON but ambiguous.
             let what = if error.is_data() { "" } else { "not a JSON object: " };
             format!("{what}{reason} (column {column})")
         })?;
@@ -100,8 +101,8 @@ impl LineSession {
         Ok(answered(&job, &self.carry_out(command)?))
     }
 
-    /// Reads the nodes that a message asks for: a shape, or a number of nodes that the shape rule
-    /// gives a shape.
+    /// Reads the nodes that a message asks for: either a shape, or a number of nodes to which the
+    /// shape rule gives a shape.
     fn ask(&self, message: &Map<String, Value>) -> Result<Ask, String> {
         let sides = |shape: &Value| -> Option<Vec<u64>> {
             shape.as_array()?.iter().map(positive).collect()
@@ -171,7 +172,7 @@ impl LineSession {
         self.state.grid(MACHINE)
     }
 
-    /// Returns the name of a job that holds nothing yet.
+    /// Returns the name of a job that does not hold any nodes yet.
     fn free_name(&self, message: &Map<String, Value>) -> Result<JobName, String> {
         let job = job(message)?;
         match self.state.lease_of("", &job) {
@@ -180,21 +181,21 @@ impl LineSession {
         }
     }
 
-    /// Returns the caller's name for a job: every job of a session has one.
+    /// Returns the caller's name for a job: every job in a session has one.
     fn name(&self, JobId(id): JobId) -> JobName {
         let named = self.state.lease(id).and_then(|lease| lease.job.clone());
         named.unwrap_or(JobName::Large(id))
     }
 }
 
-/// Refuses a key that is written nearly as one of ours: `dryrun` would allocate. Others are the
-/// caller's own.
+/// Rejects a key that is almost one of ours: `dryrun` would allocate. Other keys are up to the
+/// caller.
 fn known_keys(message: &Map<String, Value>) -> Result<(), String> {
     let unknown = message.keys().filter(|key| !KEYS.contains(&key.as_str()));
     let mut meant = unknown.filter_map(|key| {
         let plain = key.to_lowercase().replace(['_', '-', ' '], "");
         let known = KEYS.iter().find(|known| {
-            // Words of few letters are near to many others.
+            // Short words resemble too many others.
             let most = usize::from(known.len() > 4);
             strsim::damerau_levenshtein(&plain, &known.replace('_', "")) <= most
         })?;
@@ -207,13 +208,13 @@ fn request(ask: Ask, job: JobName) -> LeaseRequest {
     LeaseRequest { job: Some(job), ..LeaseRequest::of(ask) }
 }
 
-/// Returns the job's name: an integer or a string.
+/// Returns the job's name, an integer or a string.
 fn job(message: &Map<String, Value>) -> Result<JobName, String> {
     let name = message.get("job").ok_or("no \"job\"")?;
     JobName::read(name).ok_or_else(|| "\"job\" is an integer or a string".to_string())
 }
 
-/// Returns a positive integer; those beyond 64 bits count as the greatest.
+/// Returns a positive integer; larger ones than 64 bits can hold count as the maximum.
 fn positive(value: &Value) -> Option<u64> {
     let beyond = || value.as_f64().filter(|number| *number >= 2f64.powi(64)).map(|_| u64::MAX);
     value.as_u64().or_else(beyond).filter(|&number| number > 0)
@@ -226,7 +227,7 @@ fn flag(message: &Map<String, Value>, key: &str) -> Result<bool, String> {
     }
 }
 
-/// Reads the freedom to place a request, if it names one.
+/// Reads the freedom to place a request, if the message specifies one.
 fn freedom(message: &Map<String, Value>) -> Result<Option<Freedom>, String> {
     let Some(word) = message.get("freedom").filter(|word| !word.is_null()) else { return Ok(None) };
     let word = word.as_str().ok_or("\"freedom\" is a word")?;

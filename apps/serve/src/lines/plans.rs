@@ -1,4 +1,4 @@
-//! The operations that take over what is held, list it, and plan.
+//! Operations that take over nodes in use, list allocations, and plan.
 
 use pavior::answers::{SearchLimits, Snapshot, Weights, drain};
 use pavior::{Cuboid, NodeId};
@@ -9,7 +9,7 @@ use crate::core::{Ask, Command, NodeChange, parts, point};
 use crate::plan::{self, Plan};
 
 impl LineSession {
-    /// Takes over an allocation as it is: the boxes must be free, and lie on the machine.
+    /// Takes over an existing allocation: the boxes must be free and on the machine.
     pub(super) fn hold(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
         let job = self.free_name(message)?;
         let list = message.get("parts").and_then(Value::as_array);
@@ -21,7 +21,7 @@ impl LineSession {
         Ok(answered(&job, &self.carry_out(Command::Hold { request, parts })?))
     }
 
-    /// Returns every job and what it holds, and every failed node, held or not.
+    /// Returns every job with its nodes, and every failed node, whether held or not.
     pub(super) fn list(&self) -> Value {
         let (machine, grid) = (self.state.machine(MACHINE), self.grid());
         let held = machine.held();
@@ -34,8 +34,8 @@ impl LineSession {
         json!({ "jobs": jobs.collect::<Vec<_>>(), "failed": failed.collect::<Vec<_>>() })
     }
 
-    /// Takes nodes out of service, and plans where the jobs on them go. The plan is not carried
-    /// out.
+    /// Takes nodes out of service and plans new places for the jobs on them. The plan is not
+    /// carried out.
     pub(super) fn drain(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
         let list = message.get("nodes").and_then(Value::as_array);
         let list = list.ok_or("\"nodes\" is a list of nodes")?;
@@ -59,7 +59,7 @@ impl LineSession {
         }))
     }
 
-    /// Returns the cheapest set of jobs whose moving makes a request fit. Nothing is changed.
+    /// Returns the cheapest set of jobs to move so that a request fits. Nothing is changed.
     pub(super) fn unblock(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
         let (ask, freedom) = (self.ask(message)?, freedom(message)?);
         let limits = limits(message)?;

@@ -1,8 +1,8 @@
-//! The sums by which the rows of a database hang together.
+//! Checksums that link the rows of a database.
 
 use super::frame;
 
-/// The sum of a row: CRC-64/XZ over the sum of the row before it, its number, and its record.
+/// The sum of a row: CRC-64/XZ over the previous row's sum, the row's number, and its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chain(pub(super) i64);
 
@@ -10,7 +10,7 @@ impl Chain {
     /// The sum before the first row.
     pub(super) const START: Chain = Chain(0);
 
-    /// Returns the sum of the row that comes next.
+    /// Returns the sum of the next row.
     pub(super) fn then(self, seq: u64, record: &str) -> Chain {
         let mut bytes = Vec::with_capacity(16 + record.len());
         bytes.extend(self.0.to_le_bytes());

@@ -1,8 +1,8 @@
-//! The claim of a server to write, renewed and checked on a thread beside the writer.
+//! A server's claim to write, renewed and checked on a thread separate from the writer.
 //!
-//! A decision may take longer than other servers wait for a sign of life. So this thread gives it,
-//! on a connection of its own. It gives none for a writer that has not come to the end of a
-//! decision within [`Patience::hang`]: then another server takes over.
+//! A decision may take longer than other servers wait for a heartbeat. Therefore this thread sends
+//! the heartbeats, on its own connection. It stops if the writer has not finished a decision within
+//! [`Patience::hang`]; then another server takes over.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,28 +15,28 @@ use tokio::sync::oneshot;
 use super::postgres::{BEAT, connect, describe};
 use super::{Claim, StoreError};
 
-/// Time between signs of life.
+/// The time between heartbeats.
 const EVERY: Duration = Duration::from_millis(500);
 
 const CHECK: &str = "SELECT FROM pavior_leader WHERE epoch = $1";
 
-/// Limits on silence.
+/// Timeouts for silent servers and long decisions.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// The time without a sign of life after which another server takes over.
+    /// The time without a heartbeat after which another server takes over.
     pub silence: Duration,
-    /// The time that a decision may take before its writer counts as hanging.
+    /// The time that a decision may take before its writer is considered hung.
     pub hang: Duration,
 }
 
-/// A claim, as the writer knows it.
+/// A claim, as known to the writer.
 #[derive(Default)]
 struct Known {
     /// The epoch under which this server writes.
     epoch: Option<i64>,
-    /// The reason why the last epoch was lost, if this thread has found out.
+    /// The reason why the last epoch was lost, if this thread has noticed.
     lost: Option<String>,
-    /// The beginning of the decision that the writer is making.
+    /// The time at which the writer began its current decision.
     decides: Option<Instant>,
     /// True once the store is closed.
     ended: bool,
@@ -45,7 +45,7 @@ struct Known {
 /// A question from a reader.
 type Ask = oneshot::Sender<Result<(), String>>;
 
-/// The claim of a server.
+/// A server's claim.
 pub(super) struct Keeper {
     known: Mutex<Known>,
     asks: Sender<Ask>,
@@ -82,17 +82,17 @@ impl Keeper {
         (known.epoch, known.lost) = (epoch, None);
     }
 
-    /// Returns the reason why this server no longer writes, if the thread has found out.
+    /// Returns the reason why this server no longer writes, if the thread has noticed.
     pub(super) fn lost(&self) -> Option<String> {
         self.lock().lost.clone()
     }
 
-    /// Notes that the writer begins a decision, or has come to the end of one.
+    /// Notes that the writer begins or has finished a decision.
     pub(super) fn decides(&self, begins: bool) {
         self.lock().decides = begins.then(Instant::now);
     }
 
-    /// Gives no more signs of life.
+    /// Stops sending heartbeats.
     pub(super) fn end(&self) {
         self.lock().ended = true;
     }
@@ -112,7 +112,7 @@ impl Claim for Keeper {
     }
 }
 
-/// Returns the questions that are waiting, or none at a time. `None` once nobody can ask any more.
+/// Returns the waiting questions; an empty list at the given time; `None` once no one can ask.
 fn next(asked: &Receiver<Ask>, at: Instant) -> Option<Vec<Ask>> {
     match asked.recv_timeout(at.saturating_duration_since(Instant::now())) {
         Ok(first) => Some(std::iter::once(first).chain(asked.try_iter()).collect()),
@@ -121,7 +121,7 @@ fn next(asked: &Receiver<Ask>, at: Instant) -> Option<Vec<Ask>> {
     }
 }
 
-/// The thread's side.
+/// The state of the thread.
 struct Renewal {
     config: Config,
     hang: Duration,
@@ -129,7 +129,7 @@ struct Renewal {
 }
 
 impl Renewal {
-    /// Renews the claim if that is due, and answers whether it holds.
+    /// Renews the claim if that is due, and answers questions on whether it holds.
     fn answer(&mut self, keeper: &Keeper, asks: Vec<Ask>, is_due: bool) {
         let (epoch, decides) = {
             let known = keeper.lock();
@@ -143,7 +143,7 @@ impl Renewal {
         };
         let told = match epoch {
             None => Err("this server is a standby".to_string()),
-            // A connection that was cut says nothing about the claim: it is asked once more.
+            // A lost connection says nothing about the claim: try once more.
             Some(epoch) => match self.execute(statement, epoch) {
                 Err(_) => self.execute(statement, epoch),
                 told => told,
@@ -177,5 +177,5 @@ impl Renewal {
     }
 }
 
-/// The reason of a server whose epoch is no longer that of the leader's row.
+/// The reason given by a server whose epoch is no longer the one in the leader's row.
 pub(super) const PASSED: &str = "its epoch has passed";

@@ -19,57 +19,58 @@ pub trait Disk: Send + Sync {
         self.read(name).map(|bytes| bytes.len() as u64)
     }
 
-    /// Opens a file for writing; makes an empty one if there is none.
+    /// Opens a file for writing; creates an empty one if it does not exist.
     fn open(&self, name: &str) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Gives a file another name, in place of the file that bears it.
+    /// Renames a file, replacing any file that has the new name.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Removes a file.
     fn remove(&self, name: &str) -> io::Result<()>;
 
-    /// Makes the names of files survive the loss of power.
+    /// Makes file names durable, so that they survive a power failure.
     fn sync_names(&self) -> io::Result<()>;
 }
 
-/// A file open for writing. A write that fails may have been carried out in part.
+/// A file open for writing. A failed write may have been partially carried out.
 #[expect(clippy::missing_errors_doc, reason = "the trait says it once")]
 pub trait DiskFile: Send {
     /// Writes bytes at an offset.
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// Cuts the file to a length.
+    /// Truncates the file to a length.
     fn truncate(&mut self, length: u64) -> io::Result<()>;
 
-    /// Makes what was written survive the loss of power.
+    /// Makes written data durable, so that they survive a power failure.
     ///
     /// # Errors
-    /// If it may not: what was written since the last time may be lost, also by a later call.
+    /// If they may not be durable: data written since the last call may be lost, even if a later
+    /// call succeeds.
     fn sync(&mut self) -> io::Result<()>;
 
-    /// Checks that its name in the folder still leads to it.
+    /// Checks that its name in the folder still refers to it.
     ///
     /// # Errors
-    /// If the file or its folder was removed, or others have taken their places.
+    /// If the file or its folder was removed or replaced.
     fn in_place(&self) -> io::Result<()>;
 }
 
-/// A folder of the file system, locked against other processes for as long as this lives. Its
-/// owner alone can read it and the files in it.
+/// A folder in the file system, locked against other processes while this value exists. Only its
+/// owner can read it and the files in it.
 pub struct DiskFolder {
     path: PathBuf,
-    /// The folder itself. It is locked, for a file in it could be removed and made anew; and it
-    /// stays open, so that its names can be made durable when no file can be opened.
+    /// The folder itself. It is locked because a lock file in it could be removed and recreated. It
+    /// stays open so that its names can be made durable when no more files can be opened.
     folder: File,
-    /// A file that is locked beside it, for file systems that do not lock folders.
+    /// A locked file in the folder, for file systems that cannot lock folders.
     _lock: File,
 }
 
 impl DiskFolder {
-    /// Opens a folder, and makes it if there is none.
+    /// Opens a folder, creating it if it does not exist.
     ///
     /// # Errors
-    /// If it cannot be made, or another process has it.
+    /// If it cannot be created, or another process has locked it.
     pub fn open(path: &Path) -> io::Result<DiskFolder> {
         let named =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
@@ -97,7 +98,7 @@ impl DiskFolder {
         Ok(opened)
     }
 
-    /// Takes from others what they could read.
+    /// Removes other users' permissions from files.
     fn tighten_files(&self) -> io::Result<()> {
         let mut tightened = 0;
         for entry in fs::read_dir(&self.path)? {
@@ -114,10 +115,10 @@ impl DiskFolder {
     }
 }
 
-/// The name of the file that is locked.
+/// The name of the lock file.
 const LOCK: &str = "lock";
 
-/// Sets the bits of who may do what, if they are others; whether they were.
+/// Sets the permission bits; returns true if they were different.
 fn tighten(path: &Path, mode: u32) -> io::Result<bool> {
     let now = fs::metadata(path)?.permissions().mode() & 0o7777;
     if now != mode {
@@ -148,7 +149,7 @@ impl Disk for DiskFolder {
         let file = options.open(&path)?;
         let known = file.metadata()?;
         if known.permissions().mode() & 0o7777 != 0o600 {
-            // The umask of the process does not matter.
+            // Set explicitly, regardless of the umask of the process.
             file.set_permissions(fs::Permissions::from_mode(0o600))?;
         }
         Ok(Box::new(OpenFile { file, path, identity: (known.dev(), known.ino()) }))
@@ -171,7 +172,7 @@ impl Disk for DiskFolder {
 struct OpenFile {
     file: File,
     path: PathBuf,
-    /// Its file system and its number there.
+    /// Its device and inode numbers.
     identity: (u64, u64),
 }
 
@@ -189,7 +190,7 @@ impl DiskFile for OpenFile {
     }
 
     fn in_place(&self) -> io::Result<()> {
-        // One call to the system, about a microsecond beside a write that takes hundreds.
+        // One system call: about a microsecond, while a write takes hundreds.
         match fs::symlink_metadata(&self.path) {
             Ok(now) if (now.dev(), now.ino()) == self.identity => Ok(()),
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

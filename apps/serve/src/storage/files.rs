@@ -1,4 +1,4 @@
-//! The files of the journal, for reading beside the writer.
+//! The journal files, as readers see them while the writer runs.
 
 use std::io;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use super::segment::Segment;
 use super::{Each, History, StoreError, read};
 use crate::core::{ServiceRecord, StateSnapshot};
 
-/// The text between the name of a file and the place where its end was cut off.
+/// The text between the name of a file and the offset at which its end was cut off.
 const CUT: &str = ".cut-";
-/// The number of cuts that are kept.
+/// The number of cut-off ends that are kept.
 const CUTS: usize = 8;
 
 /// The files of the journal and its snapshots, in a folder.
@@ -31,8 +31,8 @@ impl Files {
         self.numbers("snapshot-", snapshot_name)
     }
 
-    /// Returns the numbers of the files whose names are `named`; others in the folder are none of
-    /// ours.
+    /// Returns the numbers of the files whose names match `named`; other files in the folder are
+    /// not ours.
     fn numbers(&self, before: &str, named: fn(u64) -> String) -> Result<Vec<u64>, StoreError> {
         let names = self.disk.list().map_err(failed)?;
         let number = |name: &String| {
@@ -44,7 +44,7 @@ impl Files {
         Ok(numbers)
     }
 
-    /// Returns a new file for the records from a number on, with nothing but its format.
+    /// Creates a new file for the records from a number on. It contains only the format frame.
     pub(super) fn begin(&self, next: u64) -> Result<(Box<dyn DiskFile>, String, u64), StoreError> {
         let name = journal_name(next);
         let refused = |error: io::Error| match error {
@@ -60,7 +60,7 @@ impl Files {
         Ok((file, name, format.len() as u64))
     }
 
-    /// Checks a file that others follow, and hands its records to `each`, if it is given. Returns
+    /// Checks a file that is not the last one, and passes its records to `each`, if given. Returns
     /// the number of the next record.
     pub(super) fn check(
         &self,
@@ -80,7 +80,7 @@ impl Files {
         Ok(next)
     }
 
-    /// Keeps what is to be cut off the end of a file, and removes the oldest of such cuts.
+    /// Saves the bytes to be cut off the end of a file, and removes the oldest of these copies.
     pub(super) fn keep_cut(&self, name: &str, offset: usize, bytes: &[u8]) -> io::Result<String> {
         let beside = format!("{name}{CUT}{offset:012}");
         let mut file = self.disk.open(&beside)?;
@@ -195,11 +195,11 @@ impl History for Files {
     }
 
     fn compact(&self, seq: u64) -> Result<(), StoreError> {
-        // The youngest snapshot of at most `seq` is where the history begins from now on.
+        // The history now begins at the latest snapshot of at most `seq`.
         let snapshots = self.snapshots()?;
         let Some(&base) = snapshots.iter().rfind(|&&known| known <= seq) else { return Ok(()) };
         let starts = self.starts()?;
-        // From the oldest on, so that there is never a gap.
+        // Oldest first, so that there is never a gap.
         for pair in starts.windows(2).filter(|pair| pair[1] <= base + 1) {
             self.disk.remove(&journal_name(pair[0])).map_err(failed)?;
             self.disk.sync_names().map_err(failed)?;
@@ -211,7 +211,7 @@ impl History for Files {
     }
 }
 
-/// Returns a file that does not begin where the one before it ends.
+/// Returns the error for a file that does not begin where the previous one ends.
 pub(super) fn misplaced(start: u64, next: u64) -> StoreError {
     let reason = format!("it begins at record {start}, but {next} is the next");
     StoreError::Damaged { file: journal_name(start), offset: 0, reason }
@@ -232,7 +232,7 @@ pub(super) fn is_full(error: &io::Error) -> bool {
 
 /// Returns true if the process, or the whole system, has too many files open.
 fn lacks_descriptors(error: &io::Error) -> bool {
-    /// The numbers of ENFILE and EMFILE, which `ErrorKind` does not have.
+    /// The error numbers ENFILE and EMFILE, which `ErrorKind` does not distinguish.
     const ENFILE: i32 = 23;
     const EMFILE: i32 = 24;
     matches!(error.raw_os_error(), Some(ENFILE | EMFILE))

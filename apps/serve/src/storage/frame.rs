@@ -1,4 +1,4 @@
-//! The format of a group of records in a file, and the distinction between damage and a write that
+//! The format of a group of records in a file, and how damage is distinguished from a write that
 //! was cut short.
 //!
 //! ```text
@@ -6,63 +6,63 @@
 //! ```
 //!
 //! Numbers are little endian, CRCs are CRC-64/XZ. A frame is written by one call, and made durable
-//! before the next one is written. So only the last frame of the last file can be one that was
-//! never acknowledged.
+//! before the next one is written. Therefore only the last frame of the last file can be an
+//! unacknowledged one.
 //!
-//! A wrong frame is **damage** if a right one follows it, or if turning a single bit makes it
-//! right. A write that was cut short lacks sectors, not a bit. Any other wrong frame may be a tail
-//! that was never acknowledged, if it is no longer than one write ([`Tail`]). By chance 64 bits
-//! agree with a probability of at most 2^-40, even for a tail of 1 MiB. The file is then refused.
+//! An invalid frame is **damage** if a valid one follows it, or if flipping a single bit makes it
+//! valid. A write that was cut short lacks sectors, not a bit. Any other invalid frame may be an
+//! unacknowledged tail, if it is not longer than one write ([`Tail`]). The probability that 64 bits
+//! match by chance is at most 2^-40, even for a tail of 1 MiB. The file is then refused.
 //!
-//! Two kinds of frame hold no records:
+//! Two kinds of frame do not contain records:
 //!
 //! - the **format**, the first frame of a file. Its number is one that no record has;
-//! - an **announcement** of the next frame's bytes, if these are more than [`GROUP`].
+//! - an **announcement** of the next frame's size, if that is more than [`GROUP`] bytes.
 
 const MAGIC: [u8; 4] = *b"pvj1";
-/// The beginning of the magics of all formats; a digit follows.
+/// The beginning of the magic in every format; a digit follows.
 const FAMILY: &[u8] = b"pvj";
-/// The number that stands in a format's frame where others have that of a record.
+/// The number that a format frame has in place of a record number.
 const NO_RECORD: u64 = u64::MAX;
-/// The body of the format's frame, before and after the number of the format.
+/// The body of the format frame up to the format number.
 const NAMED: &str = "pavior journal, format ";
-/// The format. Number 1, of builds from before 0.1.0, had no frame that says it.
+/// The format number. Number 1, used by builds before 0.1.0, had no format frame.
 const FORMAT: u32 = 2;
-/// The most bytes of a frame that is not announced.
+/// The maximum size of a frame without an announcement, in bytes.
 pub const GROUP: usize = 1 << 20;
 /// The polynomial of CRC-64/XZ, reflected.
 const POLYNOMIAL: u64 = 0xc96c_5795_d787_0f42;
 const HEADER: usize = 32;
 const SUM: usize = 8;
 
-/// Returns the CRC-64/XZ of bytes. It guards snapshots, too.
+/// Returns the CRC-64/XZ of bytes. It is also used for snapshots.
 pub fn sum(bytes: &[u8]) -> u64 {
     pavior::Checksum::of(bytes).value()
 }
 
-/// A frame of a file.
+/// A frame in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
     /// The number of its first record.
     pub first: u64,
-    /// The number of its records.
+    /// The number of records in it.
     pub count: u32,
-    /// The records, a line of JSON each.
+    /// The records, one line of JSON each.
     pub body: &'a [u8],
 }
 
 /// The purpose of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// It has records.
+    /// It contains records.
     Records,
-    /// The file is of the format that this program writes.
+    /// The file has the format that this program writes.
     Format,
-    /// The file is of a format that this program does not know.
+    /// The file has a format that this program does not know.
     OtherFormat,
-    /// The next frame has so many bytes.
+    /// The next frame has this many bytes.
     Announcement(usize),
-    /// None of these.
+    /// None of the above.
     None,
 }
 
@@ -72,13 +72,13 @@ pub fn format() -> Vec<u8> {
     Frame { first: NO_RECORD, count: 0, body: body.as_bytes() }.bytes()
 }
 
-/// Returns the bytes of a frame that says how many bytes the next one has.
+/// Returns the bytes of a frame that announces the size of the next one.
 pub fn announcement(first: u64, bytes: usize) -> Vec<u8> {
     Frame { first, count: 0, body: format!("{bytes}\n").as_bytes() }.bytes()
 }
 
 impl Frame<'_> {
-    /// Returns the frame's bytes in its file.
+    /// Returns the frame as it is stored in its file.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER + self.body.len() + SUM);
         bytes.extend(MAGIC);
@@ -117,15 +117,15 @@ impl Frame<'_> {
 /// The content of a file at an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found<'a> {
-    /// A frame, and where it ends.
+    /// A frame, and the offset at which it ends.
     Frame(Frame<'a>, usize),
     /// The end of the file.
     End,
-    /// A frame of which one bit is turned.
+    /// A frame with one flipped bit.
     Flipped,
-    /// A frame of a format that this program does not know.
+    /// A frame in a format that this program does not know.
     Foreign,
-    /// No frame.
+    /// Not a frame.
     Nothing,
 }
 
@@ -147,7 +147,7 @@ pub fn at(bytes: &[u8], offset: usize) -> Found<'_> {
         };
     }
     if fields[..4] != MAGIC {
-        // A header with a right sum, but not of this format.
+        // A header with a correct sum, but in another format.
         return Found::Foreign;
     }
     let length = number(&fields[4..8]) as usize;
@@ -162,23 +162,23 @@ pub fn at(bytes: &[u8], offset: usize) -> Found<'_> {
     Found::Frame(frame, offset + frame.length())
 }
 
-/// Returns true if bytes begin as a frame of another format does.
+/// Returns true if bytes begin like a frame in another format.
 fn is_foreign(bytes: &[u8]) -> bool {
     let digit = bytes.strip_prefix(FAMILY).and_then(|rest| rest.first());
     digit.is_some_and(|digit| digit.is_ascii_digit() && *digit != MAGIC[3])
 }
 
-/// The bytes that may follow the last frame of a file after a write was cut short.
+/// The circumstances of bytes that follow the last frame of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail {
-    /// Whether no frame stands before it.
+    /// True if there is no frame before them.
     pub at_the_start: bool,
-    /// The bytes that were announced for the write, if they were.
+    /// The announced size of the write, if there was an announcement.
     pub announced: Option<usize>,
 }
 
 impl Tail {
-    /// Returns the most bytes that one write can have left where these bytes lie.
+    /// Returns the maximum number of bytes that one write can have left at this position.
     pub fn most(self, bytes: &[u8]) -> usize {
         if self.at_the_start {
             return format().len();
@@ -186,7 +186,7 @@ impl Tail {
         if let Some((header, _)) = bytes.split_at_checked(HEADER) {
             let (fields, stored) = header.split_at(HEADER - SUM);
             if sum(fields) == number(stored) && fields[..4] == MAGIC {
-                // The header is whole, and says it.
+                // The header is complete and contains the size.
                 return HEADER + number(&fields[4..8]) as usize + SUM;
             }
         }
@@ -194,30 +194,30 @@ impl Tail {
     }
 }
 
-/// Returns true if a right frame begins anywhere after an offset. O(n), for no other text has the
-/// magic.
+/// Returns true if a valid frame begins anywhere after an offset. O(n), because no other text
+/// contains the magic.
 pub fn follows(bytes: &[u8], offset: usize) -> bool {
     (offset + 1..bytes.len().saturating_sub(HEADER)).any(|start| {
         bytes[start..].starts_with(&MAGIC) && matches!(at(bytes, start), Found::Frame(..))
     })
 }
 
-/// Returns a number of up to eight bytes.
+/// Decodes a number of up to eight bytes.
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// Returns true if turning one bit of a text of so many bytes, or of its stored sum, explains the
-/// difference between its sum and the stored one.
+/// Returns true if flipping one bit, either in a text of `length` bytes or in its stored sum,
+/// explains the difference between the actual sum and the stored one.
 ///
-/// A CRC is linear: the difference that a bit makes depends only on how far it lies before the end.
-/// The differences of all bits, from the last to the first, are the powers of x in the field, in
-/// the reflected order of bits that CRC-64/XZ has.
+/// A CRC is linear: the difference that a bit makes depends only on its distance from the end. The
+/// differences for all bits, from the last to the first, are the powers of x in the field, in the
+/// reflected bit order of CRC-64/XZ.
 fn one_bit(length: usize, difference: u64) -> bool {
     if difference.is_power_of_two() {
         return true;
     }
-    // The difference of the very last bit, which is the highest one of the last byte.
+    // The difference for the very last bit, which is the highest bit of the last byte.
     let mut power = POLYNOMIAL;
     for _ in 0..length * 8 {
         if power == difference {
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn the_sum_is_that_of_the_standard() {
-        // The check value of the catalogue of CRCs.
+        // The check value in the catalogue of CRCs.
         assert_eq!(sum(b"123456789"), 0x995d_c9bb_df19_39fa);
     }
 

@@ -27,27 +27,27 @@ pub struct JournalStore {
     length: u64,
     /// The number of the next record.
     next: u64,
-    /// The mark of the journal's end, beside it.
+    /// The mark of the journal's end.
     marks: Marks,
-    /// The number by which the file is named.
+    /// The number in the name of the current file.
     start: u64,
-    /// Why nothing more is written.
+    /// The reason why nothing more is written.
     failed: Option<String>,
 }
 
-/// The repair of a journal when it was opened.
+/// The repair made when a journal was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
-    /// The bytes at its end that were cut off: a write that was never acknowledged.
+    /// The number of bytes cut off at its end: a write that was never acknowledged.
     pub cut: u64,
-    /// The file that has them now.
+    /// The file to which they were moved.
     pub kept: Option<String>,
     /// The number of the last record.
     pub last: u64,
 }
 
 impl JournalStore {
-    /// Opens the journal of a folder, or begins one. All frames, the kinds of all records, the last
+    /// Opens the journal in a folder, or starts one. All frames, the kinds of all records, the last
     /// snapshot and the records after it are read before anything is written.
     ///
     /// # Errors
@@ -95,7 +95,7 @@ impl JournalStore {
         Ok((journal, opened))
     }
 
-    /// Begins a journal. The mark comes first: a file without one is refused.
+    /// Starts a journal. The mark is written first, because a file without one is refused.
     fn fresh(files: Files) -> Result<JournalStore, StoreError> {
         let mut marks = Marks::open(&*files.disk).map_err(failed)?;
         marks.set(Mark { file: 1, length: 0, next: 1 }).map_err(failed)?;
@@ -108,7 +108,7 @@ impl JournalStore {
         Ok(journal)
     }
 
-    /// Marks what was found, and begins a file anew that was being begun.
+    /// Marks the end that was found, and recreates a file whose creation was interrupted.
     fn take_over(&mut self, end: &End) -> Result<(), StoreError> {
         self.mark()?;
         if end.length > 0 {
@@ -119,7 +119,7 @@ impl JournalStore {
         self.mark()
     }
 
-    /// Writes down how far the journal reaches.
+    /// Records how far the journal extends.
     fn mark(&mut self) -> Result<(), StoreError> {
         let mark = Mark { file: self.start, length: self.length, next: self.next };
         match self.marks.set(mark) {
@@ -129,13 +129,14 @@ impl JournalStore {
         }
     }
 
-    /// Writes bytes and makes them durable, or leaves the file as it was, or writes no more.
+    /// Writes bytes and makes them durable. On failure, restores the file or stops writing
+    /// altogether.
     fn write(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         if let Err(error) = self.file.write_at(self.length, bytes) {
             return Err(self.undo(&error));
         }
-        // After a failed sync the kernel may have dropped what it could not write: to try again
-        // would acknowledge what is not there. A file that has lost its name is as good as lost.
+        // After a failed sync the kernel may have dropped the data: retrying could acknowledge data
+        // that are not on the disk. A file that has lost its name counts as lost.
         if let Err(error) = self.file.sync().and_then(|()| self.file.in_place()) {
             let failed = self.give_up(&self.name.clone(), &error);
             return Err(StoreError::Unknown(Box::new(failed)));
@@ -144,7 +145,7 @@ impl JournalStore {
         Ok(())
     }
 
-    /// Takes back a write that was not carried out as a whole.
+    /// Reverts a write that was not carried out completely.
     fn undo(&mut self, error: &io::Error) -> StoreError {
         let undone = self.file.truncate(self.length).and_then(|()| self.file.sync());
         if undone.is_err() {
@@ -162,7 +163,7 @@ impl JournalStore {
         StoreError::Failed(reason)
     }
 
-    /// Lets the records go on in the old file: the new one must not come back after a crash.
+    /// Continues with records in the old file: the new one must not reappear after a crash.
     fn stay(&mut self) -> Result<(), StoreError> {
         let name = journal_name(self.next);
         let removed = match self.files.disk.remove(&name) {
@@ -173,9 +174,9 @@ impl JournalStore {
     }
 }
 
-/// Holds the files that are there against each other.
+/// Checks that the files are consistent with each other.
 fn expect(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<(), StoreError> {
-    // A file is begun before a snapshot is saved.
+    // A new file is created before its snapshot is saved.
     if let Some(seq) = snapshots.last()
         && !starts.contains(&(seq + 1))
     {
@@ -185,7 +186,7 @@ fn expect(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<(), S
     if let Some(mark) = mark
         && (mark.next, mark.length) != (1, 0)
         && !starts.contains(&mark.file)
-        // Only what is older goes, and a backup may have an older mark.
+        // Only older files are removed, and a backup may have an older mark.
         && starts.first().is_none_or(|&first| first < mark.next)
     {
         let reason = format!("it is missing, and had record {}", mark.next - 1);
@@ -200,7 +201,7 @@ fn expect(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<(), S
     }
 }
 
-/// Opens the last file, and cuts off what was never acknowledged, once it is kept beside.
+/// Opens the last file, and cuts off bytes that were never acknowledged, after saving a copy.
 fn cut(
     files: &Files,
     name: &str,
@@ -216,8 +217,9 @@ fn cut(
         opened.kept = Some(files.keep_cut(name, end.length, tail).map_err(failed)?);
         file.truncate(end.length as u64).map_err(failed)?;
     }
-    // What a crashed server had written may never have been made durable. After a failed sync the
-    // kernel may even hold it for written: only what is written again is made durable by the next.
+    // Writes by a crashed server may never have been made durable. After a failed sync the kernel
+    // may even consider them written: only data that are written again are made durable by the next
+    // sync.
     file.write_at(end.last as u64, &bytes[end.last..end.length]).map_err(failed)?;
     file.sync().map_err(failed)?;
     Ok((file, opened))
@@ -245,7 +247,7 @@ impl RecordStore for JournalStore {
         }
         let bytes = frame.bytes();
         if bytes.len() > frame::GROUP {
-            // So that no more than this one write is ever taken for one that was cut short.
+            // So that at most this one write can be mistaken for one that was cut short.
             self.write(&frame::announcement(first.seq, bytes.len()))?;
         }
         self.write(&bytes)?;
@@ -290,7 +292,7 @@ impl RecordStore for JournalStore {
                 return Err(error);
             }
         };
-        // Nothing is written to the new file before the mark knows it.
+        // Nothing is written to the new file before the mark includes it.
         let mark = Mark { file: self.next, length, next: self.next };
         match self.marks.set(mark) {
             Ok(()) => {}
@@ -312,7 +314,7 @@ impl RecordStore for JournalStore {
     }
 
     fn close(&mut self) {
-        // So that any damage to the last records would be found.
+        // So that any damage to the last records will be detected.
         if let Err(error) = self.idle() {
             tracing::warn!(%error, "the end of the journal could not be marked");
         }

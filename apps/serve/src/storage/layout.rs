@@ -1,4 +1,4 @@
-//! The layout of the folder of the data.
+//! The layout of the data folder.
 //!
 //! ```text
 //! DATA/pavior.sock              the socket, for every user
@@ -13,27 +13,27 @@ use std::path::{Path, PathBuf};
 
 use super::disk::{Disk, DiskFolder};
 
-/// The folder of the records.
+/// The records folder.
 const RECORDS: &str = "journal";
-/// The empty file that says that there were records.
+/// The empty file that notes that there were records.
 const NOTE: &str = "records-are-in-journal";
-/// The file that builds from before 0.1.0 made in DATA itself before any other.
+/// The file that builds before 0.1.0 created in DATA itself before any other.
 const FORMER_LOCK: &str = "lock";
 
-/// The folder of the data.
+/// The data folder.
 pub struct Layout {
     data: PathBuf,
 }
 
 impl Layout {
-    /// Returns the folder of the data, which is made if there is none.
+    /// Returns the data folder, creating it if it does not exist.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn new(data: &Path) -> io::Result<Layout> {
         if !data.exists() {
             fs::create_dir_all(data)?;
-            // Whatever the umask: other users reach the socket, and do not write here.
+            // Set regardless of the umask: other users can reach the socket but cannot write here.
             fs::set_permissions(data, Permissions::from_mode(0o755))?;
         } else if !data.is_dir() {
             return Err(io::Error::other("it is a file, and no folder"));
@@ -41,23 +41,23 @@ impl Layout {
         Ok(Layout { data: data.to_path_buf() })
     }
 
-    /// Returns true if nothing was ever kept here.
+    /// Returns true if nothing was ever stored here.
     pub fn is_fresh(data: &Path) -> bool {
         [RECORDS, NOTE, FORMER_LOCK].iter().all(|name| !data.join(name).exists())
     }
 
-    /// Opens the records; their folder is made if there never were any.
+    /// Opens the records; their folder is created if there never were any.
     ///
     /// # Errors
-    /// If another process has them, they have gone, or they cannot be opened; or if a build from
-    /// before 0.1.0 kept its records here.
+    /// If another process has locked them, they are missing, or they cannot be opened; or if a
+    /// build before 0.1.0 stored its records here.
     pub fn open(&self) -> io::Result<DiskFolder> {
         let (records, noted) = (self.data.join(RECORDS), self.data.join(NOTE).exists());
         let shown = records.display();
         if !records.is_dir() {
             self.make(&records, noted)?;
         }
-        // From here on no other process has the records.
+        // From here on no other process can open the records.
         let opened = DiskFolder::open(&records)?;
         if noted && !opened.list()?.iter().any(|name| name.starts_with("journal-")) {
             let text = format!("there is no journal in {shown}: restore a backup");

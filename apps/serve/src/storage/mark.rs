@@ -1,9 +1,9 @@
-//! The mark of the journal's end, written beside it: the end of a file cannot be missing unnoticed.
+//! The mark of the journal's end, stored next to it, so that a truncated file is always noticed.
 //!
-//! The file `mark` has two slots of a frame each, which are written in turn. A write that is cut
-//! short spoils one slot, and the other one still has the former mark. A mark is written when the
-//! journal rests, when a new file begins, and when the service ends; never between a command and
-//! its reply.
+//! The file `mark` has two slots of one frame each, which are written alternately. A write that is
+//! cut short damages one slot, and the other one still has the previous mark. A mark is written
+//! when the journal is idle, when a new file begins, and when the service ends; never between a
+//! command and its reply.
 
 use std::io;
 
@@ -15,31 +15,31 @@ pub(super) const MARK: &str = "mark";
 /// The offset of the second slot: no write to one slot touches a block of the other.
 const SLOT: usize = 4096;
 
-/// A place of the journal up to which everything was durable.
+/// A position in the journal up to which everything was durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
-    /// The number by which the file of the journal is named.
+    /// The number in the name of the journal file.
     pub(super) file: u64,
-    /// The bytes of the file.
+    /// The length of the file in bytes.
     pub(super) length: u64,
-    /// The number of the record that comes next.
+    /// The number of the next record.
     pub(super) next: u64,
 }
 
-/// The file of marks, open for writing.
+/// The mark file, open for writing.
 pub(super) struct Marks {
     file: Box<dyn DiskFile>,
-    /// The last mark that is durable, and its turn.
+    /// The last durable mark, and its sequence number.
     last: Option<(u64, Mark)>,
 }
 
 impl Marks {
-    /// Opens the file for writing, and makes it if there is none.
+    /// Opens the file for writing, creating it if it does not exist.
     pub(super) fn open(disk: &dyn Disk) -> io::Result<Marks> {
         let bytes = bytes(disk)?;
         let mut file = disk.open(MARK)?;
         if bytes.len() < 2 * SLOT {
-            // Its whole length at once: later marks change no length.
+            // The file gets its full length at once: writing marks does not change it.
             file.write_at(bytes.len() as u64, &vec![0; 2 * SLOT - bytes.len()])?;
             file.sync()?;
             disk.sync_names()?;
@@ -52,7 +52,7 @@ impl Marks {
         self.last.map(|(_, mark)| mark)
     }
 
-    /// Writes a mark. If that fails, the former one stands.
+    /// Writes a mark. If that fails, the previous one remains valid.
     pub(super) fn set(&mut self, mark: Mark) -> io::Result<()> {
         if self.last() == Some(mark) {
             return Ok(());
@@ -68,12 +68,12 @@ impl Marks {
     }
 }
 
-/// Reads the last mark of a folder, if there is one. Nothing is written.
+/// Reads the last mark in a folder, if there is one. Nothing is written.
 pub(super) fn last(disk: &dyn Disk) -> io::Result<Option<Mark>> {
     Ok(last_of(&bytes(disk)?).map(|(_, mark)| mark))
 }
 
-/// Returns the bytes of the file; none without a file.
+/// Returns the bytes of the file; empty if it does not exist.
 fn bytes(disk: &dyn Disk) -> io::Result<Vec<u8>> {
     match disk.read(MARK) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -81,13 +81,13 @@ fn bytes(disk: &dyn Disk) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Returns the last mark and its turn. The turns of two slots differ.
+/// Returns the last mark and its sequence number. The numbers of the two slots differ.
 fn last_of(bytes: &[u8]) -> Option<(u64, Mark)> {
     let marks = [0, SLOT].into_iter().filter_map(|offset| read(bytes, offset));
     marks.max_by_key(|(turn, _)| *turn)
 }
 
-/// Returns the mark of a slot, and its turn.
+/// Returns the mark in a slot, and its sequence number.
 fn read(bytes: &[u8], offset: usize) -> Option<(u64, Mark)> {
     let slot = bytes.get(offset..)?;
     let Found::Frame(Frame { first, body, .. }, _) = frame::at(slot, 0) else { return None };

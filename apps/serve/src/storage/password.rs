@@ -1,4 +1,4 @@
-//! The password of a database: never on the command line, and never shown.
+//! The password for a database: never on the command line, and never printed.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,13 @@ use thiserror::Error;
 
 use crate::secret;
 
-/// Why a password cannot be had. No text of it holds the password.
+/// The error for an unavailable password. Its text never contains the password.
 #[derive(Debug, Error)]
 #[error("{}: {reason}", .file.display())]
 pub struct PasswordError {
-    /// The file that should have it.
+    /// The file that should contain it.
     pub file: PathBuf,
-    /// Why it does not.
+    /// The reason.
     pub reason: String,
 }
 
@@ -24,9 +24,9 @@ fn read(file: &Path) -> Result<String, PasswordError> {
     String::from_utf8(bytes).map_err(|_| failed("it is no text".to_string()))
 }
 
-/// Gives a connection its password: that of a file, else of the address, else of `PGPASSWORD`, else
-/// of the file that `PGPASSFILE` names. `variable` reads an environment variable. No other file is
-/// looked for.
+/// Sets the password of a connection: from the file, or else the address, `PGPASSWORD`, or the file
+/// named by `PGPASSFILE`, in this order. `variable` reads an environment variable. No other files
+/// are searched.
 ///
 /// # Errors
 /// If a file is named that cannot be used.
@@ -61,9 +61,8 @@ pub fn set_password(
     Ok(())
 }
 
-/// Returns the password of a line `HOST:PORT:DATABASE:USER:PASSWORD`, if it is that of a
-/// connection. `*` stands for anything. `\:` stands for a colon in a field, and `\\` for a
-/// backslash.
+/// Returns the password in a line `HOST:PORT:DATABASE:USER:PASSWORD` if the line matches a
+/// connection. `*` matches anything. `\:` stands for a colon in a field, and `\\` for a backslash.
 fn matching(line: &str, config: &Config) -> Option<String> {
     if line.starts_with('#') {
         return None;
@@ -88,14 +87,14 @@ fn matching(line: &str, config: &Config) -> Option<String> {
     right.then(|| password.clone())
 }
 
-/// Returns the fields of a line, without their backslashes.
+/// Returns the fields of a line, unescaped.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut letters = line.chars();
     while let Some(letter) = letters.next() {
         let last = fields.len() - 1;
         match letter {
-            // The password is the last field, and may have colons.
+            // The password is the last field, and may contain colons.
             ':' if fields.len() < 5 => fields.push(String::new()),
             '\\' => fields[last].extend(letters.next()),
             other => fields[last].push(other),
@@ -122,7 +121,7 @@ mod tests {
         for other in ["db:5432:*:*:x", "other:*:*:*:x", "*:*:*:root:x", "# *:*:*:*:x", "db:x"] {
             assert_eq!(found(other, url), None, "{other}");
         }
-        // Port and database that are left out have PostgreSQL's values.
+        // An omitted port or database has PostgreSQL's default.
         let short = "postgres://pavior@db";
         assert_eq!(found("db:5432:pavior:pavior:x", short).as_deref(), Some("x"));
     }

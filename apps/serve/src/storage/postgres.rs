@@ -1,15 +1,14 @@
 //! PostgreSQL as the store: several servers share a database, and one of them writes.
 //!
-//! The server that writes is named by a row with an epoch. Every insert carries the writer's epoch
-//! and takes the row with it in the same statement: if another server has raised the epoch, no
-//! record is inserted. So a server is fenced even if it was paused for an hour and continues in the
-//! middle of an insert. A lock that its session holds could not do that. Replies to readers are
-//! fenced by asking for the epoch. Signs of life come from a thread beside the writer
-//! ([`claim`](super::claim)).
+//! A row with an epoch names the writing server. Every insert contains the writer's epoch and locks
+//! that row in the same statement: if another server has raised the epoch, no record is inserted.
+//! Thus a server is fenced even if it was paused for an hour and resumes in the middle of an
+//! insert. A session lock could not guarantee that. Replies to readers are fenced by checking the
+//! epoch. A thread separate from the writer sends the heartbeats ([`claim`](super::claim)).
 //!
-//! Each row has a sum that covers its record and the sum of the row before it, and the leader's row
-//! has the number and the sum of the last one. A row that was changed or removed is found by that,
-//! wherever it is. Tables without sums, of builds from before 0.1.0, are refused.
+//! Each row has a sum that covers its record and the previous row's sum, and the leader's row has
+//! the number and the sum of the last one. This detects rows that were changed or removed, wherever
+//! they are. Tables without sums, from builds before 0.1.0, are refused.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -23,7 +22,7 @@ use super::disk::DiskFolder;
 use super::{Claim, Each, History, RecordStore, StoreError, read};
 use crate::core::{ServiceRecord, StateSnapshot};
 
-/// Rows that are read at a time.
+/// The number of rows read at a time.
 const ROWS: i64 = 1000;
 
 const SCHEMA: &str = "
@@ -37,14 +36,15 @@ const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS pavior_snapshot (
         seq bigint PRIMARY KEY, body text NOT NULL, chain bigint NOT NULL, sum bigint NOT NULL);";
 
-/// Fails where a build from before 0.1.0 made the tables.
+/// Fails if a build before 0.1.0 created the tables.
 const CURRENT: &str = "SELECT seq, sum FROM pavior_leader LIMIT 0";
 
 const LEADER: &str = "
     INSERT INTO pavior_leader (one, epoch, holder, beat, seq, sum)
     VALUES (true, 0, '', 'epoch', 0, 0) ON CONFLICT DO NOTHING";
 
-/// The insert takes the leader's row and is one with it: no row, no records.
+/// The insert locks the leader's row in the same statement: without the row, no records are
+/// inserted.
 const INSERT: &str = "
     WITH leader AS (
         UPDATE pavior_leader SET beat = clock_timestamp(), seq = $5, sum = $6
@@ -53,7 +53,7 @@ const INSERT: &str = "
     SELECT item.seq, leader.epoch, item.record, item.sum
     FROM leader, unnest($2::bigint[], $3::text[], $4::bigint[]) AS item (seq, record, sum)";
 
-/// Gives a sign of life.
+/// Sends a heartbeat.
 pub(super) const BEAT: &str = "UPDATE pavior_leader SET beat = clock_timestamp() WHERE epoch = $1";
 
 const TAKE: &str = "
@@ -72,10 +72,10 @@ pub struct PostgresStore {
     /// The number and the sum of the last row, if they are known.
     last: Option<(u64, Chain)>,
     keeper: Arc<Keeper>,
-    /// The bytes of the records since the last rotation.
+    /// The number of bytes in the records since the last rotation.
     size: u64,
     history: Arc<Rows>,
-    /// The folder that is locked beside it.
+    /// The data folder that is also locked.
     folder: Option<DiskFolder>,
 }
 
@@ -86,7 +86,8 @@ struct Rows {
 }
 
 impl PostgresStore {
-    /// Connects, makes the tables if there are none, and writes if no other server does.
+    /// Connects, creates the tables if they do not exist, and becomes the writer if no other server
+    /// is.
     ///
     /// # Errors
     /// If the database cannot be reached, or rows were changed or removed.
@@ -120,8 +121,8 @@ impl PostgresStore {
         })?;
         transaction.batch_execute(LEADER).map_err(|error| failed(&error))?;
         transaction.commit().map_err(|error| failed(&error))?;
-        // All that is kept, and not only what the state needs; before the lead is taken, which a
-        // server keeps by signs of life.
+        // Everything that is stored is checked, not only what the state needs. This happens before
+        // the server becomes the leader, because from then on it must send heartbeats.
         store.history.verify()?;
         match store.retry() {
             Ok(()) | Err(StoreError::Fenced(_)) => Ok(store),
@@ -129,7 +130,7 @@ impl PostgresStore {
         }
     }
 
-    /// Keeps the lock of the data's folder for as long as this lives.
+    /// Holds the lock on the data folder while this store exists.
     pub fn keep(&mut self, folder: DiskFolder) {
         self.folder = Some(folder);
     }
@@ -146,14 +147,14 @@ impl PostgresStore {
         Ok(self.client.as_mut().expect("it was just connected"))
     }
 
-    /// Ends what this server took itself for: it writes no more until it takes over again.
+    /// Gives up leadership: this server does not write until it takes over again.
     fn step_down(&mut self, reason: &str) -> StoreError {
         (self.epoch, self.last) = (None, None);
         self.keeper.hold(None);
         StoreError::Fenced(reason.to_string())
     }
 
-    /// Carries out a statement under the own epoch; returns the number of rows.
+    /// Executes a statement under the server's own epoch; returns the number of rows.
     fn under_epoch(
         &mut self,
         carry_out: impl FnOnce(&mut Client, i64) -> Result<u64, postgres::Error>,
@@ -168,7 +169,7 @@ impl PostgresStore {
         match carry_out(client, epoch) {
             Ok(rows) => Ok(rows),
             Err(error) => {
-                // What is in the database decides.
+                // The contents of the database decide.
                 self.client = None;
                 let known = is_refusal(&error);
                 let fenced = self.step_down(&describe(&error));
@@ -177,7 +178,7 @@ impl PostgresStore {
         }
     }
 
-    /// Returns the number and the sum of the last row, as the leader's row has them.
+    /// Returns the number and the sum of the last row, as recorded in the leader's row.
     fn last(&mut self) -> Result<(u64, Chain), StoreError> {
         if let Some(last) = self.last {
             return Ok(last);
@@ -323,8 +324,8 @@ impl Rows {
 }
 
 impl Rows {
-    /// Returns the sum at a record: that of its row, or of the snapshot of it once the row has
-    /// gone.
+    /// Returns the sum at a record: from its row, or from its snapshot once the row has been
+    /// removed.
     fn chain_at(&self, seq: u64) -> Result<Option<Chain>, StoreError> {
         if seq == 0 {
             return Ok(Some(Chain::START));
@@ -335,7 +336,7 @@ impl Rows {
         Ok(row.get::<_, Option<i64>>(0).map(Chain))
     }
 
-    /// Returns the number and the sum of the last row, as the leader's row has them.
+    /// Returns the number and the sum of the last row, as recorded in the leader's row.
     fn head(&self) -> Result<(u64, Chain), StoreError> {
         let query = "SELECT seq, sum FROM pavior_leader";
         let row = self.with(|client| client.query_opt(query, &[]))?;
@@ -343,7 +344,7 @@ impl Rows {
         Ok((row.get::<_, i64>(0) as u64, Chain(row.get(1))))
     }
 
-    /// Holds every row and snapshot against its sum, and reads the rows and the last snapshot.
+    /// Verifies the sum of every row and snapshot, and parses the rows and the last snapshot.
     fn verify(&self) -> Result<(), StoreError> {
         let query = "SELECT seq, body, chain, sum FROM pavior_snapshot";
         for row in self.with(|client| client.query(query, &[]))? {
@@ -361,21 +362,21 @@ impl Rows {
                     "it has no snapshot of this record, and the rows before it have gone".into(),
                 )),
             };
-            // The server that decides may have removed old rows meanwhile.
+            // The leading server may have removed old rows meanwhile.
             if found.is_ok() || self.oldest()? == oldest {
                 return found.and_then(|()| self.snapshot(u64::MAX).map(drop));
             }
         }
     }
 
-    /// Hands over the rows after a number, each with the right sum.
+    /// Passes on the rows after a number, after verifying each sum.
     fn rows(
         &self,
         after: u64,
         each: &mut dyn FnMut(u64, &str) -> Result<bool, StoreError>,
     ) -> Result<(), StoreError> {
         let table = "pavior_journal";
-        // The head first: what is added meanwhile lies behind it.
+        // The head is read first: rows added meanwhile come after it.
         let head = self.head()?;
         let mut chain = self.chain_at(after)?;
         let not_last = "it is not the last row that was written";
@@ -489,7 +490,7 @@ impl History for Rows {
     }
 }
 
-/// Holds a snapshot (number, body, sum of the record, own sum) against its own sum.
+/// Verifies a snapshot (number, body, sum of the record, own sum) against its own sum.
 fn whole(row: &Row) -> Result<(), StoreError> {
     let (seq, body): (i64, String) = (row.get(0), row.get(1));
     let (chain, sum): (i64, i64) = (row.get(2), row.get(3));
@@ -503,10 +504,10 @@ fn damaged(table: &str, seq: u64, reason: String) -> StoreError {
     StoreError::Damaged { file: table.to_string(), offset: seq, reason }
 }
 
-/// Reads an address. Nothing of it is shown: a part of a password may stand anywhere.
+/// Parses an address. The error contains none of it, because a part of a password may be anywhere.
 ///
 /// # Errors
-/// If it is none.
+/// If it is not an address.
 pub fn address(url: &str) -> Result<Config, StoreError> {
     url.parse().map_err(|_| {
         let form = "postgres://USER@HOST:PORT/DATABASE";
@@ -516,19 +517,19 @@ pub fn address(url: &str) -> Result<Config, StoreError> {
 
 pub(super) fn connect(config: &Config) -> Result<Client, StoreError> {
     let mut client = config.connect(NoTls).map_err(|error| failed(&error))?;
-    // Whatever the database's own default: what is acknowledged is on the disk.
+    // Regardless of the database's own default: acknowledged data must be on the disk.
     client.batch_execute("SET synchronous_commit = on").map_err(|error| failed(&error))?;
     Ok(client)
 }
 
-/// Returns true if the database says that a statement was not carried out. After any other error,
-/// such as the end of the connection or of the database's process, it may have been.
+/// Returns true if the database reports that a statement was not carried out. After any other
+/// error, such as a lost connection or a crash of the database's process, it may have been.
 fn is_refusal(error: &postgres::Error) -> bool {
     use postgres::error::Severity;
     error.as_db_error().is_some_and(|said| said.parsed_severity() == Some(Severity::Error))
 }
 
-/// Returns the error and what is behind it; it never holds a password.
+/// Returns the error and its cause; it never contains a password.
 pub(super) fn describe(error: &postgres::Error) -> String {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
     format!("PostgreSQL: {error}{}", cause.unwrap_or_default())

@@ -1,12 +1,12 @@
-//! Reading of records and snapshots: what this version does not know is refused with its kind and
-//! its place.
+//! Parsing of records and snapshots. Anything that this version does not know is refused, with its
+//! kind and location.
 
 use serde_json::Value;
 
 use super::StoreError;
 use crate::core::{ServiceRecord, StateSnapshot};
 
-/// The kinds of records that [`check_kind`] accepts at a glance.
+/// The kinds of records that [`check_kind`] accepts without parsing.
 const KINDS: [&[u8]; 10] = [
     b"configured",
     b"granted",
@@ -19,12 +19,12 @@ const KINDS: [&[u8]; 10] = [
     b"clock",
     b"kept",
 ];
-/// The kinds of records about plans, which former versions carried out.
+/// The kinds of records about plans, which earlier versions carried out.
 const KINDS_OF_PLANS: [&str; 3] = ["planned", "moved", "plan-over"];
-/// The number of bytes at the start of a record among which the name of its event is looked for.
+/// The number of bytes at the start of a record that are searched for the name of its event.
 const HEAD: usize = 64;
 
-/// Reads the record at an offset of a file, or in a row of a table.
+/// Parses the record at an offset in a file, or in a table row.
 ///
 /// # Errors
 /// If it is about a plan, was written by another version, or is not JSON.
@@ -42,7 +42,7 @@ pub(super) fn record(file: &str, offset: u64, text: &[u8]) -> Result<ServiceReco
     })
 }
 
-/// Checks the kind of a record. A kind that is not known at a glance is read in full.
+/// Checks the kind of a record. If it is not recognized immediately, the record is parsed.
 ///
 /// # Errors
 /// The same as for [`record`].
@@ -59,11 +59,12 @@ pub(super) fn check_kind(file: &str, offset: u64, text: &[u8]) -> Result<(), Sto
     record(file, offset, text).map(drop)
 }
 
-/// Reads the snapshot of record `seq`, which is located at an offset of a file, or in a row of a
-/// table. Plans that are over are dropped.
+/// Parses the snapshot of record `seq`, located at an offset in a file, or in a table row. Plans
+/// that have ended are dropped.
 ///
 /// # Errors
-/// If a plan is under way in it, another version wrote it, it is not JSON, or is another snapshot.
+/// If it contains a plan in progress, was written by another version, is not JSON, or is a
+/// different snapshot.
 pub(super) fn snapshot(
     file: &str,
     offset: u64,
@@ -85,8 +86,8 @@ pub(super) fn snapshot(
     }
 }
 
-/// Returns the error for a text that cannot be read: JSON of another form was written by another
-/// version, since its checksum is right.
+/// Returns the error for text that cannot be parsed: since its checksum is correct, JSON in another
+/// form was written by another version.
 fn unread(file: &str, offset: u64, what: &str, error: &serde_json::Error) -> StoreError {
     let file = file.to_string();
     if error.is_data() {

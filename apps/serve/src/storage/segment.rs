@@ -1,37 +1,37 @@
-//! One file of the journal: its frames, and their records.
+//! One journal file: its frames and their records.
 //!
-//! A file is read from frame to frame. Bytes that are no frame are one of four things:
+//! A file is read frame by frame. If bytes are not a valid frame, there are four cases:
 //!
-//! - a format that this program does not know;
-//! - damage: one bit is turned, the file has less than the mark says, or frames go on behind;
-//! - a write that power cut short, if it is at the end of the last file and no longer than one
-//!   write;
-//! - in any other case damage.
+//! - they have a format that this program does not know;
+//! - they are damaged: a bit was flipped, the file is shorter than the mark says, or frames follow;
+//! - they are a write cut short by a power failure, if they are at the end of the last file and not
+//!   longer than one write;
+//! - in any other case they are damaged.
 
 use super::frame::{self, Found, Frame, Meaning, Tail};
 use super::mark::Mark;
 use super::{Each, StoreError, read};
 
-/// The bytes of a file of the journal.
+/// The bytes of a journal file.
 pub(super) struct Segment<'a> {
     pub(super) name: &'a str,
     pub(super) bytes: &'a [u8],
-    /// Whether it is the last file.
+    /// True if it is the last file.
     pub(super) last: bool,
-    /// The end as it was known. A file that ends earlier is damaged.
+    /// The last known end. A file that ends earlier is damaged.
     pub(super) mark: Option<Mark>,
 }
 
-/// The end of the frames of a file.
+/// The end of the frames in a file.
 pub(super) struct End {
     pub(super) length: usize,
-    /// The beginning of the last of them.
+    /// The offset of the last frame.
     pub(super) last: usize,
 }
 
 impl Segment<'_> {
-    /// Reads the frames, and moves `next` behind the last record. Hands the records to `each`, if
-    /// it is given, and stops when that says so. Without it, only checksums and the kinds of the
+    /// Reads the frames and advances `next` past the last record. Passes the records to `each`, if
+    /// given, and stops when it returns false. Without it, only checksums and the kinds of the
     /// records are checked.
     pub(super) fn frames(
         &self,
@@ -84,7 +84,7 @@ impl Segment<'_> {
         }
     }
 
-    /// Judges the bytes behind the last frame: a write that was cut short, or damage.
+    /// Decides whether the bytes after the last frame are a write that was cut short, or damage.
     fn tail(&self, end: End, tail: Tail) -> Result<End, StoreError> {
         let offset = end.length;
         if !self.last {
@@ -102,7 +102,7 @@ impl Segment<'_> {
         Err(self.damaged(offset, &reason))
     }
 
-    /// Returns the error of a file whose frames end before the mark.
+    /// Returns the error for a file whose frames end before the mark.
     fn short(&self, offset: usize) -> StoreError {
         let Some(Mark { length, next, .. }) = self.mark else {
             return self.damaged(offset, "its end is missing");
@@ -116,7 +116,7 @@ impl Segment<'_> {
         self.damaged(offset, &reason)
     }
 
-    /// Hands over the records of a frame; false if no more are wanted.
+    /// Passes on the records of a frame; returns false if no more are wanted.
     fn records(
         &self,
         offset: usize,

@@ -1,4 +1,4 @@
-//! The handle by which the rest of the service talks to the writer.
+//! The handle through which the rest of the service communicates with the writer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -12,10 +12,10 @@ use crate::clock::ServiceClock;
 use crate::core::{Caller, Command, IdempotencyKey, Refused, Reply, StateView};
 use crate::storage::{Claim, History};
 
-/// The time that a database may take to confirm the claim of this server.
+/// The time limit for the database to confirm this server's claim.
 const CONFIRM: Duration = Duration::from_secs(2);
 
-/// A command, who sends it, and its key.
+/// A command with its sender and key.
 #[derive(Clone, Debug)]
 pub struct Do {
     /// The sender.
@@ -40,26 +40,26 @@ pub struct RefusalInState {
 pub struct CommandAnswer {
     /// The reply to the caller.
     pub reply: Reply,
-    /// More about a refusal.
+    /// Details of a refusal.
     pub refusal: Option<RefusalInState>,
 }
 
-/// Why nothing can be decided, or there is no answer.
+/// The reason why nothing can be decided, or there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unavailable {
-    /// More commands wait than the service takes.
+    /// The queue of commands is full.
     Busy,
-    /// Records cannot be kept, with the reason.
+    /// Records cannot be stored, with the reason.
     ReadOnly(String),
-    /// Another server decides, with what is known of it.
+    /// Another server decides, with details as far as known.
     Standby(String),
-    /// A write failed, and whether it was carried out is not known, with the reason.
+    /// A write failed, and it is unknown whether it was carried out, with the reason.
     Unknown(String),
-    /// The service stops.
+    /// The service is stopping.
     Stopping,
 }
 
-/// A clock that is so far after the last record that it is in doubt.
+/// A clock that is so far ahead of the last record that it is in doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockDoubt {
     /// The time of the last record, in milliseconds since 1970.
@@ -69,7 +69,7 @@ pub struct ClockDoubt {
 }
 
 impl ClockDoubt {
-    /// Returns its meaning and the remedy.
+    /// Returns a description and the remedy.
     pub fn sentence(&self) -> String {
         let shown = |ms: u64| pavior::time::Date(std::time::Duration::from_millis(ms));
         format!(
@@ -82,17 +82,17 @@ impl ClockDoubt {
     }
 }
 
-/// The channel of an answer. One that is dropped without an answer says so.
+/// The channel for an answer. If it is dropped without an answer, it reports that.
 pub(crate) struct Answer {
     sender: Option<oneshot::Sender<Result<CommandAnswer, Unavailable>>>,
-    /// Whether the command was looked at.
+    /// True once the writer has started on the command.
     pub(crate) begun: bool,
 }
 
 impl Answer {
     pub(crate) fn send(mut self, answer: Result<CommandAnswer, Unavailable>) {
         if let Some(sender) = self.sender.take() {
-            // A caller that has gone does not wait for its reply.
+            // A caller that has disconnected does not wait for its reply.
             let _ = sender.send(answer);
         }
     }
@@ -112,7 +112,7 @@ pub(crate) struct Task {
     pub(crate) to: Answer,
 }
 
-/// Numbers about the writer, for metrics.
+/// Counters of the writer, for metrics.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     /// Groups made durable.
@@ -127,20 +127,20 @@ pub(crate) struct Counters {
     pub(crate) snapshots: AtomicU64,
 }
 
-/// The way to the writer. Cheap to clone.
+/// A handle to the writer. Cheap to clone.
 #[derive(Clone)]
 pub struct WriterHandle {
     pub(crate) queue: Arc<Queue<Task>>,
     pub(crate) unavailable: Arc<RwLock<Option<Unavailable>>>,
     /// The last durable state, which the writer replaces before it sends the replies of a group.
     pub(crate) durable: Arc<RwLock<Arc<StateView>>>,
-    /// The right to decide, where several servers share a store.
+    /// The right to decide, if several servers share a store.
     pub(crate) claim: Option<Arc<dyn Claim>>,
     pub(crate) doubt: Arc<RwLock<Option<ClockDoubt>>>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) recent: Arc<Recent>,
     pub(crate) history: Arc<dyn History>,
-    /// The clock by which leases expire.
+    /// The clock that determines when leases expire.
     pub clock: ServiceClock,
 }
 
@@ -148,7 +148,7 @@ impl WriterHandle {
     /// Carries out a command.
     ///
     /// # Errors
-    /// If it was not, or its outcome is not known to be durable.
+    /// If it was not carried out, or its outcome is not known to be durable.
     pub async fn carry_out(&self, what: Do) -> Result<CommandAnswer, Unavailable> {
         let (reply, answer) = oneshot::channel();
         let reply = Answer { sender: Some(reply), begun: false };
@@ -159,13 +159,13 @@ impl WriterHandle {
         answer.await.unwrap_or(Err(Unavailable::Stopping))
     }
 
-    /// Returns the last durable state, without waiting for the writer. It has every command that
-    /// was answered before the call.
+    /// Returns the last durable state, without waiting for the writer. It includes every command
+    /// that was answered before the call.
     ///
     /// # Errors
     /// If another server may have decided since.
     pub async fn view(&self) -> Result<Arc<StateView>, Unavailable> {
-        // A service that cannot keep records still shows those that it has kept.
+        // A service that cannot store records still shows the stored ones.
         match self.unavailable() {
             None | Some(Unavailable::ReadOnly(_)) => {}
             Some(why) => return Err(why),
@@ -189,13 +189,13 @@ impl WriterHandle {
         }
     }
 
-    /// Tells the number of the last record as records become durable. From now on they are kept
-    /// for watchers.
+    /// Returns a channel with the number of the last durable record. From now on records are
+    /// retained for watchers.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.recent.watch()
     }
 
-    /// Returns the records after a record, if they are kept for watchers.
+    /// Returns the records after a record, if they are retained for watchers.
     pub(crate) fn after(&self, seq: u64) -> Next {
         self.recent.after(seq)
     }
@@ -205,7 +205,7 @@ impl WriterHandle {
         self.queue.len()
     }
 
-    /// Returns the records that are kept.
+    /// Returns the stored records.
     pub fn history(&self) -> &Arc<dyn History> {
         &self.history
     }
@@ -215,7 +215,7 @@ impl WriterHandle {
         self.counters.seq.load(Ordering::Acquire)
     }
 
-    /// Returns the reason why nothing can be decided, if so.
+    /// Returns the reason why nothing can be decided, if any.
     pub fn unavailable(&self) -> Option<Unavailable> {
         self.unavailable.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -224,12 +224,12 @@ impl WriterHandle {
         *self.unavailable.write().unwrap_or_else(PoisonError::into_inner) = now;
     }
 
-    /// Returns the doubt about the clock, if there is one: no lease ends by time.
+    /// Returns the doubt about the clock, if any, in which case no lease expires.
     pub fn clock_doubt(&self) -> Option<ClockDoubt> {
         *self.doubt.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the writer stop, after what waits.
+    /// Stops the writer after the commands that are waiting.
     pub fn stop(&self) {
         self.queue.end();
     }

@@ -1,4 +1,4 @@
-//! The beginning of decisions: a server finds the time, and the epochs with which it goes on.
+//! The beginning of decisions: a server determines the time and the epochs with which it continues.
 
 use std::hash::{BuildHasher, Hasher};
 use std::sync::PoisonError;
@@ -8,15 +8,15 @@ use super::thread::Writer;
 use crate::core::{Caller, Command, ServiceState};
 use crate::storage::StoreError;
 
-/// While nothing is recorded, the time is noted so often, in milliseconds: the next start takes the
-/// time of the last record for the time when the service last ran.
+/// The interval, in milliseconds, at which the time is recorded while there are no other records.
+/// At startup, the time of the last record counts as the time at which the service last ran.
 const NOTE_MS: u64 = 3600 * 1000;
 
 impl Writer {
-    /// Begins to decide on the state that is there.
+    /// Begins to decide on the current state.
     ///
     /// # Errors
-    /// If the record of a doubt about the clock, or of what starts now, cannot be kept.
+    /// If the record of a doubt about the clock, or of requests that start now, cannot be stored.
     pub(super) fn lead(&mut self) -> Result<(), StoreError> {
         if let Some(state) = self.state.as_mut() {
             state.begin_epochs(self.handle.clock.wall_ms(), random());
@@ -34,12 +34,12 @@ impl Writer {
         self.commit()
     }
 
-    /// Lets the clock go on from the last record, or from where it may.
+    /// Sets the clock to the time from which it may continue.
     fn set_clock(&mut self) {
         let Some(state) = self.state.as_mut() else { return };
         let clock = &self.handle.clock;
         if self.timed && !state.is_clock_doubted() {
-            // Another server may have been ahead.
+            // Another server's clock may have been ahead.
             if state.now_ms() > clock.now_ms() {
                 clock.go_on_from(state.now_ms());
             }
@@ -59,14 +59,14 @@ impl Writer {
         }
     }
 
-    /// Returns the time of a command: that of the wall clock if the operator confirms it.
+    /// Returns the time of a command: the wall clock's if the operator confirms it.
     pub(super) fn time_of(&self, what: &Do, now_ms: u64) -> u64 {
         let doubted = self.state.as_ref().is_some_and(ServiceState::is_clock_doubted);
         let confirms = what.command == Command::ConfirmClock && what.caller == Caller::OPERATOR;
         if doubted && confirms { self.handle.clock.wall_ms() } else { now_ms }
     }
 
-    /// Tells of a doubt that has begun or ended, and lets the clock go on accordingly.
+    /// Reports a doubt that has begun or ended, and sets the clock accordingly.
     pub(super) fn note_doubt(&mut self) {
         let Some(state) = &self.state else { return };
         let (was, clock) = (self.handle.clock_doubt(), &self.handle.clock);
@@ -83,7 +83,7 @@ impl Writer {
         *self.handle.doubt.write().unwrap_or_else(PoisonError::into_inner) = now;
     }
 
-    /// Returns the command that the service's own clock asks for now.
+    /// Returns the command that the service's own clock has to send now, if any.
     pub(super) fn due(&self, now_ms: u64) -> Option<Command> {
         let state = self.state.as_ref()?;
         if state.next_expiry_ms().is_some_and(|at| at <= now_ms) {
@@ -94,8 +94,7 @@ impl Writer {
     }
 }
 
-/// Returns a number that differs from start to start: the keys of a hash table are drawn by the
-/// system.
+/// Returns a number that differs on each startup: the system provides random keys for hash tables.
 fn random() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }

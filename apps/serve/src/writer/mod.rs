@@ -1,8 +1,8 @@
-//! The one writer: it decides, records, makes durable, and only then replies.
+//! The single writer: it decides, records, makes durable, and only then replies.
 //!
-//! Commands wait in a bounded queue. The writer takes as many as there are, decides one after the
-//! other, appends all their records by one durable write, and then sends the replies and tells the
-//! watchers. While a write is under way the next commands gather: the group grows with the load.
+//! Commands wait in a bounded queue. The writer takes all that are waiting, decides them one at a
+//! time, appends all their records in one durable write, and then sends the replies and notifies
+//! the watchers. The next commands accumulate during a write, so groups grow with the load.
 
 mod handle;
 mod lead;

@@ -11,7 +11,7 @@ pub(crate) struct Queue<T> {
     waiting: Arc<AtomicUsize>,
 }
 
-/// The writer's end. Tasks that are left when it is dropped are dropped with it.
+/// The writer's end. Tasks that remain when it is dropped are dropped with it.
 pub(crate) struct Inbox<T> {
     channel: Receiver<T>,
     waiting: Arc<AtomicUsize>,
@@ -20,13 +20,13 @@ pub(crate) struct Inbox<T> {
 /// A reason why a task is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotTaken {
-    /// As many tasks are waiting as may.
+    /// The queue is full.
     Full,
     /// The queue is closed.
     Ended,
 }
 
-/// Makes a queue for a number of tasks.
+/// Creates a queue for a number of tasks.
 pub(crate) fn queue<T>(most: usize) -> (Queue<T>, Inbox<T>) {
     let (sender, receiver) = sync_channel(most);
     let waiting = Arc::new(AtomicUsize::new(0));

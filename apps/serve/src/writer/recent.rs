@@ -1,4 +1,4 @@
-//! The last records that became durable, for watchers: bounded by what they take, however slow a
+//! The records that became durable last, for watchers. Their memory is bounded, however slow a
 //! watcher is.
 
 use std::collections::VecDeque;
@@ -8,29 +8,29 @@ use tokio::sync::watch;
 
 use crate::core::{Event, ServiceRecord};
 
-/// The bytes that the kept records take, about.
+/// The approximate maximum number of bytes that the retained records occupy.
 const MOST: usize = 32 << 20;
-/// Records that go together.
+/// The number of records in a group.
 const GROUP: usize = 512;
 
 /// A record that became durable.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub(crate) record: ServiceRecord,
-    /// Its text for watchers: the first of them writes it for all.
+    /// Its text for watchers, formatted by the first of them for all.
     pub(crate) sent: OnceLock<Box<str>>,
 }
 
-/// The last records.
+/// The records that became durable last.
 pub(crate) struct Recent {
     kept: Mutex<Kept>,
-    /// The number of the last one.
+    /// The number of the last record.
     last: watch::Sender<u64>,
 }
 
 #[derive(Default)]
 struct Kept {
-    /// Records and about how many bytes they take, in order and without gaps.
+    /// Records and their approximate size in bytes, in order and without gaps.
     groups: VecDeque<(Arc<Vec<Recorded>>, usize)>,
     bytes: usize,
     last: u64,
@@ -39,22 +39,22 @@ struct Kept {
 /// The records after a record.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// Records, of which the first may be no later than the one that was asked about.
+    /// Records, the first of which may be earlier than requested.
     Records(Arc<Vec<Recorded>>),
-    /// Nothing yet.
+    /// There are none yet.
     Nothing,
-    /// More than is kept.
+    /// The records are no longer retained.
     Gone,
 }
 
 impl Recent {
-    /// Makes the list for a state after a record.
+    /// Creates the list for a state after a record.
     pub(crate) fn new(last: u64) -> Recent {
         let kept = Kept { last, ..Kept::default() };
         Recent { kept: Mutex::new(kept), last: watch::Sender::new(last) }
     }
 
-    /// Adds records that became durable. Without watchers none are kept.
+    /// Adds records that became durable. Without watchers none are retained.
     pub(crate) fn add(&self, records: &mut Vec<ServiceRecord>) {
         let Some(last) = records.last().map(|record| record.seq) else { return };
         let mut kept = self.lock();
@@ -77,7 +77,7 @@ impl Recent {
         }
         let begins = |(group, _): &(Arc<Vec<Recorded>>, usize)| group[0].record.seq <= seq + 1;
         match kept.groups.partition_point(begins).checked_sub(1) {
-            // Where a record lacks between two groups, another server wrote it.
+            // If a record is missing between two groups, another server wrote it.
             Some(index)
                 if kept.groups[index].0.last().is_some_and(|last| last.record.seq > seq) =>
             {
@@ -87,7 +87,7 @@ impl Recent {
         }
     }
 
-    /// Tells when there are new ones. From now on they are kept.
+    /// Returns a channel that announces new records. From now on they are retained.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.last.subscribe()
     }
@@ -121,7 +121,7 @@ impl Kept {
     }
 }
 
-/// Returns about how many bytes a record takes in memory.
+/// Returns the approximate number of bytes that a record occupies in memory.
 pub(crate) fn weight(record: &ServiceRecord) -> usize {
     let kept = record.kept.as_ref().map_or(0, |kept| kept.body.len() + kept.key.len());
     let event = match &record.event {
@@ -136,7 +136,7 @@ pub(crate) fn weight(record: &ServiceRecord) -> usize {
     size_of::<ServiceRecord>() + kept + event
 }
 
-/// Returns about how many bytes what watchers are sent of a record takes.
+/// Returns the approximate size in bytes of a record's text for watchers.
 fn sent_weight(record: &ServiceRecord) -> usize {
     let parts = match &record.event {
         Event::Granted { lease } => lease.parts.len(),
@@ -174,7 +174,7 @@ mod tests {
         let recent = Recent::new(4);
         recent.add(&mut records(5, 2, 10));
         assert!(matches!(recent.after(6), Next::Nothing));
-        // There was no watcher when they came.
+        // There were no watchers when they were added.
         assert!(matches!(recent.after(4), Next::Gone));
         let watching = recent.watch();
         recent.add(&mut records(7, 600, 10));

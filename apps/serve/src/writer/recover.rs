@@ -1,30 +1,30 @@
-//! From records to a state.
+//! Recovery of a state from records.
 
 use thiserror::Error;
 
 use crate::core::{ServiceLimits, ServiceState, StateError};
 use crate::storage::{History, StoreError};
 
-/// Why a service cannot start.
+/// Errors that prevent a service from starting.
 #[derive(Debug, Error)]
 pub enum RecoveryError {
-    /// The store.
+    /// An error of the store.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The machines.
+    /// An error in the machines.
     #[error(transparent)]
     State(#[from] StateError),
-    /// The snapshot contradicts itself.
+    /// The snapshot is inconsistent.
     #[error("the snapshot of record {seq} contradicts itself: {reason}")]
     Snapshot {
         /// Its number.
         seq: u64,
-        /// The contradiction.
+        /// The reason.
         reason: String,
     },
 }
 
-/// Returns the state after record `until`, or after the last one that is kept if that comes first.
+/// Returns the state after record `until`, or after the last stored record if that comes first.
 ///
 /// # Errors
 /// If the records are damaged, do not follow from each other, or are no longer kept.
@@ -37,13 +37,12 @@ pub fn recover(
     look_back(history, &Cutoff { known: until, until, at_ms: u64::MAX }, limits, seed)
 }
 
-/// A point of the past: after the last record that is neither past `until` nor younger than
-/// `at_ms`.
+/// A point in the past: after the last record that is neither after `until` nor later than `at_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cutoff {
-    /// A record that is known to be no later; 0 if none is.
+    /// A record that is known not to be later; 0 if none is.
     pub(crate) known: u64,
-    /// The last record that counts.
+    /// The last record to include.
     pub(crate) until: u64,
     /// The instant, in milliseconds since 1970.
     pub(crate) at_ms: u64,
@@ -73,7 +72,7 @@ pub(crate) fn look_back(
     Ok(state)
 }
 
-/// Returns the state of the youngest snapshot of at most this number; a fresh one if there is none.
+/// Returns the state of the latest snapshot with at most this number; a new one if there is none.
 ///
 /// # Errors
 /// As [`recover`].

@@ -18,30 +18,31 @@ use crate::core::{
 };
 use crate::storage::{RecordStore, StoreError};
 
-/// The time without commands after which the store may rest.
+/// The time without commands after which the store performs maintenance.
 const IDLE: Duration = Duration::from_millis(50);
 /// The time before the next attempt to write to a full disk, in milliseconds.
 const RETRY_MS: u64 = 500;
-/// Microseconds after which no further command is added to a group.
+/// The time in microseconds after which no more commands are added to a group.
 const GROUP_US: u64 = 20_000;
 
-/// Sizes of the writer's queues, and how much history is kept.
+/// Sizes of the writer's queues, and the amount of history kept.
 #[derive(Clone, Debug)]
 pub struct Tuning {
-    /// Commands that may wait for the writer.
+    /// The number of commands that may wait for the writer.
     pub queue: usize,
-    /// Commands that are made durable together, at most.
+    /// The maximum number of commands that are made durable together.
     pub group: usize,
-    /// Records between snapshots.
+    /// The number of records between snapshots.
     pub snapshot_every: u64,
-    /// Bytes of records between snapshots, about.
+    /// The approximate number of bytes in the records between snapshots.
     pub snapshot_bytes: u64,
-    /// Records that are kept before the last snapshot, at least, unless they have more bytes than
-    /// `history_bytes`.
+    /// The minimum number of records kept from before the last snapshot, unless they have more
+    /// bytes than `history_bytes`.
     pub history: u64,
-    /// The most bytes of records that are kept, beside those since the last snapshot.
+    /// The maximum number of bytes in retained records, in addition to those since the last
+    /// snapshot.
     pub history_bytes: u64,
-    /// When the wall clock is believed.
+    /// The conditions under which the wall clock is trusted.
     pub clock: ClockRule,
 }
 
@@ -59,11 +60,11 @@ impl Default for Tuning {
     }
 }
 
-/// Starts the writer's thread on a recovered state, under a clock. `unavailable` says why it does
-/// not decide at once, if so.
+/// Starts the writer's thread with a recovered state and a clock. `unavailable` is the reason why
+/// it cannot decide immediately, if any.
 ///
 /// # Panics
-/// If the system has no thread left.
+/// If the system cannot create a thread.
 pub fn start(
     clock: ServiceClock,
     state: ServiceState,
@@ -103,7 +104,8 @@ pub fn start(
         save_ms: 0,
         timed: false,
     };
-    // Before any question is answered: `/readyz` tells of a doubt about the clock from the first.
+    // Before any question is answered: `/readyz` must report a doubt about the clock from the
+    // beginning.
     if handle.unavailable().is_none()
         && let Err(error) = writer.lead()
     {
@@ -118,7 +120,7 @@ pub fn start(
     (handle, thread)
 }
 
-/// Says that nothing can be decided any more, if the writer's thread panics.
+/// Reports that nothing can be decided any more if the writer's thread panics.
 struct TellsOfPanic(WriterHandle);
 
 impl Drop for TellsOfPanic {
@@ -138,25 +140,25 @@ pub(super) struct Writer {
     seed: u64,
     pub(super) tuning: Tuning,
     pub(super) handle: WriterHandle,
-    /// The records of the group that is being decided.
+    /// The records of the current group.
     pub(super) records: Vec<ServiceRecord>,
-    /// The last view, which is of the state as long as the state has no further records.
+    /// The last view. It is up to date as long as the state has no further records.
     pub(super) view: Option<Arc<StateView>>,
     /// The number of the last snapshot, and the thread that saves one.
     saved: u64,
     saving: Option<JoinHandle<bool>>,
-    /// When a write may be tried again after the disk was full.
+    /// The time at which a write may be tried again after the disk was full.
     retry_ms: u64,
-    /// When a snapshot may be tried again after one could not be begun.
+    /// The time at which a snapshot may be tried again after one could not be started.
     save_ms: u64,
-    /// Whether this server has found out what time it is.
+    /// True once this server has determined the time.
     pub(super) timed: bool,
 }
 
-/// A command that was decided, and is answered once that is durable.
+/// A decided command, which is answered once the decision is durable.
 struct Decided {
     answer: CommandAnswer,
-    /// Whether the answer depends on records of this group.
+    /// True if the answer depends on records of this group.
     recorded: bool,
     to: Answer,
 }
@@ -182,7 +184,7 @@ impl Writer {
         }
     }
 
-    /// Returns the time to wait for a command: until the next lease expires, or a moment of rest.
+    /// Returns the time to wait for a command: until the next lease expires or maintenance is due.
     fn pause(&self) -> Duration {
         let now = self.handle.clock.now_ms();
         let expiry = self.state.as_ref().and_then(ServiceState::next_expiry_ms);
@@ -190,15 +192,15 @@ impl Writer {
         until.min(IDLE)
     }
 
-    /// Lets the store rest while nothing is asked for.
+    /// Performs maintenance on the store while the service is idle.
     fn rest(&mut self) {
         if let Err(error) = self.store.idle() {
             self.fail(&error);
         }
     }
 
-    /// Decides a command and those that are waiting behind it, for a limited time, makes the group
-    /// durable, and replies.
+    /// Decides a command and those waiting after it, for a limited time, makes the group durable,
+    /// and replies.
     fn group(&mut self, first: Option<Task>, inbox: &Inbox<Task>) {
         let now_ms = self.handle.clock.now_ms();
         if let Some(unavailable) = self.unavailable(now_ms) {
@@ -238,11 +240,11 @@ impl Writer {
         }
     }
 
-    /// Decides a command whose sender waits for the answer.
+    /// Decides a command whose sender is waiting for the answer.
     fn decide_for(&mut self, what: Do, mut to: Answer) -> Decided {
         to.begun = true;
         let first = self.records.len();
-        // A key that was used in this very group gives a reply that is not durable yet.
+        // The reply to a key that was used earlier in this group is not durable yet.
         let whose = what.caller.tenant.clone().unwrap_or_default();
         let used = |key: &IdempotencyKey| {
             let kept = self.records.iter().filter_map(|record| record.kept.as_ref());
@@ -277,13 +279,13 @@ impl Writer {
         }
     }
 
-    /// Shows readers the state, which is durable.
+    /// Publishes the state, which is durable, to readers.
     pub(super) fn publish(&mut self) {
         let view = self.view();
         *self.handle.durable.write().unwrap_or_else(PoisonError::into_inner) = view;
     }
 
-    /// Makes the records of the group durable, and shows them to readers and watchers.
+    /// Makes the records of the group durable, and publishes them to readers and watchers.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
         if self.records.is_empty() {
             return self.store.confirm();
@@ -302,8 +304,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Handles a write that failed: the state goes back to the durable records, and the service
-    /// says why.
+    /// Handles a failed write: the state is reset to the durable records, and the service reports
+    /// the reason.
     fn fail(&mut self, error: &StoreError) -> Unavailable {
         tracing::error!(%error, "records cannot be kept");
         self.records.clear();
@@ -331,8 +333,8 @@ impl Writer {
         };
     }
 
-    /// Returns the reason why nothing can be decided now, if so. After a while the next command
-    /// tries again.
+    /// Returns the reason why nothing can be decided now, if any. After a while the next command
+    /// triggers another attempt.
     fn unavailable(&mut self, now_ms: u64) -> Option<Unavailable> {
         let unavailable = self.handle.unavailable()?;
         if now_ms < self.retry_ms {
@@ -345,7 +347,7 @@ impl Writer {
             }
             return Some(unavailable);
         }
-        // What is kept decides, whatever this server had last seen of it.
+        // The stored records decide, whatever this server last saw of them.
         self.read_back(u64::MAX);
         let Some(state) = &self.state else {
             self.retry_ms = now_ms + RETRY_MS;
@@ -361,14 +363,14 @@ impl Writer {
         None
     }
 
-    /// Saves a snapshot beside the service, once there are enough new records, and removes what is
-    /// too old.
+    /// Saves a snapshot on another thread once there are enough new records, and removes old
+    /// records.
     fn save(&mut self) {
         if let Some(saving) = self.saving.take_if(|saving| saving.is_finished()) {
             if saving.join().is_ok_and(|saved| saved) {
                 self.handle.counters.snapshots.fetch_add(1, Ordering::Relaxed);
             } else {
-                // Soon again: what follows the last snapshot is read at the next start.
+                // Try again soon: everything after the last snapshot is read at the next startup.
                 self.save_ms = self.handle.clock.now_ms() + RETRY_MS;
                 self.saved = self.saved.saturating_sub(self.tuning.snapshot_every);
             }
@@ -376,7 +378,7 @@ impl Writer {
         let Some(state) = &self.state else { return };
         let ready = self.handle.unavailable().is_none();
         let many = state.seq() >= self.saved + self.tuning.snapshot_every;
-        // A short history is kept in pieces, too.
+        // A short history is also divided into pieces.
         let piece = self.tuning.snapshot_bytes.min(self.tuning.history_bytes / 4).max(1 << 16);
         let large = self.store.size() >= piece && state.seq() > self.saved;
         if !ready || self.saving.is_some() || !(many || large) {
@@ -388,7 +390,7 @@ impl Writer {
         }
         match self.store.rotate() {
             Ok(true) => {}
-            // Not now, for want of a descriptor: records go on where they are.
+            // Not now, because no file descriptor is free: records continue in the current file.
             Ok(false) => {
                 self.save_ms = now_ms + RETRY_MS;
                 return;

@@ -1,11 +1,11 @@
-//! Many commands in one.
+//! Batches of commands.
 
 use super::{Deciding, Decision};
 use crate::core::{Command, Reply};
 
 impl Deciding<'_> {
-    /// Returns the answers to commands that are carried out in order, each on its own: one that is
-    /// refused does not stop the others.
+    /// Returns the answers to commands that are carried out in order, independently: a refused one
+    /// does not stop the others.
     pub(super) fn batch(&mut self, all: Vec<Command>) -> Reply {
         let is_end = |command: &Command| matches!(command, Command::End { .. });
         let is_grant = |command: &Command| match command {
@@ -15,17 +15,18 @@ impl Deciding<'_> {
         let mut replies = Vec::with_capacity(all.len());
         let mut all = all.into_iter().peekable();
         while let Some(command) = all.next() {
-            // The scheduler plans once for many grants, where none of them can let a request start.
+            // The scheduler plans once for several grants if none of them can let a waiting request
+            // start.
             self.more = is_end(&command) && all.peek().is_some_and(is_end)
                 || is_grant(&command) && all.peek().is_some_and(is_grant) && self.refuses_all();
             replies.push(Decision::from(self.carry_out(command)).reply);
-            // The last of them may have been refused: the queues move all the same.
+            // The last of them may have been refused: the queues advance nevertheless.
             self.move_queues();
         }
         Reply::Batch(replies)
     }
 
-    /// Returns true if no request that waits for any machine can start before a lease ends.
+    /// Returns true if no waiting request on any machine can start before a lease ends.
     fn refuses_all(&mut self) -> bool {
         self.state.boards.iter_mut().all(|board| board.dispatcher.refuses_all_waiting())
     }

@@ -1,4 +1,4 @@
-//! Decisions about leases that are there, and about nodes.
+//! Decisions about existing leases, and about nodes.
 
 use pavior::Coordinates;
 
@@ -6,7 +6,7 @@ use super::{Deciding, Stop};
 use crate::core::reply::{self, point};
 use crate::core::{Event, JobName, Lease, NodeChange, NodeState, Problem, Reason, Reply, Why};
 
-/// Coordinates as JSON writes them.
+/// Formats coordinates as JSON.
 fn list(point: &[u16]) -> String {
     let all: Vec<String> = point.iter().map(u16::to_string).collect();
     format!("[{}]", all.join(","))
@@ -60,7 +60,7 @@ impl Deciding<'_> {
         Ok(Reply::Renewed(reply::Lease::of(grid, &self.state.leases[&id])))
     }
 
-    /// Returns the lease of a number, if the caller holds it under this epoch.
+    /// Returns the lease with a number, if the caller holds it under this epoch.
     fn held(&self, id: u64, epoch: Option<u64>) -> Result<&Lease, Problem> {
         let own = |tenant: &str| self.caller.may_touch(tenant);
         if let Some(lease) = self.state.leases.get(&id).filter(|lease| own(&lease.tenant)) {

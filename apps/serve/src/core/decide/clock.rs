@@ -1,21 +1,21 @@
 //! The time at which a server begins to decide, and clocks that are in doubt.
 //!
-//! A clock that is far after the last record may be right: the service may have been down for long.
-//! It may also be wrong. To believe a wrong clock would end every lease with a time to live, and
-//! times would stay ahead, since they never go back. So such a clock is in doubt. Until an operator
-//! confirms it, or a start finds a clock that is near to the last record, times go on from the last
-//! record, and no lease ends by time.
+//! A clock that is far ahead of the last record may be right: the service may have been down for a
+//! long time. It may also be wrong. Trusting a wrong clock would end every lease with a time to
+//! live, and times would stay ahead, since they never go back. Therefore such a clock is in doubt.
+//! Until an operator confirms it, or the service is started with a clock close to the last record,
+//! times continue from the last record, and no lease expires.
 
 use super::{Deciding, Stop};
 use crate::core::reply::Clock;
 use crate::core::{Caller, Event, Instant, Reply, ServiceRecord, ServiceState, Why};
 
-/// When a clock is believed.
+/// The conditions under which a clock is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockRule {
-    /// The most milliseconds that it may be after the last record.
+    /// The maximum number of milliseconds that it may be ahead of the last record.
     pub most_ahead_ms: u64,
-    /// Whether the operator has confirmed it, however far it is.
+    /// True if the operator has confirmed it, however far ahead it is.
     pub confirmed: bool,
 }
 
@@ -26,8 +26,8 @@ impl Default for ClockRule {
 }
 
 impl ClockRule {
-    /// Returns the service's time when the wall clock shows `wall_ms` and the last record is of
-    /// `last_ms`.
+    /// Returns the service's time when the wall clock shows `wall_ms` and the last record was made
+    /// at `last_ms`.
     pub fn now(&self, wall_ms: u64, last_ms: u64) -> u64 {
         if self.doubts(wall_ms, last_ms) { last_ms } else { wall_ms.max(last_ms) }
     }
@@ -38,8 +38,8 @@ impl ClockRule {
 }
 
 impl ServiceState {
-    /// Begins to decide under a wall clock: adds the record of a doubt that begins or ends, and
-    /// returns the time from which the service's clock goes on.
+    /// Begins to decide with a wall clock: adds a record if a doubt begins or ends, and returns the
+    /// time from which the service's clock continues.
     pub fn begin_clock(
         &mut self,
         wall_ms: u64,
@@ -63,7 +63,7 @@ impl ServiceState {
 }
 
 impl Deciding<'_> {
-    /// Ends the doubt: the time is that of the command.
+    /// Ends the doubt: the time of the command is correct.
     pub(super) fn confirm_clock(&mut self) -> Result<Reply, Stop> {
         self.operator("confirm the clock")?;
         let was = Instant(self.state.now_ms);
@@ -72,9 +72,9 @@ impl Deciding<'_> {
         Ok(Reply::Clock(Clock { was, now: Instant(self.now_ms), ended: ended as u64 }))
     }
 
-    /// Lets the time go on from that of the command. Leases that were granted or renewed in doubt
-    /// keep the time that they had left; of the others those end whose time has passed. Returns how
-    /// many.
+    /// Lets the clock continue from the command's time. Leases that were granted or renewed during
+    /// the doubt keep their remaining time; other leases end if their time has passed. Returns the
+    /// number of leases that ended.
     fn believe_clock(&mut self) -> usize {
         let ahead = self.now_ms.saturating_sub(self.state.now_ms);
         let since = self.state.doubted.clone().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The decision: how a command becomes records.
+//! Decisions: turn commands into records.
 
 use pavior::answers::Demand;
 use pavior::{Answers, Cuboid, Refusal, Request};
@@ -24,26 +24,26 @@ use super::{epoch, reply};
 pub struct Decision {
     /// The reply to the caller.
     pub reply: Reply,
-    /// The request that the strategy refused, if it did: a diagnosis follows.
+    /// The request, if the strategy refused it, so that it can be diagnosed.
     pub refused: Option<Refused>,
 }
 
 /// A request that the strategy refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// The place of the machine.
+    /// The index of the machine.
     pub board: usize,
     /// The request.
     pub request: Request,
-    /// Why.
+    /// The reason.
     pub refusal: Refusal,
     /// The strategy's view of it.
     pub demand: Demand,
-    /// Whether the strategy grants it by the number of free nodes alone.
+    /// True if the strategy grants it by the number of free nodes alone.
     pub by_count: bool,
 }
 
-/// Why a command ends without a record.
+/// The reason why a command ends without a record.
 enum Stop {
     Problem(Problem),
     Refused(Refused),
@@ -71,22 +71,22 @@ impl From<Result<Reply, Stop>> for Decision {
     }
 }
 
-/// The records that a command makes, and who sent it.
+/// The records made by a command, and its sender.
 struct Deciding<'a> {
     state: &'a mut ServiceState,
     now_ms: u64,
     caller: &'a Caller,
     records: &'a mut Vec<ServiceRecord>,
-    /// True if another end or grant follows at the same instant: queues move after the last one.
+    /// True if another end or grant follows at the same instant: queues advance after the last one.
     more: bool,
 }
 
 impl ServiceState {
-    /// Decides a command, changes the state by what was decided, and adds the records of it.
+    /// Decides a command, applies the decision to the state, and adds its records.
     ///
     /// The same state, time and command always give the same records and the same reply. Leases
-    /// that have expired by `now_ms` end first. A key that is known gives the reply of the first
-    /// time and changes nothing.
+    /// that have expired by `now_ms` end first. For a known key, the original reply is returned and
+    /// nothing changes.
     pub fn decide(
         &mut self,
         now_ms: u64,
@@ -125,8 +125,8 @@ impl ServiceState {
         decision
     }
 
-    /// Lets the queues of all machines move. A server that begins to decide has a state that was
-    /// made of records: what its schedulers have in mind is not among them.
+    /// Advances the queues of all machines. A server that begins to decide has a state built from
+    /// records, which do not include the plans of its schedulers.
     pub fn move_queues(&mut self, now_ms: u64, records: &mut Vec<ServiceRecord>) {
         let now_ms = now_ms.max(self.now_ms);
         let caller = &Caller::OPERATOR;
@@ -158,7 +158,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// Adds a record, and books it.
+    /// Adds a record and applies it.
     fn record(&mut self, event: Event) {
         let record =
             ServiceRecord { seq: self.state.seq + 1, at_ms: self.now_ms, event, kept: None };
@@ -166,19 +166,19 @@ impl Deciding<'_> {
         self.records.push(record);
     }
 
-    /// Records that a lease or a waiting request is no more.
+    /// Records the end of a lease or a waiting request.
     fn record_end(&mut self, id: u64, why: Why) {
         let tenant = self.state.tenant_of(id).unwrap_or_default().to_string();
         self.record(Event::Ended { id, why, tenant });
     }
 
-    /// Records when a lease ends now.
+    /// Records the new expiry time of a lease.
     fn record_renewal(&mut self, id: u64, expires_ms: Option<u64>) {
         let tenant = self.state.tenant_of(id).unwrap_or_default().to_string();
         self.record(Event::Renewed { id, expires_ms, tenant });
     }
 
-    /// Keeps a reply with the first record of its command, or with one of its own.
+    /// Stores a reply with the first record of its command, or with a record of its own.
     fn keep(&mut self, first: usize, kept: KeptReply) {
         if self.records.len() == first {
             self.record(Event::Kept);
@@ -188,7 +188,7 @@ impl Deciding<'_> {
     }
 
     /// Ends the reservations and leases whose time has passed. Then the queues of their machines
-    /// move.
+    /// advance.
     fn expire(&mut self) {
         if self.state.doubted.is_some() {
             return;
@@ -213,13 +213,13 @@ impl Deciding<'_> {
         }
     }
 
-    /// Lets the queue of a machine move.
+    /// Advances the queue of a machine.
     fn schedule(&mut self, board: usize) {
         self.state.moving.insert(board);
         self.move_queues();
     }
 
-    /// Lets the queues move that are to, unless another end follows at the same instant.
+    /// Advances the pending queues, unless another end follows at the same instant.
     fn move_queues(&mut self) {
         while !self.more
             && let Some(board) = self.state.moving.pop_first()
@@ -228,7 +228,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// Starts what the scheduler of a machine starts now.
+    /// Starts the requests that a machine's scheduler can start now.
     fn start_waiting(&mut self, board: usize) {
         while self.state.epoch < epoch::MOST
             && let Some((id, parts)) = self.state.boards[board].start_next(self.now_ms)
@@ -239,7 +239,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// Returns a request under the next number.
+    /// Returns a request with the next number.
     fn numbered(
         &self,
         board: usize,
@@ -262,7 +262,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// Returns the lease of a request that begins now; `asked_ms` if it has waited.
+    /// Returns the lease for a request that begins now; `asked_ms` is set if it has waited.
     fn begun(&self, request: &WaitingRequest, parts: &[Cuboid], asked_ms: Option<u64>) -> Lease {
         Lease {
             id: request.id,
@@ -337,13 +337,13 @@ impl Deciding<'_> {
         let fits = self.state.boards[board].could_ever_fit(&request);
         fits.map_err(|refusal| self.refused(board, request, refusal))?;
         let machine = self.state.boards[board].machine();
-        // One that waits counts for the most that it may be granted later.
+        // A waiting request counts with the maximum that it may be granted later.
         let needed = if asked.wait { machine.most(&request) } else { machine.needed(&request) };
         self.within_quota(&tenant, needed)?;
         if asked.wait {
             return Ok(self.queue(board, tenant, &request, asked)?);
         }
-        // A strategy may round up: what it would grant counts, too.
+        // A strategy may round up: the number of nodes that it would grant counts.
         let estimate = estimate(asked.estimate_ms, asked.ttl_ms);
         let now_ms = self.now_ms;
         if let Ok(placement) = self.state.boards[board].probe(&request, now_ms, estimate) {
@@ -362,7 +362,7 @@ impl Deciding<'_> {
         Ok(self.grant(board, tenant, &request, &parts, asked))
     }
 
-    /// Returns a request that the strategy refuses, and what it takes it for.
+    /// Returns the result for a request that the strategy refuses, and the strategy's view of it.
     fn refused(&self, board: usize, request: Request, refusal: Refusal) -> Stop {
         let machine = self.state.boards[board].machine();
         let demand = Demand::refused(machine, &request);
@@ -370,8 +370,8 @@ impl Deciding<'_> {
         Stop::Refused(Refused { board, request, refusal, demand, by_count })
     }
 
-    /// Books a grant of the machine under the next number. The scheduler plans again for the
-    /// waiting requests whose reservations overlap it.
+    /// Records a grant by the machine under the next number. The scheduler replans the waiting
+    /// requests whose reservations overlap it.
     fn grant(
         &mut self,
         board: usize,
@@ -411,8 +411,8 @@ impl Deciding<'_> {
         })
     }
 
-    /// Checks that the queue of a machine has a place. A tenant has at most as many as are left, so
-    /// that no tenant can lock the others out.
+    /// Checks that the queue of a machine has a free place. A tenant may have at most as many
+    /// places as are left, so that no tenant can lock out the others.
     fn place_in_queue(&self, board: usize, tenant: &str) -> Result<(), Problem> {
         let most = self.state.limits.waiting;
         let all = self.state.boards[board].waiting();
@@ -421,7 +421,7 @@ impl Deciding<'_> {
         if left == 0 {
             return Err(Problem::new(Reason::QueueFull, format!("{most} requests wait already")));
         }
-        // With half of the places left, no tenant can have as many.
+        // If half of the places are left, no tenant can have as many.
         if self.caller.tenant.is_none() || count < left {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Nodes that are reserved ahead.
+//! Decisions on advance reservations.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::core::{
     Event, Instant, Problem, Reason, Reply, Reservation, ReservationRequest, Why, reply,
 };
 
-/// The most reservations of a service at a time: each question looks at all of a machine.
+/// The maximum number of concurrent reservations: each decision looks at all those of a machine.
 const MOST: usize = 1000;
 
 impl Deciding<'_> {
@@ -37,7 +37,7 @@ impl Deciding<'_> {
         reservation.ahead(&grid).map_err(bad)?;
         let reply = self.shown(&reservation);
         self.record(Event::Reserved { reservation: Arc::new(reservation) });
-        // What was planned before is void.
+        // Earlier plans are no longer valid.
         self.schedule(board);
         Ok(Reply::Reserved(reply))
     }
@@ -55,7 +55,7 @@ impl Deciding<'_> {
         Ok(Reply::Unreserved(reply))
     }
 
-    /// Records that a reservation is no more. Returns the place of its machine.
+    /// Records the end of a reservation. Returns the index of its machine.
     pub(super) fn record_unreserved(&mut self, id: u64, why: Why) -> Option<usize> {
         let machine = self.state.reservations.get(&id).map(|one| one.machine.clone());
         self.record(Event::Unreserved { id, why });
@@ -69,7 +69,7 @@ impl Deciding<'_> {
         reply::Reservation::of(grid, reservation, leases)
     }
 
-    /// Returns the problem of a request that would reach into a reservation.
+    /// Returns the problem for a request that would overlap a reservation.
     pub(super) fn reserved_problem(&self, id: u64) -> Problem {
         let detail = self.state.reservations.get(&id).map_or_else(String::new, |one| {
             let (from, to) = (Instant(one.from_ms), Instant(one.to_ms));
