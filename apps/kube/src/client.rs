@@ -2,9 +2,9 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The time in which a connection must be made.
+/// The time limit for establishing a connection.
 const CONNECT: Duration = Duration::from_secs(5);
-/// The time after which a connection on which nothing arrives is given up, a watch included.
+/// The time after which a connection without incoming data is closed, including a watch.
 const READ: Duration = Duration::from_secs(25);
 
 /// An error that ends the daemon or a command.
@@ -13,7 +13,7 @@ pub enum KubeError {
     /// The cluster cannot be reached with the configuration that was found.
     #[error("the cluster cannot be reached: {0}")]
     Unreachable(String),
-    /// The API server rejects a request.
+    /// The API server rejected a request.
     #[error("cannot {what}: {why}")]
     Refused {
         /// The request, such as `list pods`.
@@ -48,13 +48,13 @@ pub enum KubeError {
     UnknownJob(String),
 }
 
-/// Creates the runtime of all requests: one thread.
+/// Creates the runtime for all requests: one thread.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, KubeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| KubeError::Unreachable(error.to_string()))
 }
 
-/// Connects to the cluster of the kubeconfig or of the pod's account.
+/// Connects to the cluster given by the kubeconfig or by the pod's account.
 pub(crate) async fn connect() -> Result<kube::Client, KubeError> {
     let unreachable = |error: &dyn std::fmt::Display| {
         KubeError::Unreachable(pavior::text::shown(&error.to_string()).to_string())
@@ -68,7 +68,7 @@ pub(crate) async fn connect() -> Result<kube::Client, KubeError> {
     kube::Client::try_from(config).map_err(|error| unreachable(&error))
 }
 
-/// Returns the seconds since 1970.
+/// Returns the time in seconds since 1970.
 pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs() as i64)

@@ -4,7 +4,7 @@
 //! API server --read--> World --plan--> actions --write with uid and version--> API server
 //! ```
 //!
-//! A plan depends on the world alone, so a copy that starts later continues where another ended.
+//! A plan depends only on the world, so a copy that starts later continues where another stopped.
 
 mod client;
 mod daemon;

@@ -6,10 +6,10 @@ use crate::plan::RESOURCE;
 /// A selection of objects.
 #[derive(Clone, Debug, Default)]
 pub struct Manifests {
-    /// True to leave out the policy that adds the gate and the resource to Jobs, which API servers
+    /// True to omit the policy that adds the gate and the resource to Jobs, which API servers
     /// before Kubernetes 1.36 do not support.
     pub no_mutation: bool,
-    /// An image of the program; adds a Deployment with two copies of the daemon.
+    /// A container image of the program; adds a Deployment with two copies of the daemon.
     pub image: Option<String>,
     /// A resource that nodes already have, such as `google.com/tpu`, instead of the one that the
     /// daemon adds. Jobs then request it themselves.
@@ -62,7 +62,7 @@ impl Manifests {
     }
 }
 
-/// The comment before the rule of the default resource.
+/// The comment before the rule for the default resource.
 const NODE_RULE: &str = "    # The default resource alone";
 
 /// Returns a comment on the pods that the policies stop.

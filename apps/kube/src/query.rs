@@ -1,4 +1,4 @@
-//! Questions of users about a cluster that is read once.
+//! Users' questions about a cluster, which is read once.
 
 use kube::Client;
 use pavior::Time;
@@ -29,7 +29,7 @@ pub enum JobState {
     Runs,
     /// It has its nodes, and some of its pods are not bound yet.
     Placed,
-    /// It waits for nodes.
+    /// It is waiting for nodes.
     Waits,
     /// It cannot start unless it is changed.
     Never,
@@ -42,7 +42,7 @@ pub enum JobState {
 }
 
 impl JobState {
-    /// Returns the state as written.
+    /// Returns the word for the state.
     pub fn word(self) -> &'static str {
         match self {
             JobState::Runs => "runs",
@@ -70,26 +70,26 @@ pub struct Entry {
     /// The box in nodes, such as `4x4x2@0,0,6`.
     #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// The reason it waits, in sentences.
+    /// The reason why it is waiting, in sentences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The start by the time limits, in seconds since 1970.
+    /// The start according to the time limits, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starts: Option<u64>,
-    /// The forecast: earliest, median and latest start in seconds since 1970; null if later than 60
+    /// The forecast: earliest, median and latest start in seconds since 1970; null if more than 60
     /// days from now. `None` until enough is known, and for a Job that does not start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<[Option<u64>; 3]>,
-    /// The reason for no start: `unavailable` if it cannot start until an unavailable node is back,
-    /// `horizon` if it does not start within 60 days.
+    /// The reason why it does not start: `unavailable` if it cannot start until an unavailable node
+    /// is back, `horizon` if it does not start within 60 days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<&'static str>,
-    /// The forecast in sentences, or the reason there is none.
+    /// The forecast in sentences, or the reason why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probably: Option<String>,
 }
 
-/// The number of boxes of a shape that fit side by side on the free nodes of a machine.
+/// The number of boxes of a shape that fit on the free nodes of a machine at the same time.
 #[derive(Clone, Debug, Serialize)]
 pub struct MachineSlots {
     /// The machine.
@@ -103,10 +103,10 @@ pub struct MachineSlots {
 }
 
 impl Cluster {
-    /// Reads the cluster of `KUBECONFIG`, `~/.kube/config` or the pod's account.
+    /// Reads the cluster given by `KUBECONFIG`, `~/.kube/config` or the pod's account.
     ///
     /// # Errors
-    /// If it does not answer, or the account lacks rights to list objects.
+    /// If it does not respond, or the account lacks the rights to list objects.
     pub fn read() -> Result<Cluster, KubeError> {
         runtime()?.block_on(async { Cluster::of(&connect().await?).await })
     }
@@ -187,7 +187,7 @@ impl Cluster {
         made.map_err(|fault| KubeError::Machine(format!("{}: {fault}", shown(machine))))
     }
 
-    /// Explains why a Job waits, with plans in which up to `moved` other Jobs move.
+    /// Explains why a Job is waiting, with plans that move up to `moved` other Jobs.
     ///
     /// # Errors
     /// If there is no such Job, or the description of a machine is invalid.

@@ -18,11 +18,11 @@ pub struct Removal {
     pub jobs: Vec<String>,
 }
 
-/// Lists gated pods, and opens them with `open`. The policies must be gone by then, because they
-/// let only the daemon open a gate.
+/// Lists gated pods, and opens them if `open` is set. The policies must have been removed before,
+/// because they allow only the daemon to open a gate.
 ///
 /// # Errors
-/// If the cluster does not answer.
+/// If the cluster does not respond.
 pub fn remove(open: bool) -> Result<Removal, KubeError> {
     runtime()?.block_on(async {
         let client = connect().await?;

@@ -1,4 +1,4 @@
-//! The daemon as a program of its own, for tests. Users run `pavior kube`.
+//! The daemon as a separate program, for tests. Users run `pavior kube`.
 
 use std::process::ExitCode;
 

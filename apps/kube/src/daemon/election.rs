@@ -1,8 +1,8 @@
 //! The election of the copy that acts.
 //!
-//! The Lease only saves work: placements stay correct if two copies act at once. Clocks are not
-//! compared. A copy takes the Lease when it has not seen it change for its duration, by the copy's
-//! own clock.
+//! The Lease only saves work: placements stay correct even if two copies act at the same time.
+//! Clocks are not compared. A copy takes the Lease once the Lease has not changed for its duration,
+//! as measured by the copy's own clock.
 
 use std::time::{Duration, Instant};
 
@@ -27,13 +27,13 @@ const PAUSE: Duration = Duration::from_secs(1);
 enum Step {
     Wait(Duration),
     Create,
-    /// Takes or renews the Lease; `taken` if another copy had it.
+    /// Takes or renews the Lease; `taken` is true if another copy had it.
     Hold {
         taken: bool,
     },
 }
 
-/// The state of the Lease as a copy has seen it.
+/// The state of the Lease as observed by a copy.
 #[derive(Debug, Default)]
 struct Election {
     own: String,
@@ -59,7 +59,7 @@ impl Election {
         own && self.renewed.is_some_and(|at| now < at + LASTS)
     }
 
-    /// Returns the next step. Waits until the Lease was read.
+    /// Returns the next step, which is to wait until the Lease has been read.
     fn step(&self, now: Instant) -> Step {
         let Some(since) = self.since else { return Step::Wait(RENEW) };
         let pause =
@@ -127,7 +127,7 @@ pub(crate) fn take_part(client: Client, own: String) -> watch::Receiver<bool> {
     receiver
 }
 
-/// Logs the reason that the Lease cannot be written, if it is new. A conflict with another copy is
+/// Logs the reason why the Lease cannot be written, if it is new. A conflict with another copy is
 /// normal.
 fn note_fault(fault: &mut Option<String>, held: Result<(), WriteError>) {
     let new = match held {
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(election.step(start), Step::Wait(RENEW));
         assert_eq!(election.step(start + RENEW), Step::Hold { taken: false });
         assert!(!election.leads(start + LASTS));
-        // A released Lease is taken at once.
+        // A released Lease is taken immediately.
         election.see(Some(lease("", 2)), start + LASTS);
         assert_eq!(election.step(start + LASTS), Step::Hold { taken: true });
     }

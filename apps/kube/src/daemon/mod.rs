@@ -1,4 +1,4 @@
-//! The daemon: reads by watches, plans after a change, and writes the actions of the plan.
+//! The daemon: watches the cluster, plans after a change, and writes the actions of the plan.
 
 mod election;
 mod observer;
@@ -19,7 +19,7 @@ use reconciler::Reconciler;
 /// Options of the daemon.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// True to act while another copy acts; placements stay correct.
+    /// True to act even while another copy acts; placements stay correct.
     pub always: bool,
     /// The name of this copy in the Lease.
     pub name: String,

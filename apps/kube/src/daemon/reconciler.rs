@@ -1,4 +1,4 @@
-//! Applies the plan of each machine, again after each change.
+//! Applies the plan of each machine after every change.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ const EVENT_EVERY: Duration = Duration::from_secs(30);
 /// The maximum number of events per reconciliation.
 const EVENTS_AT_ONCE: usize = 16;
 
-/// State between reconciliations. All of it can be lost.
+/// State between reconciliations. It may all be lost.
 pub(super) struct Reconciler {
     writer: Writer,
     memory: HashMap<String, Memory>,
@@ -37,7 +37,7 @@ pub(super) struct Reconciler {
     recent: HashMap<(&'static str, ObjectRef), Instant>,
     events: HashMap<Uid, (Instant, String)>,
     statuses: HashMap<String, MachineStatus>,
-    /// The time after which to plan again without updates.
+    /// The time after which to plan again even without updates.
     retry: Option<Duration>,
     leads: bool,
     pub(super) page: Page,
@@ -57,7 +57,7 @@ impl Reconciler {
         }
     }
 
-    /// Notes whether this copy acts, and logs a change of that.
+    /// Notes whether this copy acts, and logs a change.
     pub(super) fn leads(&mut self, leads: bool) {
         if leads != self.leads {
             log("info", if leads { "this copy acts" } else { "another copy acts" }, json!({}));
@@ -167,7 +167,7 @@ impl Reconciler {
         self.publish_events(&made.waiting, now).await;
     }
 
-    /// Publishes events with the reasons of waiting Jobs, where they are new.
+    /// Publishes events with the reasons why Jobs are waiting, if they are new.
     async fn publish_events(&mut self, all: &[Waiting], now: i64) {
         let at = Date(Duration::from_secs(now.max(0) as u64)).to_string();
         let mut written = 0;

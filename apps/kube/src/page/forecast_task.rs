@@ -1,4 +1,4 @@
-//! Forecasts for the page, made in a thread of their own at most every half minute, and only if
+//! Forecasts for the page, computed on a separate thread at most every 30 seconds, and only if
 //! nodes or the queue have changed.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ const REST: Duration = Duration::from_secs(30);
 pub(crate) struct ForecastTask {
     latest: Option<Arc<Forecast>>,
     asked: Option<Instant>,
-    /// The waiting Jobs and the number of allocations: at the latest forecast, and now.
+    /// The waiting Jobs and the number of allocations, as of the latest forecast and now.
     seen: [(Vec<Uid>, usize); 2],
     pending: Option<JoinHandle<Result<Forecast, String>>>,
 }

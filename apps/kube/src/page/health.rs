@@ -12,7 +12,7 @@ use crate::client::{KubeError, now};
 /// The default address of probes.
 pub const PROBES: &str = "0.0.0.0:9324";
 
-/// A reconciliation that takes longer hangs; it normally takes seconds.
+/// The time after which a reconciliation is considered hung; it normally takes seconds.
 const HANGS: Duration = Duration::from_mins(5);
 
 #[derive(Debug, Default)]
@@ -24,14 +24,14 @@ pub(crate) struct Health {
 }
 
 impl Health {
-    /// Notes the begin or end of a reconciliation.
+    /// Notes the beginning or end of a reconciliation.
     pub(crate) fn looks(&self, begins: bool) {
         self.whole.store(true, Ordering::Relaxed);
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         *looks = begins.then(Instant::now);
     }
 
-    /// Returns whether no reconciliation hangs. An idle daemon is alive.
+    /// Returns true unless a reconciliation hangs. An idle daemon is alive.
     fn is_alive(&self) -> bool {
         let looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         looks.is_none_or(|since| since.elapsed() < HANGS)

@@ -23,7 +23,7 @@ struct OfChange {
     change: &'static str,
 }
 
-/// Counters since the start, and the latest state of each machine.
+/// Counters since startup, and the latest state of each machine.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     pub(crate) turns: Counter,
@@ -74,7 +74,7 @@ impl Metrics {
         self.refused.get_or_create(&OfChange { change }).inc();
     }
 
-    /// Records the status of a machine. Slots are those of one machine.
+    /// Records the status of a machine, and its slots if `slots` is set.
     pub(crate) fn show(&self, machine: &str, status: &MachineStatus, slots: bool) {
         let of = OfMachine { machine: machine.to_string() };
         self.waiting.get_or_create(&of).set(status.waiting.into());

@@ -75,7 +75,7 @@ impl MachinePage {
         })
     }
 
-    /// Explains why a request waits, or would wait.
+    /// Explains why a request is waiting, or would have to wait.
     fn answer(&self, snapshot: &Snapshot, request: &Request, queued: Queued) -> Told {
         let Some(sides) = request.shape else {
             return Told { lines: Vec::new(), why: None, nearest: None };

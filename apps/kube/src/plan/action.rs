@@ -1,5 +1,5 @@
-//! Changes of the cluster. The API server rejects one if its object has changed since: each names a
-//! uid, and a version where the contents matter.
+//! Changes to the cluster. Each names a uid, and a version if the contents matter, so that the API
+//! server rejects it if its object has changed.
 
 use serde_json::Value;
 
@@ -25,8 +25,8 @@ pub(crate) enum Action {
     Withdraw { placement: ObjectRef, why: String, absent: Option<Absence> },
     /// Opens a gated pod by a JSON patch.
     Open { pod: ObjectRef, patch: Value },
-    /// Writes our check of a Workload. `again_s` is the delay of a retry.
-    /// `record` must still exist.
+    /// Updates our check on a Workload. `again_s` is the delay of a retry. `record` must still
+    /// exist.
     Check {
         workload: ObjectRef,
         at: usize,
@@ -38,7 +38,7 @@ pub(crate) enum Action {
     },
     /// Marks an AdmissionCheck as active.
     Activate { check: ObjectRef },
-    /// Deletes a pod that is open for other nodes than its record says, or without a record.
+    /// Deletes a pod that is open for nodes other than those in its record, or has no record.
     Remove { pod: ObjectRef, why: String, absent: Option<Absence> },
     /// Adds the exclusive resource to the status of a node.
     Offer { node: ObjectRef, resource: String },
@@ -59,7 +59,7 @@ impl Action {
         }
     }
 
-    /// Returns the object, or for a proposal its Job.
+    /// Returns the object, or its Job if it is a proposal.
     pub(crate) fn object(&self) -> &ObjectRef {
         match self {
             Action::Propose { job: seen, .. }

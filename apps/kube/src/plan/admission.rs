@@ -1,6 +1,6 @@
-//! Answers to Kueue: `Ready` when a Job has a box, otherwise the reason it waits. A Job that has
-//! waited long gives its quota back. An admitted Job that lost its box is only told then: Kueue
-//! would stop it while a check is `Pending`, and keep its quota reserved.
+//! Answers to Kueue: `Ready` when a Job has a box, otherwise the reason why it is waiting. A Job
+//! that has waited long gives its quota back. An admitted Job that has lost its box is not told
+//! before then: Kueue would stop it while a check is `Pending`, and keep its quota reserved.
 
 use std::collections::HashMap;
 
@@ -18,8 +18,8 @@ use crate::world::{Index, quota};
 const QUOTA_S: u64 = 300;
 
 /// The maximum delay of a retry of a Job that cannot be placed, in seconds. Kueue 0.17 keeps the
-/// quota until then. Other retries have no delay: Kueue releases the quota at once, and the Job
-/// queues behind others of its priority.
+/// quota until then. Other retries have no delay: Kueue releases the quota immediately, and the Job
+/// queues behind others with its priority.
 const AGAIN_S: u64 = 60;
 
 /// Returns the updates of all our checks.
@@ -50,8 +50,8 @@ pub(super) fn answer(
     let (standing, waiting) = (standing(records), by_job(waiting));
     for (job, quota) in with_quota {
         if job.is_finished() {
-            // Kueue stopped it after its last pod had ended. Kubernetes completes a Job only after
-            // it is resumed.
+            // Kueue suspended it after its last pod had ended. Kubernetes completes a Job only
+            // after it is resumed.
             if job.is_suspended() && quota.state == "Pending" {
                 let message = "all its pods have ended".to_string();
                 actions.push(check_action(quota, "Ready", message, None, None));
@@ -65,7 +65,7 @@ pub(super) fn answer(
             }
             ("Ready", format!("its box is {}", record.spec.at.replacen('@', " at ", 1)), None)
         } else {
-            // A proposal does not count: it may be withdrawn, again and again.
+            // A proposal does not count: it may be withdrawn repeatedly.
             let uid = quota.workload.uid.clone();
             let since = memory.quota.get(&uid).copied().unwrap_or(now);
             holds.insert(uid, since);
@@ -114,7 +114,7 @@ fn by_job(waiting: &[Waiting]) -> HashMap<&str, &Waiting> {
     waiting.iter().rev().map(|one| (one.job.uid.0.as_str(), one)).collect()
 }
 
-/// Answers checks of Workloads that belong to no machine, in queues that require our check.
+/// Answers the checks on Workloads that belong to no machine, in queues that require our check.
 fn without_machine(index: &Index<'_>, check: &str, most: u64) -> Vec<Action> {
     let (kueue, jobs) = (&index.world.kueue, &index.world.jobs);
     let mut found = None;
@@ -142,7 +142,7 @@ fn without_machine(index: &Index<'_>, check: &str, most: u64) -> Vec<Action> {
     actions
 }
 
-/// Returns the state and message of the check of a waiting Job.
+/// Returns the state and message for the check on a waiting Job.
 fn state_of(waits: &Waiting, until: i64, now: i64) -> (&'static str, String) {
     let why: String = waits.why.chars().take(1024).collect();
     if waits.is_stuck() {

@@ -22,24 +22,24 @@ pub(crate) const RESOURCE: &str = "pavior.dev/node";
 pub(crate) struct MachineConfig {
     /// The grid of nodes: the grid of chips divided by the chips of a node.
     pub(crate) grid: Grid,
-    /// The chips of a node by axis.
+    /// The chips of a node along each axis.
     host: Sides,
     pub(crate) strategy: Strategy,
     pub(crate) scheduler: Scheduler,
     pub(crate) resource: String,
-    /// True if the machine is only observed; no daemon may have added our resource then.
+    /// True if the machine is only observed; then there may be no daemon that adds our resource.
     pub(crate) observed: bool,
     /// The maximum number of waiting Jobs per namespace in the queue.
     pub(crate) queued: usize,
     /// The maximum number of nodes per namespace.
     pub(crate) held: u32,
     pub(crate) patience_s: i64,
-    /// Shapes whose free boxes are counted, as written and in nodes.
+    /// The shapes for which free boxes are counted, as written and in nodes.
     pub(crate) slots: Vec<(String, Shape)>,
     pub(crate) maintenance: Vec<Downtime>,
 }
 
-/// A maintenance with valid times, in seconds since 1970.
+/// A maintenance period with valid times, in seconds since 1970.
 #[derive(Clone, Debug)]
 pub(crate) struct Downtime {
     pub(crate) at: Option<Cuboid>,
@@ -48,19 +48,19 @@ pub(crate) struct Downtime {
     pub(crate) to: u64,
 }
 
-/// The fault of a Machine of another kind, such as `slices` of earlier versions.
+/// The fault of a Machine of another kind, such as `slices` in earlier versions.
 const ONLY_BOXES: &str =
     "the only kind is boxes; for TPU slices use the topology-aware scheduling of Kueue";
 
-/// The maximum number of different selectors, affinities and tolerations of a set.
+/// The maximum number of different selectors, affinities and tolerations in a set.
 const TEMPLATES: usize = 64;
 
-/// The reason that a Job is not queued.
+/// The reason why a Job is not queued.
 #[derive(Debug)]
 pub(crate) enum Rejection {
-    /// Its set may not be complete yet.
+    /// Its set may still be incomplete.
     Incomplete(String),
-    /// It cannot be placed as it is.
+    /// It cannot be placed without a change.
     Stuck(Prospect, String),
 }
 
@@ -71,7 +71,7 @@ impl MachineConfig {
     /// Validates a description.
     ///
     /// # Errors
-    /// A sentence that names the field.
+    /// If it is invalid, with a sentence that names the field.
     pub(crate) fn of(spec: &MachineSpec) -> Result<MachineConfig, String> {
         let bad =
             |field: &str, text: &str, why: String| format!("{field}: `{}`: {why}", shown(text));
@@ -127,7 +127,7 @@ impl MachineConfig {
         Ok(config)
     }
 
-    /// Validates a maintenance.
+    /// Validates a maintenance period.
     fn downtime(&self, one: &Maintenance) -> Result<Downtime, String> {
         let time = |text: &str| -> Result<u64, String> {
             let time = text.parse::<Timestamp>().ok().and_then(|at| at.as_second().try_into().ok());
@@ -163,7 +163,7 @@ impl MachineConfig {
     /// Converts a shape in chips to nodes.
     ///
     /// # Errors
-    /// The reason that no box of the machine has it. It does not repeat the text.
+    /// If no box of the machine has the shape, with a reason that does not repeat the text.
     pub(crate) fn shape(&self, text: &str) -> Result<Shape, String> {
         let nodes = self.nodes(text)?;
         Ok(if self.turns() { Shape::new(nodes) } else { Shape::fixed(nodes) })
@@ -174,7 +174,7 @@ impl MachineConfig {
         (self.observed && self.resource == RESOURCE) || node.offers(&self.resource)
     }
 
-    /// Returns whether boxes may be turned: only if all sides of a host are equal.
+    /// Returns true if boxes may be turned, which requires that all sides of a host are equal.
     fn turns(&self) -> bool {
         self.host[..self.grid.axes()].iter().all(|&side| side == self.host[0])
     }
@@ -209,7 +209,7 @@ impl MachineConfig {
     /// Returns the request of a group in nodes.
     ///
     /// # Errors
-    /// The reason that it is not queued. It does not repeat text of the user.
+    /// The reason why it is not queued, without text written by the user.
     pub(crate) fn request(&self, group: &JobGroup<'_>) -> Result<Request, Rejection> {
         let nodes = self
             .nodes(group.first().shape().unwrap_or_default())
@@ -219,19 +219,19 @@ impl MachineConfig {
         Ok(if self.turns() { request } else { request.with_freedom(Freedom::Box) })
     }
 
-    /// Returns a box as `4x4x2@0,0,6`.
+    /// Formats a box as `4x4x2@0,0,6`.
     pub(crate) fn box_name(&self, cuboid: &Cuboid) -> String {
         let axes = self.grid.axes();
         let base = cuboid.base[..axes].iter().map(u16::to_string).collect::<Vec<_>>();
         format!("{}@{}", written(cuboid.sides, axes), base.join(","))
     }
 
-    /// Returns a box in words, as `4x4x2 at 0,0,6`.
+    /// Formats a box for a sentence, as `4x4x2 at 0,0,6`.
     pub(crate) fn box_words(&self, cuboid: &Cuboid) -> String {
         self.box_name(cuboid).replacen('@', " at ", 1)
     }
 
-    /// Returns the coordinates of a node, such as `0,3,1`.
+    /// Formats the coordinates of a node, such as `0,3,1`.
     pub(crate) fn coordinates(&self, node: NodeId) -> String {
         let point = &self.grid.point(node)[..self.grid.axes()];
         point.iter().map(u16::to_string).collect::<Vec<_>>().join(",")
@@ -251,7 +251,7 @@ fn is_written(text: &str) -> bool {
 /// Checks that a group is complete and has the right number of pods.
 ///
 /// # Errors
-/// The reason that it is not queued. It does not repeat text of the user.
+/// The reason why it is not queued, without text written by the user.
 fn sound(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
     let never = |why: &str| Err(Rejection::Stuck(Prospect::Impossible, why.to_string()));
     let indexed = |job: &&Job| job.spec.completion_mode.as_deref() == Some("Indexed");

@@ -11,7 +11,7 @@ use crate::objects::{
 #[derive(Clone, Debug)]
 pub(crate) struct Demands<'a> {
     template: &'a PodSpec,
-    /// The flavors of Kueue, whose labels its pods will get.
+    /// The Kueue flavors whose labels its pods will get.
     flavors: Option<&'a Quota>,
     required: Option<Affinity>,
 }
@@ -26,7 +26,7 @@ impl<'a> Demands<'a> {
         Demands { flavors: job.quota.as_ref(), ..Demands::of(&job.spec.template.spec) }
     }
 
-    /// Returns the distinct requirements of several Jobs, all of which must hold.
+    /// Returns the distinct requirements of several Jobs, all of which must be satisfied.
     pub(crate) fn of_all(jobs: &[&'a Job]) -> Vec<Demands<'a>> {
         let mut all: Vec<Demands<'_>> = Vec::new();
         for job in jobs {
@@ -53,7 +53,7 @@ impl<'a> Demands<'a> {
         self.match_labels(node) && self.tolerate(node)
     }
 
-    /// Returns whether pods of the Job may start on a node in some condition of that node.
+    /// Returns true if pods of the Job may start on a node under some conditions of that node.
     pub(crate) fn may_allow(&self, node: &Node) -> bool {
         self.match_labels(node) && self.tolerate_all(node, |taint| !taint.is_temporary())
     }
@@ -72,7 +72,7 @@ impl<'a> Demands<'a> {
         self.tolerate_all(node, |_| true)
     }
 
-    /// Returns whether the pods tolerate the taints of a node that count.
+    /// Returns true if the pods tolerate the taints of a node that count.
     fn tolerate_all(&self, node: &Node, counts: impl Fn(&Taint) -> bool) -> bool {
         let keeps = ["NoSchedule", "NoExecute"];
         let hard = node
@@ -87,7 +87,7 @@ impl<'a> Demands<'a> {
 }
 
 impl Term {
-    /// Returns whether a node matches. A term without expressions matches none, as in the
+    /// Returns true if a node matches. A term without expressions matches none, as in the
     /// scheduler.
     fn allows(&self, node: &Node) -> bool {
         let labels = self.match_expressions.iter().map(|demand| {

@@ -1,8 +1,8 @@
-//! Forecasts of starts: the queue is run forward with run times of the past.
+//! Forecasts of start times: the queue is simulated forward with past run times.
 //!
-//! The past is read from the API server: a complete Job has its end, and its record or first pod
-//! has its begin. Deleted Jobs are known only to a process that saw them run. Nothing is stored
-//! elsewhere, so a new process may know less.
+//! The past is read from the API server: a complete Job has its end time, and its record or first
+//! pod has its start time. Deleted Jobs are known only to a process that saw them run. Nothing is
+//! stored elsewhere, so a new process may know less.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
@@ -27,7 +27,7 @@ const TICKS: u64 = TimeUnit::SECOND.ticks;
 pub(super) struct History {
     /// The latest Jobs in the order in which they were seen.
     runs: VecDeque<(Run, Kind)>,
-    /// The uids that the API server still has.
+    /// The uids of those that the API server still has.
     known: HashSet<Uid>,
 }
 
@@ -69,7 +69,7 @@ impl History {
         }
     }
 
-    /// Returns the Jobs in the order of their arrival.
+    /// Returns the Jobs in order of arrival.
     fn jobs(&self) -> Vec<(Run, Kind)> {
         let mut jobs: Vec<(Run, Kind)> = self.runs.iter().cloned().collect();
         jobs.sort_by_key(|(job, _)| job.arrival);
@@ -80,12 +80,12 @@ impl History {
     }
 }
 
-/// Converts seconds to the unit of forecasts.
+/// Converts seconds to the time unit of forecasts.
 pub(super) fn seconds(seconds: u64) -> Time {
     Time(seconds.saturating_mul(TICKS))
 }
 
-/// Returns the properties of a Job that are known before it runs. Namespaces are compared by
+/// Returns the properties of a Job that are known before it runs. Namespaces are compared by a
 /// digest.
 pub(super) fn kind(namespace: &str, nodes: u32, said: Option<Time>) -> Kind {
     let user = BuildHasherDefault::<DefaultHasher>::default().hash_one(namespace);
@@ -101,8 +101,8 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Asks for a machine in its state after the plan. `known` has the properties of running and
-    /// waiting Jobs.
+    /// Prepares a forecast for a machine in its state after the plan. `known` has the properties of
+    /// running and waiting Jobs.
     ///
     /// # Errors
     /// If the scheduler cannot be created.
@@ -157,7 +157,7 @@ impl Forecast {
         self.queue.starts.get(self.numbers.get(job)?)
     }
 
-    /// Returns the start for the page. `date` formats seconds since 1970.
+    /// Returns the start in the format of the page. `date` formats seconds since 1970.
     pub(crate) fn json(&self, job: &Uid, date: impl Fn(u64) -> String) -> Option<StartJson> {
         let number = *self.numbers.get(job)?;
         self.queue.json(number, &self.grid, |time| date(time.0 / TICKS))

@@ -24,11 +24,11 @@ pub(crate) enum Audience {
 /// The parts of a plan besides its actions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Detail {
-    /// The number of waiting Jobs, from the first, that get an explanation.
+    /// The number of waiting Jobs, starting with the first, that get an explanation.
     pub(crate) explained: usize,
     /// The maximum number of moved Jobs in an explanation.
     pub(crate) moves: usize,
-    /// True to compute when each Job starts by the time limits.
+    /// True to compute when each Job starts according to the time limits.
     pub(crate) starts: bool,
     pub(crate) audience: Audience,
     /// True to list allocations with names and boxes, for the page.
@@ -38,7 +38,7 @@ pub(crate) struct Detail {
 }
 
 impl Detail {
-    /// For the daemon: only the first Jobs of the queue are explained.
+    /// For the daemon: only the first Jobs in the queue are explained.
     pub(crate) const DAEMON: Detail = Detail {
         explained: 32,
         moves: 0,
@@ -47,7 +47,7 @@ impl Detail {
         picture: false,
         forecast: false,
     };
-    /// For the page alone.
+    /// For the page only.
     pub(crate) const OBSERVER: Detail =
         Detail { starts: true, audience: Audience::Observer, picture: true, ..Detail::DAEMON };
 }

@@ -8,33 +8,34 @@ use super::forecast::History;
 use crate::objects::{Object, SlotCount, Uid};
 use crate::world::World;
 
-/// The time in seconds for which a Job avoids a node where the scheduler refused its pod.
+/// The time in seconds for which a Job avoids a node on which the scheduler refused to start its
+/// pod.
 const AVOID_S: i64 = 600;
 
 /// The time in seconds until a record that the API server rejected is proposed again.
 const REJECTED_S: i64 = 60;
 
-/// State between plans. All of it can be lost: times of patience start again, and turns of
-/// namespaces follow from the records that exist.
+/// State between plans. It may all be lost: waiting times then start again, and the turns of
+/// namespaces follow from the existing records.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// The time since the scheduler refuses an open pod.
+    /// The time since which the scheduler has refused an open pod.
     pub(super) refused: HashMap<Uid, i64>,
-    /// Nodes that a Job avoids, each with the end of that.
+    /// Nodes that a Job avoids, each with the time at which that ends.
     pub(super) avoided: HashMap<Uid, HashMap<String, i64>>,
     /// Jobs whose records the API server rejected: the reason, and the time of the next attempt.
     rejected: HashMap<Uid, (String, i64)>,
     /// The time at which each namespace got its latest record.
     pub(super) served: HashMap<String, i64>,
-    /// True during maintenance, whose end brings no update.
+    /// True during maintenance, because its end does not cause an update.
     pub(super) maintenance: bool,
-    /// True if a set may not be complete yet.
+    /// True if a set may still be incomplete.
     pub(super) unfinished: bool,
     /// Completed Jobs, for forecasts.
     pub(super) past: History,
-    /// The time since a Workload holds quota without a box.
+    /// The time since which a Workload has held quota without a box.
     pub(super) quota: HashMap<Uid, i64>,
-    /// The latest slot counts, and the free nodes that they are for.
+    /// The latest slot counts, and the free nodes for which they were computed.
     pub(super) slots: Option<(Occupancy, Vec<SlotCount>)>,
 }
 
@@ -50,7 +51,7 @@ impl Memory {
         self.rejected.insert(job.clone(), (why, now + REJECTED_S));
     }
 
-    /// Returns the reason that a record was rejected, until it is proposed again.
+    /// Returns the reason why a record was rejected, until it is proposed again.
     pub(super) fn rejection(&self, job: &str) -> Option<&str> {
         self.rejected.get(job).map(|(why, _)| why.as_str())
     }

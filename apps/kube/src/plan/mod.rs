@@ -1,5 +1,5 @@
-//! Plans: actions for the cluster as it was read. Nothing here talks to the API server, and no
-//! decision depends on state between plans.
+//! Plans: actions for the cluster as it was read. Nothing here communicates with the API server,
+//! and decisions do not depend on state from earlier plans.
 
 mod action;
 mod admission;
@@ -39,7 +39,7 @@ pub(crate) use words::{lines, reason};
 use crate::objects::{Machine, MachineStatus, Node, Object as _, ObjectRef, SlotCount};
 use crate::world::{Index, JobGroup};
 
-/// The work limit of the search for slots.
+/// The limit on the work of the search for slots.
 const SLOT_BUDGET: u64 = 1 << 20;
 
 /// The actions for a machine, and its state after them.
@@ -55,11 +55,11 @@ pub(crate) struct Plan {
     pub(crate) free: Occupancy,
     /// The picture, if requested.
     pub(crate) picture: Option<Picture>,
-    /// The forecast, if requested; it takes a while.
+    /// The forecast to compute, if requested; it takes a while.
     pub(crate) question: Option<Question>,
 }
 
-/// A machine on the page, after the actions.
+/// A machine as shown on the page, after the actions.
 #[derive(Debug)]
 pub(crate) struct Picture {
     pub(crate) config: MachineConfig,
@@ -70,7 +70,7 @@ pub(crate) struct Picture {
 /// Plans for a machine. `now` is in seconds since 1970.
 ///
 /// # Errors
-/// A sentence, if the description of the machine is invalid.
+/// If the description of the machine is invalid, with the reason in a sentence.
 pub(crate) fn plan(
     index: &Index<'_>,
     name: &str,
@@ -130,7 +130,7 @@ pub(crate) fn plan(
     Ok(Plan { actions, status, waiting, overlaps, free, picture, question })
 }
 
-/// Returns the fault of a machine with a node of an older one.
+/// Returns a fault if a machine shares a node with an older one.
 fn shared_node(map: &NodeMap<'_>, machine: &Machine, index: &Index<'_>) -> Option<String> {
     let age = |one: &Machine| (one.created(), one.name().to_string());
     let mut older = index.world.machines.values().filter(|one| age(one) < age(machine));
@@ -143,7 +143,7 @@ fn shared_node(map: &NodeMap<'_>, machine: &Machine, index: &Index<'_>) -> Optio
     older.find_map(fault)
 }
 
-/// Counts boxes of the operator's shapes that fit side by side.
+/// Counts boxes of the operator's shapes that fit at the same time.
 fn count_slots(config: &MachineConfig, memory: &mut Memory, free: &Occupancy) -> Vec<SlotCount> {
     if let Some((_, slots)) = memory.slots.as_ref().filter(|(before, _)| before == free) {
         return slots.clone();

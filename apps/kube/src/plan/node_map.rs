@@ -7,10 +7,10 @@ use pavior::{Coordinates, Grid, NodeId};
 
 use crate::objects::{CoordinateSource, Node, Object as _};
 
-/// The nodes of a machine by coordinates, and faults of the others.
+/// The nodes of a machine by coordinates, and the faults of the rest.
 #[derive(Debug)]
 pub(crate) struct NodeMap<'a> {
-    /// The node at each point; `None` where there is none or several.
+    /// The node at each point; `None` if there is none, or more than one.
     pub(crate) nodes: Vec<Option<&'a Node>>,
     /// The node ids by name.
     pub(crate) ids: HashMap<&'a str, NodeId>,
@@ -63,7 +63,7 @@ impl<'a> NodeMap<'a> {
 }
 
 impl CoordinateSource {
-    /// Returns the coordinates of a node, `None` if it is not the machine's, or an error.
+    /// Returns the coordinates of a node, `None` if it does not belong to the machine, or an error.
     fn place(&self, grid: &Grid, node: &Node) -> Option<Result<Coordinates, String>> {
         let texts = if let Some(pattern) = &self.pattern {
             matched(pattern, node.name(), grid.axes())?
@@ -90,7 +90,7 @@ impl CoordinateSource {
         Some(Err(format!("{:?} is not on {grid}", &point[..grid.axes()])))
     }
 
-    /// Returns the fault of the source for a number of axes.
+    /// Returns a description of the fault if the source does not match the number of axes.
     pub(crate) fn fault(&self, axes: usize) -> Option<String> {
         match (&self.pattern, self.labels.len()) {
             (Some(_), 1..) => Some("nodes: labels or a pattern, not both".to_string()),
@@ -108,10 +108,10 @@ impl CoordinateSource {
     }
 }
 
-/// The coordinates in a pattern.
+/// The placeholders for coordinates in a pattern.
 const AXES: [&str; 3] = ["{x}", "{y}", "{z}"];
 
-/// Returns the digits of a name at the axes of a pattern, x first.
+/// Returns the digits in a name at each placeholder of a pattern, x first.
 fn matched<'a>(pattern: &str, name: &'a str, axes: usize) -> Option<Vec<&'a str>> {
     let mut found = vec![""; axes];
     let (mut pattern, mut name) = (pattern, name);

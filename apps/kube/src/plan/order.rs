@@ -1,8 +1,8 @@
-//! The order of the queue: by priority, then by creation.
+//! The order of the queue: by priority, then by creation time.
 //!
 //! A namespace that exceeds its limits takes turns with the others: its Jobs queue behind those
-//! that were created before it got its latest record. Otherwise each end of one of its Jobs would
-//! admit an older one, and Jobs that need larger boxes would wait for all of them.
+//! that were created before it got its latest record. Otherwise, whenever one of its Jobs ends, an
+//! older one would be admitted, and Jobs that need larger boxes would wait for all of them.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -27,7 +27,7 @@ pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
     nodes
 }
 
-/// Returns the groups without a record in the order of the queue, and whether all their pods wait.
+/// Returns the groups without a record in queue order, each with true if all its pods are waiting.
 /// `held` has the number of nodes of each namespace.
 pub(super) fn waiting<'a>(
     layout: &Layout<'_>,

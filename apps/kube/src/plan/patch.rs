@@ -19,7 +19,7 @@ pub(crate) struct PodAnnotations {
 /// Returns the patch that opens a gated pod for a node, or `None` if it is not gated.
 ///
 /// With `matchFields` the scheduler filters one node, with a selector all of them. The pod's own
-/// requirements stay: the name is added to each of its terms.
+/// requirements are kept: the name is added to each of its terms.
 pub(crate) fn open(pod: &Pod, node: &str, annotations: &PodAnnotations) -> Option<Value> {
     let gate = format!("/spec/schedulingGates/{}", pod.gate()?);
     let mut patch = vec![

@@ -12,7 +12,7 @@ use crate::objects::{Job, Object as _, ObjectRef, Pod};
 use crate::world::{Index, JobGroup};
 
 /// Opens the pods of a valid record. A pod that is open for another node is deleted; its Job
-/// creates it again, gated.
+/// recreates it with a gate.
 pub(crate) fn open(
     layout: &Layout<'_>,
     index: &Index<'_>,
@@ -49,13 +49,13 @@ pub(crate) fn open(
     }
 }
 
-/// Returns whether an open pod is on a node, or is to start there.
+/// Returns true if an open pod is on a node or will start there.
 fn is_for(pod: &Pod, node: &String) -> bool {
     pod.node().map_or_else(|| pod.target_node().as_ref() == Some(node), |on| on == node)
 }
 
-/// Deletes open pods without a record. Running pods are kept unless the group has gated pods: it is
-/// then placed as a whole.
+/// Deletes open pods without a record. Running pods are kept unless the group has gated pods, in
+/// which case it is placed as a whole.
 pub(crate) fn remove(group: &JobGroup<'_>, index: &Index<'_>, actions: &mut Vec<Action>) {
     let gated = group.pods(index).any(|(_, pod)| pod.gate().is_some());
     for (_, pod) in group.pods(index).filter(|(_, pod)| pod.gate().is_none()) {
@@ -74,7 +74,7 @@ pub(crate) fn remove(group: &JobGroup<'_>, index: &Index<'_>, actions: &mut Vec<
     }
 }
 
-/// Returns the annotations of the pod of a node.
+/// Returns the annotations for the pod on a node.
 fn annotations(
     layout: &Layout<'_>,
     record: &Record<'_>,

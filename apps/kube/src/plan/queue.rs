@@ -21,10 +21,11 @@ use super::{order, words};
 use crate::objects::{Job, Object as _, ObjectRef, PlacementSpec};
 use crate::world::{Index, JobGroup, UNLIMITED_S};
 
-/// The time in seconds after its newest Job until an incomplete set is reported.
+/// The time in seconds, from the creation of its newest Job, after which an incomplete set is
+/// reported.
 const SET_S: i64 = 10;
 
-/// Returns whether Jobs of a set may still be created.
+/// Returns true if more Jobs of a set may still be created.
 fn is_being_made(group: &JobGroup<'_>, now: i64) -> bool {
     let newest = group.jobs().iter().map(|job| job.created()).max();
     newest.is_some_and(|made| now < made + SET_S)
@@ -45,7 +46,7 @@ pub(crate) struct Schedule {
     pub(crate) question: Option<Question>,
 }
 
-/// Starts the Jobs that the scheduler chooses, and explains why the others wait.
+/// Starts the Jobs that the scheduler chooses, and explains why the others are waiting.
 pub(super) fn place<'a>(
     layout: &Layout<'_>,
     index: &'a Index<'a>,
@@ -141,7 +142,7 @@ fn picture(
     (held, state.dispatcher.machine().failed().collect())
 }
 
-/// Returns the proposal of a record.
+/// Returns the proposal for a record.
 fn proposal(layout: &Layout<'_>, group: &JobGroup<'_>, cuboid: &Cuboid) -> Option<Action> {
     let job = group.first();
     let uids = group.jobs().iter().map(|job| job.uid());
@@ -253,7 +254,7 @@ impl<'a> Queue<'a> {
 }
 
 impl<'a> MachineState<'a> {
-    /// Confines a request to the nodes that the group may have.
+    /// Restricts a request to the nodes that the group may use.
     fn confined(
         &mut self,
         layout: &Layout<'_>,
@@ -307,8 +308,8 @@ impl<'a> MachineState<'a> {
         submitted.expect("each candidate has a number of its own");
     }
 
-    /// Returns when each Job starts by the time limits. Jobs without a limit run for a year, so
-    /// Jobs behind them have no time.
+    /// Computes when each Job starts according to the time limits. A Job without a limit is assumed
+    /// to run for a year, so the Jobs behind it have no start time.
     fn starts(&self, layout: &Layout<'_>) -> Result<HashMap<JobId, u64>, String> {
         let scheduler = layout.config.scheduler.build(()).map_err(|error| error.to_string())?;
         let fork = self.dispatcher.fork(scheduler, |job| job.estimate);
@@ -318,7 +319,7 @@ impl<'a> MachineState<'a> {
         Ok(known.map(|(job, at)| (job, at.0)).collect())
     }
 
-    /// Prepares the forecast of the Jobs that still wait.
+    /// Prepares the forecast for the Jobs that are still waiting.
     fn question(
         &self,
         layout: &Layout<'_>,
@@ -364,7 +365,7 @@ impl<'a> MachineState<'a> {
         Some(words::reason(snapshot, shape, limits, &end))
     }
 
-    /// Formats an explanation. The audience decides which names it has.
+    /// Formats an explanation. The audience determines which names it contains.
     fn words(
         &self,
         layout: &Layout<'_>,

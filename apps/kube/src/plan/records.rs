@@ -1,8 +1,8 @@
 //! Decisions about records: confirm or delete.
 //!
-//! A record is confirmed if no confirmed record and no older proposal overlaps it. One watch
+//! A record is confirmed if no confirmed record and no older proposal overlaps it. A single watch
 //! delivers records in the order in which they were written, so a copy that sees a record has seen
-//! all older ones. Of two copies at most one confirms, however slow the other is.
+//! all older ones. Therefore at most one of two copies confirms, however slow the other is.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,11 +19,11 @@ use crate::world::{Index, JobGroup};
 /// A record with its nodes.
 pub(crate) struct Record<'a> {
     pub(crate) placement: &'a Placement,
-    /// Its Jobs; `None` if one of them is gone.
+    /// Its Jobs; `None` if one of them no longer exists.
     pub(crate) group: Option<JobGroup<'a>>,
     /// The nodes by rank; empty if one does not belong to the machine.
     pub(crate) nodes: Vec<NodeId>,
-    /// The remaining nodes of such a record.
+    /// The nodes of such a record that do belong to the machine.
     left: Vec<NodeId>,
     /// True if pods may be opened: the record is confirmed and kept.
     pub(crate) stands: bool,
@@ -121,8 +121,8 @@ fn read<'a>(layout: &Layout<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
     own.into_iter().map(record).collect()
 }
 
-/// Returns the Job of a record if only it is missing: the watch of Jobs may lag. The names of other
-/// Jobs of a set are not known.
+/// Returns the Job of a record if it is the only one missing: the watch of Jobs may lag. The names
+/// of other Jobs in a set are not known.
 fn missing_job(index: &Index<'_>, placement: &Placement) -> Option<Absence> {
     let own = &placement.spec.job_uid;
     let missing = |uid: &&Uid| index.job(uid).is_none();
@@ -137,7 +137,7 @@ fn missing_job(index: &Index<'_>, placement: &Placement) -> Option<Absence> {
     })
 }
 
-/// Returns the reason that a record is no longer needed.
+/// Returns the reason why a record is no longer needed.
 fn obsolete(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     let Some(group) = &record.group else {
         return Some("its Job is gone".to_string());
@@ -159,7 +159,7 @@ fn runs(index: &Index<'_>, group: &JobGroup<'_>, nodes: &[String]) -> bool {
     on.any(|node| nodes.iter().any(|name| name == node))
 }
 
-/// Returns the reason that a proposal cannot be confirmed: a node is not available.
+/// Returns the reason why a proposal cannot be confirmed: a node is not available.
 fn unfit(layout: &Layout<'_>, index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     let group = record.group.as_ref()?;
     let demands = Demands::of_all(group.jobs());
@@ -179,8 +179,8 @@ fn unfit(layout: &Layout<'_>, index: &Index<'_>, record: &Record<'_>) -> Option<
     })
 }
 
-/// Finds a node that is not of the flavors of a suspended Job. Kueue may revoke quota and reserve
-/// it with other flavors before the daemon notices.
+/// Returns a node that does not match the flavors of a suspended Job. Kueue may revoke quota and
+/// reserve it with other flavors before the daemon notices.
 fn of_another_flavor(
     index: &Index<'_>,
     group: &JobGroup<'_>,
@@ -200,7 +200,7 @@ fn of_another_flavor(
     })
 }
 
-/// Returns the reason that a confirmed record is deleted: a pod cannot start on its node. Running
+/// Returns the reason why a confirmed record is deleted: a pod cannot start on its node. Running
 /// pods are kept.
 fn broken(
     layout: &Layout<'_>,
@@ -232,7 +232,7 @@ fn broken(
         let own = base + job.spec.completions.unwrap_or(0) as usize;
         let nodes = record.placement.spec.nodes.iter().enumerate();
         for (rank, name) in nodes.take(own).skip(base) {
-            // A rank without a pod has succeeded, or its pod does not exist yet.
+            // If a rank has no pod, it has succeeded or its pod does not exist yet.
             let Some((false, Some(pod))) = by_rank.get(&rank) else { continue };
             let right = index.world.nodes.get(name).is_some_and(|node| {
                 node.is_ready() && demands.tolerate(node) && layout.config.has_its_resource(node)

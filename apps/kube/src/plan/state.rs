@@ -1,4 +1,4 @@
-//! The occupied machine: Jobs by their records, and other pods.
+//! The occupied machine: Jobs according to their records, and other pods.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,12 +22,13 @@ use crate::world::{Index, JobGroup, UNLIMITED_S};
 pub(super) struct MachineState<'a> {
     pub(super) dispatcher: Dispatcher,
     pub(super) now: u64,
-    /// The holders by number, the oldest record first. Waiting Jobs have the following numbers.
+    /// The holders by number, the oldest record first. Waiting Jobs have the numbers after these.
     holders: Vec<Holder<'a>>,
     pub(super) overlaps: Vec<NodeId>,
     pub(super) pools: Vec<Occupancy>,
     known: HashMap<Vec<u32>, (Pool, usize)>,
-    /// Nodes that pods with given requirements may not use: now, and in any condition of the nodes.
+    /// Nodes that pods with given requirements cannot use: now, and regardless of the nodes'
+    /// conditions.
     excluded: Vec<(Vec<Demands<'a>>, [Vec<u32>; 2])>,
 }
 
@@ -64,7 +65,8 @@ impl<'a> MachineState<'a> {
             state.hold(layout, record, &mut owners);
         }
         state.hold_foreign_pods(layout, index, &mut owners);
-        // Nodes without a holder that accept no pods count as failed. Holders of such nodes go on.
+        // Nodes without a holder that do not accept pods count as failed. Holders of such nodes
+        // keep running.
         let right = |node: &Node| node.is_ready() && config.has_its_resource(node);
         for (at, node) in layout.map.nodes.iter().enumerate() {
             if owners[at].is_none() && !node.is_some_and(right) {
@@ -75,7 +77,7 @@ impl<'a> MachineState<'a> {
         Ok(state)
     }
 
-    /// Reserves the nodes of maintenance that is not over.
+    /// Reserves the nodes for maintenance that has not ended.
     fn reserve(&mut self, layout: &Layout<'_>) {
         let grid = layout.config.grid;
         for (number, one) in layout.config.maintenance.iter().enumerate() {
@@ -83,7 +85,7 @@ impl<'a> MachineState<'a> {
             let nodes = ids.map(|&id| Cuboid::new(grid.point(id), [1; 3]));
             let boxes = one.at.into_iter().chain(nodes).collect();
             let times = (Time(one.from), Time(one.to));
-            // Names of unknown nodes reserve nothing.
+            // Unknown node names reserve nothing.
             let reservation = AdvanceReservation::new(number as u64, &grid, boxes, times);
             if let Some(reservation) = reservation.ok().filter(|_| one.to > self.now) {
                 let _ = self.dispatcher.reserve(reservation);
@@ -91,7 +93,7 @@ impl<'a> MachineState<'a> {
         }
     }
 
-    /// Returns the maintenance that a waiting request would run into if it were placed now.
+    /// Returns the maintenance into which a waiting request would run if it were placed now.
     pub(super) fn ahead(&mut self, request: &Request, estimate: Time) -> Option<Queued> {
         if self.dispatcher.calendar().is_empty() {
             return None;
@@ -154,7 +156,7 @@ impl<'a> MachineState<'a> {
         self.excluded[at].1.clone()
     }
 
-    /// Returns the pool of all nodes but some, and its position in `pools`.
+    /// Returns the pool of all nodes except some, and its position in `pools`.
     ///
     /// # Errors
     /// If the machine cannot have such a pool.
@@ -198,7 +200,7 @@ impl<'a> MachineState<'a> {
         }
     }
 
-    /// Assigns nodes to pods without a record, those of one owner together.
+    /// Assigns nodes to pods without a record, grouped by owner.
     fn hold_foreign_pods(
         &mut self,
         layout: &Layout<'_>,
@@ -259,7 +261,7 @@ pub(crate) struct Allocation {
     pub(crate) namespace: String,
     /// The start in seconds since 1970.
     pub(crate) start: u64,
-    /// The end by its time limit, in seconds since 1970.
+    /// The end according to its time limit, in seconds since 1970.
     pub(crate) end: Option<u64>,
     pub(crate) parts: Vec<Cuboid>,
 }
@@ -281,7 +283,7 @@ pub(super) struct Holder<'a> {
     pub(super) kind: &'a str,
     pub(super) namespace: &'a str,
     pub(super) name: &'a str,
-    /// The end by its time limit, in seconds since 1970.
+    /// The end according to its time limit, in seconds since 1970.
     pub(super) end: Option<u64>,
 }
 

@@ -1,18 +1,18 @@
-//! Jobs that wait, and why.
+//! Waiting Jobs, with reasons.
 
 use pavior::Request;
 
 use crate::objects::{Job, MACHINE, Object as _, ObjectRef};
 use crate::world::Index;
 
-/// The prospect of a waiting Job.
+/// The outlook for a waiting Job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Prospect {
-    /// It starts when nodes are free.
+    /// It starts when nodes become free.
     Waits,
-    /// It does not start as the Job and the cluster are now.
+    /// It cannot start unless the Job or the cluster changes.
     Never,
-    /// No state of its machine can hold it.
+    /// It does not fit on its machine in any state.
     Impossible,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Waiting {
     pub(crate) job: ObjectRef,
     pub(crate) why: String,
     pub(crate) prospect: Prospect,
-    /// The start by the time limits, in seconds since 1970.
+    /// The start according to the time limits, in seconds since 1970.
     pub(crate) starts: Option<u64>,
     /// The request in nodes, if it is valid.
     pub(crate) request: Option<Request>,
@@ -42,7 +42,7 @@ impl Waiting {
         }
     }
 
-    /// Returns whether it cannot start unless something is changed.
+    /// Returns true if it cannot start unless something changes.
     pub(crate) fn is_stuck(&self) -> bool {
         self.prospect != Prospect::Waits
     }

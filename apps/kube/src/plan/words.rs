@@ -23,7 +23,7 @@ pub(crate) fn reason(
     why(snapshot, &Question { queued, limits, planned, ..Question::new(&demand, &end) })
 }
 
-/// Formats an explanation. `name` names a holder.
+/// Formats an explanation. `name` returns the name of a holder.
 pub(crate) fn lines(
     config: &MachineConfig,
     why: &Why,

@@ -1,4 +1,4 @@
-//! Reads the cluster: by lists, or by watches that keep a world up to date.
+//! Reading the cluster: with lists, or with watches that keep a world up to date.
 
 mod backoff;
 mod clock;

@@ -33,7 +33,7 @@ pub(crate) enum Update {
     Job(Event<Job>),
     Pod(Event<Pod>),
     Placement(Event<Placement>),
-    /// The time by the API server's clock, if it is known.
+    /// The time according to the API server's clock, if known.
     Time(Option<i64>),
     /// The start times of complete Jobs.
     StartTimes(Vec<(Uid, i64)>),
@@ -75,28 +75,29 @@ pub(crate) struct ClusterWatch {
     flavors: InitialList<ResourceFlavor>,
     /// Kinds that cannot be read, with the reasons.
     faults: BTreeMap<String, String>,
-    /// The client for watches of Kueue, until a machine needs them: not every cluster has Kueue.
+    /// The client for watching Kueue objects, until a machine needs them: not every cluster has
+    /// Kueue.
     kueue_client: Option<(Client, Sender<Update>)>,
 }
 
 /// The time in seconds after which the API server ends a watch, which then continues: a connection
-/// on which nothing arrives for longer is given up.
+/// without incoming data for longer than that is closed.
 pub(crate) const WATCH_S: u32 = 20;
 
-/// The time to gather updates before a plan.
+/// The time for which updates are collected before a plan.
 const GATHER: Duration = Duration::from_millis(20);
 
-/// The minimum time between plans, each of which uses all objects.
+/// The minimum time between plans, each of which processes all objects.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// The time between requests to an API server that does not answer.
+/// The time between requests to an API server that does not respond.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The maximum number of buffered updates.
 const WAITING: usize = 4096;
 
 impl ClusterWatch {
-    /// Starts the watches. With `with_starts` it also reads when complete Jobs started.
+    /// Starts the watches. With `with_starts` it also reads the start times of complete Jobs.
     pub(crate) fn begin(client: &Client, with_starts: bool) -> (ClusterWatch, Receiver<Update>) {
         let (mut watched, sender, receiver) = ClusterWatch::of_every_cluster(client);
         watched.kueue_client = Some((client.clone(), sender.clone()));
@@ -109,7 +110,7 @@ impl ClusterWatch {
         (watched, receiver)
     }
 
-    /// Starts the watches for a given machine, on a cluster without our objects.
+    /// Starts the watches for a given machine, in a cluster without our objects.
     pub(crate) fn begin_with_machine(
         client: &Client,
         machine: Machine,
@@ -121,7 +122,7 @@ impl ClusterWatch {
         (watched, receiver)
     }
 
-    /// Watches the objects of every cluster.
+    /// Watches the objects that exist in every cluster.
     fn of_every_cluster(client: &Client) -> (ClusterWatch, Sender<Update>, Receiver<Update>) {
         let (sender, receiver) = channel(WAITING);
         let everything = || watcher::Config::default().timeout(WATCH_S);
@@ -133,7 +134,8 @@ impl ClusterWatch {
         (ClusterWatch::default(), sender, receiver)
     }
 
-    /// Applies updates until a plan is due. Returns false while some kind was not read completely.
+    /// Applies updates until a plan is due. Returns false until every kind has been read
+    /// completely.
     pub(crate) async fn gather(&mut self, updates: &mut Receiver<Update>) -> bool {
         let due = due(self.planned, Instant::now());
         let gathered = async {
@@ -175,7 +177,7 @@ impl ClusterWatch {
                 let is_listed = matches!(event, Event::InitDone);
                 take(event, &mut self.jobs, &mut world.jobs, Object::uid);
                 if is_listed {
-                    // There is no other update of a Job that was deleted meanwhile.
+                    // No other update mentions a Job that was deleted meanwhile.
                     let World { start_times, jobs, .. } = world;
                     start_times.retain(|job, _| jobs.contains_key(job));
                 }
@@ -212,7 +214,7 @@ impl ClusterWatch {
         self.watch_kueue();
     }
 
-    /// Notes and logs whether a kind can be read.
+    /// Records and logs whether a kind can be read.
     fn note_fault(&mut self, kind: String, fault: Option<String>) {
         let now = client::now().max(0) as u64;
         match fault {
@@ -234,7 +236,7 @@ impl ClusterWatch {
         self.faults.len()
     }
 
-    /// Returns the reason that objects of Kueue were never read completely, if there is one.
+    /// Returns the reason why Kueue objects have never been read completely, if any.
     fn kueue_fault(&self) -> Option<String> {
         let kinds = [
             ("workloads", self.workloads.whole),
@@ -246,7 +248,7 @@ impl ClusterWatch {
         lacking.find_map(|(kind, _)| fault(kind))
     }
 
-    /// Watches objects of Kueue once a machine needs them.
+    /// Watches Kueue objects once a machine needs them.
     fn watch_kueue(&mut self) {
         let everything = || watcher::Config::default().timeout(WATCH_S);
         if self.has_checks()
@@ -267,7 +269,7 @@ impl ClusterWatch {
         self.clock.now(client::now())
     }
 
-    /// Returns whether every kind was read completely once, and the time is known.
+    /// Returns true if every kind has been read completely once and the time is known.
     fn is_whole(&self) -> bool {
         self.timed
             && self.machines.whole
@@ -281,8 +283,9 @@ impl ClusterWatch {
     }
 }
 
-/// Returns the time of the plan for an update that arrives now: after an idle time at once, except
-/// for a moment in which others may follow; otherwise half a second after the previous plan.
+/// Returns the time for a plan after an update that arrives now: after an idle period at once,
+/// except for a moment in which more updates may follow; otherwise half a second after the previous
+/// plan.
 fn due(planned: Option<Instant>, now: Instant) -> Instant {
     planned.map_or(now, |at| at + EVERY).max(now + GATHER)
 }
@@ -306,8 +309,8 @@ fn take<K: Ord, V>(
     }
 }
 
-/// Asks once for the time by the API server's clock: every account may create a review of itself,
-/// which has a creation time.
+/// Asks once for the time according to the API server's clock: every account may create a review of
+/// itself, which has a creation time.
 fn ask_time(client: Client, sender: Sender<Update>) {
     tokio::spawn(async move {
         let reviews: Api<SelfSubjectReview> = Api::all(client);
@@ -316,7 +319,7 @@ fn ask_time(client: Client, sender: Sender<Update>) {
             let made = reviews.create(&PostParams::default(), &review).await;
             let made = match made {
                 Ok(made) => made.metadata.creation_timestamp,
-                // Then the time follows from updates of new objects.
+                // The time is then derived from updates about new objects.
                 Err(kube::Error::Api(_)) => None,
                 Err(_) => {
                     tokio::time::sleep(AGAIN).await;
@@ -328,7 +331,7 @@ fn ask_time(client: Client, sender: Sender<Update>) {
     });
 }
 
-/// Reads once when complete Jobs started.
+/// Reads the start times of complete Jobs once.
 fn read_start_times(client: Client, sender: Sender<Update>) {
     tokio::spawn(async move {
         match start_times(&client).await {

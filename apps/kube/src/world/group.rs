@@ -1,4 +1,4 @@
-//! Groups of Jobs that get one box: a Job, or all Jobs of a set.
+//! Groups of Jobs that share one box: a single Job, or all Jobs in a set.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use crate::objects::{GLOBAL_INDEX, Job, Object as _, Placement, Pod, Uid};
 /// The assumed run time of Jobs without a limit, in seconds: a year.
 pub(crate) const UNLIMITED_S: u64 = 365 * 86_400;
 
-/// Jobs that get one box, in the order of their ranks; at least one.
+/// Jobs that share one box, in the order of their ranks; at least one.
 #[derive(Clone, Debug)]
 pub(crate) struct JobGroup<'a> {
     jobs: Jobs<'a>,
 }
 
-/// Most groups are one Job, and each plan makes thousands.
+/// Most groups have one Job, and each plan creates thousands.
 #[derive(Clone, Debug)]
 enum Jobs<'a> {
     One(&'a Job),
@@ -28,18 +28,18 @@ impl<'a> JobGroup<'a> {
         JobGroup { jobs: Jobs::One(job) }
     }
 
-    /// Returns a group of Jobs in the order of their ranks, or `None` without Jobs.
+    /// Returns a group of Jobs in the order of their ranks, or `None` if there are no Jobs.
     pub(crate) fn of(jobs: Vec<&'a Job>) -> Option<JobGroup<'a>> {
         (!jobs.is_empty()).then_some(JobGroup { jobs: Jobs::Set(jobs) })
     }
 
-    /// Returns the group of a set's Jobs, given in any order.
+    /// Returns the group of the Jobs in a set, given in any order.
     pub(crate) fn set(mut jobs: Vec<&'a Job>) -> Option<JobGroup<'a>> {
         jobs.sort_by_cached_key(|job| (job.global_index(), job.id()));
         JobGroup::of(jobs)
     }
 
-    /// Returns the Job that owns the record and gives it its name.
+    /// Returns the Job that owns the record, which is named after it.
     pub(crate) fn first(&self) -> &'a Job {
         self.jobs()[0]
     }
@@ -55,7 +55,7 @@ impl<'a> JobGroup<'a> {
         }
     }
 
-    /// Returns whether it is a set, of any number of Jobs.
+    /// Returns true if it is a set, with any number of Jobs.
     pub(crate) fn is_set(&self) -> bool {
         self.first().is_of_a_set()
     }
@@ -75,18 +75,19 @@ impl<'a> JobGroup<'a> {
         self.jobs().iter().map(|job| u64::from(job.remaining())).sum()
     }
 
-    /// Returns whether all of it has ended, or a part is being deleted.
+    /// Returns true if all of it has ended, or part of it is being deleted.
     pub(crate) fn is_finished(&self) -> bool {
         self.jobs().iter().all(|job| job.is_finished())
             || self.jobs().iter().any(|job| job.is_terminating())
     }
 
-    /// Returns whether a part of it is suspended without quota.
+    /// Returns true if part of it is suspended without quota.
     pub(crate) fn is_suspended(&self) -> bool {
         self.jobs().iter().any(|job| job.is_idle())
     }
 
-    /// Returns whether all of it is suspended and holds quota, and so gets its box before its pods.
+    /// Returns true if all of it is suspended and holds quota, in which case it gets its box before
+    /// its pods.
     pub(crate) fn awaits_admission(&self) -> bool {
         self.jobs().iter().all(|job| job.is_suspended() && job.has_quota())
     }
@@ -98,7 +99,7 @@ impl<'a> JobGroup<'a> {
         self.jobs().iter().any(|job| job.spec.template.topology || quota(job) || gated(job))
     }
 
-    /// Returns the maximum run time in seconds, if all its Jobs have one.
+    /// Returns the maximum run time in seconds, if all its Jobs have a maximum.
     pub(crate) fn seconds(&self) -> Option<u64> {
         let each = self.jobs().iter().map(|job| job.seconds());
         each.collect::<Option<Vec<u64>>>()?.into_iter().max()
@@ -113,8 +114,8 @@ impl<'a> JobGroup<'a> {
         })
     }
 
-    /// Returns its active pods with their ranks in the box. A pod created by hand has none, or a
-    /// duplicate.
+    /// Returns its active pods with their ranks in the box. A pod created by hand has no rank, or a
+    /// duplicate one.
     pub(crate) fn pods(&self, index: &Index<'a>) -> impl Iterator<Item = (Option<usize>, &'a Pod)> {
         let of = move |(job, base): (&'a Job, usize)| {
             let own = job.spec.completions.unwrap_or(0) as usize;
@@ -124,7 +125,8 @@ impl<'a> JobGroup<'a> {
         self.bases().flat_map(of)
     }
 
-    /// Returns what a set lacks for a shape of so many nodes, in a sentence.
+    /// Explains in a sentence why the Jobs of a set do not fit a shape with this many nodes; `None`
+    /// if they do.
     pub(crate) fn lacks(&self, nodes: u64) -> Option<String> {
         if !self.is_set() {
             return None;
@@ -149,7 +151,7 @@ impl<'a> JobGroup<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// Returns the Jobs of a record, or `None` if one of them is gone.
+    /// Returns the Jobs of a record, or `None` if one of them no longer exists.
     pub(crate) fn group_of(&self, placement: &Placement) -> Option<JobGroup<'a>> {
         match placement.spec.jobs() {
             [one] => Some(JobGroup::one(self.job(one)?)),
@@ -169,8 +171,8 @@ impl<'a> Index<'a> {
         groups
     }
 
-    /// Returns the groups of a machine: Jobs, and sets of Jobs with the same controller, namespace
-    /// and shape, without those being deleted. O(n) for n Jobs of the world.
+    /// Returns the groups on a machine: Jobs, and sets of Jobs with the same controller, namespace
+    /// and shape, excluding those being deleted. O(n) for n Jobs in the world.
     pub(crate) fn groups_on(&self, machine: &str) -> Vec<JobGroup<'a>> {
         groups(self.world.jobs.values().filter(|job| self.is_on(job, machine)))
     }

@@ -1,17 +1,17 @@
-//! Quota of Kueue, joined with the Jobs.
+//! Kueue quota, joined with the Jobs.
 
 use std::collections::BTreeMap;
 
 use super::World;
 use crate::objects::{AdmissionCheck, ObjectRef, Quota, ResourceFlavor, Uid, Workload};
 
-/// Objects of Kueue.
+/// Kueue objects.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kueue {
     pub(crate) workloads: BTreeMap<Uid, Workload>,
     pub(crate) checks: BTreeMap<String, AdmissionCheck>,
     pub(crate) flavors: BTreeMap<String, ResourceFlavor>,
-    /// The reason that they cannot be read, if there is one.
+    /// The reason why they cannot be read, if any.
     pub(crate) fault: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The cluster as it was read. A plan depends on it alone.
+//! The state of the cluster as it was read. A plan depends on nothing else.
 
 mod group;
 mod index;
@@ -12,7 +12,7 @@ pub(crate) use kueue::{Kueue, quota};
 
 use crate::objects::{Job, Machine, Node, Object as _, Placement, Pod, Uid};
 
-/// The objects that were read, each kind completely.
+/// The objects that were read. Each kind is complete.
 #[derive(Debug, Default)]
 pub(crate) struct World {
     pub(crate) machines: BTreeMap<String, Machine>,
@@ -20,13 +20,13 @@ pub(crate) struct World {
     pub(crate) jobs: BTreeMap<Uid, Job>,
     pub(crate) pods: BTreeMap<Uid, Pod>,
     pub(crate) placements: BTreeMap<Uid, Placement>,
-    /// Start times of Jobs in seconds since 1970, as far as they are known, for forecasts.
+    /// Start times of Jobs in seconds since 1970, where known, for forecasts.
     pub(crate) start_times: HashMap<Uid, i64>,
     pub(crate) kueue: Kueue,
 }
 
 impl World {
-    /// Notes the start of the Jobs of a confirmed record.
+    /// Notes the start time of the Jobs in a confirmed record.
     pub(crate) fn note_start(&mut self, placement: &Placement) {
         if placement.status.confirmed {
             let jobs = placement.spec.jobs().iter();

@@ -1,4 +1,4 @@
-//! Writes for Kueue. Only our own check of a Workload is changed.
+//! Writes for Kueue. Only our own check on a Workload is changed.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{MERGE, WriteError, Writer, path, precondition, second};
 use crate::objects::{AdmissionCheck, ObjectRef, Workload};
 
 impl Writer {
-    /// Writes our check at its position in a Workload. Null members, and those of Kueue, stay
+    /// Writes our check at its position in a Workload. Null members and Kueue's own members stay
     /// unchanged.
     pub(super) async fn check(
         &self,

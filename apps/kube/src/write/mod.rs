@@ -18,16 +18,16 @@ use crate::objects::{
 };
 use crate::plan::{Action, Waiting};
 
-/// The reason that a change failed.
+/// The reason why a change failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WriteError {
     /// The object has changed or is gone; the next plan will see that.
     #[error("the object has changed")]
     Conflict,
-    /// The API server is overloaded or does not answer.
+    /// The API server is overloaded or does not respond.
     #[error("the API server is overloaded or unavailable")]
     Unavailable,
-    /// The API server rejects the change.
+    /// The API server rejected the change.
     #[error("{0}")]
     Rejected(String),
 }
@@ -118,7 +118,7 @@ impl Writer {
         self.send("PATCH", &path, MERGE, &body).await
     }
 
-    /// Publishes an event with the reason that a Job waits.
+    /// Publishes an event with the reason why a Job is waiting.
     pub(crate) async fn publish_event(
         &self,
         waiting: &Waiting,
@@ -145,7 +145,7 @@ impl Writer {
         self.send("POST", &path, "application/json", &body).await
     }
 
-    /// Takes or renews the Lease, in the version that was read.
+    /// Takes or renews the Lease in the version that was read.
     pub(crate) async fn hold(
         &self,
         seen: Option<&Lease>,
@@ -203,7 +203,7 @@ impl Writer {
             return Err(WriteError::Unavailable);
         };
         match sent {
-            // The answer does not matter: the watch has the result.
+            // The response does not matter: the watch delivers the result.
             Ok(_) | Err(kube::Error::SerdeError(_)) => Ok(()),
             Err(kube::Error::Api(status)) => Err(match (status.code, method) {
                 // A test of a JSON patch failed.
@@ -220,17 +220,17 @@ impl Writer {
     }
 }
 
-/// Returns the time as in conditions.
+/// Returns the time in the format used in conditions.
 fn second() -> String {
     k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Returns the time as in Leases.
+/// Returns the time in the format used in Leases.
 fn micro_time() -> String {
     k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string()
 }
 
-/// The time limit of a request; later the watch tells whether it was carried out.
+/// The time limit for a request; afterwards the watch shows whether it was carried out.
 const LIMIT: Duration = Duration::from_secs(10);
 
 const MERGE: &str = "application/merge-patch+json";
@@ -239,7 +239,7 @@ fn precondition(seen: &ObjectRef) -> Value {
     json!({ "uid": seen.uid, "resourceVersion": seen.version })
 }
 
-/// Checks a name in a path. Names of the API server have no other characters.
+/// Checks a name for use in a path. The API server's names contain no other characters.
 fn plain(name: &str) -> Result<&str, WriteError> {
     let right = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':');
     let is = !name.is_empty() && name != "." && name != ".." && name.bytes().all(right);

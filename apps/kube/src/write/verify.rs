@@ -1,4 +1,4 @@
-//! Reads objects again before a deletion because of their absence: a watch may lag.
+//! Checks that objects are really absent before a deletion based on that: a watch may lag.
 
 use kube::core::Resource as _;
 use serde::de::DeserializeOwned;

@@ -1,5 +1,5 @@
-//! The answers of the page and of `pavior kube why` are those of the table that every interface is
-//! asked.
+//! Checks that the answers on the page and of `pavior kube why` match the table of questions that
+//! every interface is asked.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;

@@ -1,12 +1,12 @@
-//! Copies of the program that act at once, each with watches that lag and a clock of its own. One
-//! that is killed loses what it knew and what it was about to write.
+//! Copies of the program that act at the same time, each with watches that lag and a clock of its
+//! own. A copy that is killed loses its state and its pending writes.
 
 use super::model::{KINDS, Model, View};
 use super::races::Draw;
 use crate::plan::{Action, Detail, Memory, plan};
 use crate::world::Index;
 
-/// Rounds until a change that was not written is decided anew.
+/// The number of rounds after which a pending change is discarded and decided again.
 const OLDEST: usize = 5;
 
 /// A copy.
@@ -19,18 +19,18 @@ pub(super) struct Copy {
     age: usize,
     /// The number of rounds until updates of each kind arrive.
     behind: [usize; KINDS],
-    /// True for each kind that was listed since its watch began.
+    /// True for each kind that has been listed since its watch began.
     listed: [bool; KINDS],
     /// True after every kind was read once.
     whole: bool,
-    /// By how much its clock is wrong, in seconds.
+    /// The error of its clock in seconds.
     wrong: i64,
-    /// Rounds until it runs.
+    /// The number of rounds until it runs.
     away: usize,
 }
 
 impl Copy {
-    /// News come, of each kind for itself.
+    /// Receives updates, independently for each kind.
     fn look(&mut self, model: &Model, draw: &mut Draw) {
         for kind in 0..KINDS {
             if self.behind[kind] > 0 {
@@ -54,7 +54,7 @@ impl Copy {
         self.behind = [(); KINDS].map(|()| draw.below(6));
     }
 
-    /// Decides.
+    /// Plans.
     fn think(&mut self, now: i64) {
         let now = now + self.wrong;
         let index = Index::of(&self.view.world);
@@ -63,7 +63,7 @@ impl Copy {
     }
 }
 
-/// All of them.
+/// All copies.
 pub(super) struct Copies {
     all: Vec<Copy>,
     /// The number of plans.
@@ -77,7 +77,7 @@ impl Copies {
         Copies { all: all.into(), plans: 0 }
     }
 
-    /// News come, if the API server is there.
+    /// Lets the running copies receive updates.
     pub(super) fn look(&mut self, model: &Model, draw: &mut Draw) {
         self.all.iter_mut().filter(|copy| copy.away == 0).for_each(|copy| copy.look(model, draw));
     }
@@ -98,7 +98,7 @@ impl Copies {
         }
     }
 
-    /// Writes actions of this round in any order, and leaves some for later.
+    /// Writes the actions due in this round in random order, and leaves some for later.
     pub(super) fn write(&mut self, draw: &mut Draw) -> Vec<Action> {
         let (mut left, mut written) = (Vec::new(), Vec::new());
         for copy in &self.all {

@@ -1,4 +1,4 @@
-//! When a waiting Job will probably start.
+//! Forecasts of when a waiting Job will start.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
@@ -24,8 +24,9 @@ fn says(model: &mut Model, job: &Uid, created: i64) {
     job.metadata.creation_timestamp = Some(at(created));
 }
 
-/// Creates a machine that one Job occupies, a Job that waits for it, and past Jobs of the whole
-/// machine: one arrived every eight seconds, and ran for half a minute of its ten.
+/// Creates a machine that one Job occupies, a Job that waits for it, and past Jobs that used the
+/// whole machine: one arrived every eight seconds, and ran for half a minute of its ten-minute
+/// limit.
 fn machine(past: i64) -> (Model, Uid) {
     let mut model = Model::new("mesh:4x2", &json!({}));
     let first = model.add_job("first", "4x2", &json!({}));
@@ -38,7 +39,7 @@ fn machine(past: i64) -> (Model, Uid) {
         placement.metadata.creation_timestamp = Some(at(NOW - 10));
     }
     for number in 0..past {
-        // The last of each three is a set of two.
+        // Every third one is a set of two.
         let jobs = if number % 3 == 2 {
             [0, 1].map(|part| model.add_job_of(&format!("s{number}"), part, "4x2", 4)).to_vec()
         } else {
@@ -109,7 +110,8 @@ fn what_is_deleted_is_remembered_and_counted_once() {
     assert_eq!(model.world.jobs[&second].name(), "second");
 }
 
-/// Checks that nothing starts behind a Job whose every 3x2 has a node of the second column.
+/// Checks that nothing starts behind a Job that cannot start because every 3x2 box contains a node
+/// of the second column.
 #[test]
 fn what_cannot_start_has_no_time() {
     for past in [0, 60] {

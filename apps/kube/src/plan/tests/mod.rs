@@ -1,5 +1,5 @@
-//! Plans against a model of a cluster: an API server that keeps versions, watches that lag, the
-//! controller of Jobs, a scheduler and nodes.
+//! Plans for a model of a cluster: an API server with object versions, watches that lag, the Job
+//! controller, a scheduler and nodes.
 
 mod answers;
 mod copies;

@@ -1,5 +1,5 @@
-//! A cluster in memory. Every change has a number; a copy of the program sees each kind up to some
-//! number, and what it does is refused if the object is not as it saw it.
+//! A cluster in memory. Every change has a number; each copy of the program sees each kind up to
+//! some number, and its writes are rejected if the object has changed since.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,7 +14,7 @@ use crate::objects::{
 use crate::plan::{Absence, Action};
 use crate::world::World;
 
-/// An object after a change; none if it was deleted.
+/// An object after a change; `None` if it was deleted.
 #[derive(Clone)]
 #[expect(clippy::large_enum_variant, reason = "few are made, and each is kept")]
 enum News {
@@ -53,29 +53,29 @@ pub(super) const KINDS: usize = 4;
 
 /// The cluster.
 pub(super) struct Model {
-    /// As it is.
+    /// The current state.
     pub(super) world: World,
     version: u64,
     next: u64,
     history: Vec<News>,
-    /// The number of changes that were forgotten before those of `history`.
+    /// The number of changes before `history` that were discarded.
     forgotten: usize,
-    /// The nodes that each Job's pods ended on, by rank.
+    /// The nodes on which each Job's pods ended, by rank.
     pub(super) ended: HashMap<Uid, BTreeMap<usize, String>>,
-    /// After how many seconds a Workload asks again for the quota that it gives back.
+    /// The number of seconds after which a Workload again requests the quota that it gave back.
     pub(super) again: HashMap<Uid, i64>,
 }
 
-/// The world of a copy.
+/// The world as seen by a copy.
 #[derive(Default)]
 pub(super) struct View {
     pub(super) world: World,
-    /// Up to where each kind was read.
+    /// The number of changes read for each kind.
     seen: [usize; KINDS],
 }
 
 impl View {
-    /// Sees more of a kind, at most so many changes of all kinds.
+    /// Reads more updates of a kind, by at most `most` changes of all kinds.
     pub(super) fn advance(&mut self, model: &Model, kind: usize, most: usize) {
         let to = self.seen[kind].saturating_add(most).min(model.changes());
         let (from, end) = (self.seen[kind] - model.forgotten, to - model.forgotten);
@@ -88,7 +88,7 @@ impl View {
         self.join(model);
     }
 
-    /// Reads a kind anew, from a list, as if it was never read: what came between is not seen.
+    /// Lists a kind again, as if it had never been read: changes in between are not seen.
     pub(super) fn list(&mut self, model: &Model, kind: usize) {
         let (own, all) = (&mut self.world, &model.world);
         match kind {
@@ -106,7 +106,7 @@ impl View {
         self.seen.iter().copied().min().unwrap_or(0)
     }
 
-    /// Takes what is read with every kind.
+    /// Copies the objects that are read together with every kind.
     fn join(&mut self, model: &Model) {
         self.world.machines = model.world.machines.clone();
         self.world.kueue = model.world.kueue.clone();
@@ -125,7 +125,7 @@ fn time(seconds: i64) -> Time {
 }
 
 impl Model {
-    /// Creates a machine of these sides, with nodes named by their coordinates.
+    /// Creates a machine with this grid, and nodes named by their coordinates.
     pub(super) fn new(grid: &str, spec: &Value) -> Model {
         let mut spec = spec.clone();
         spec["grid"] = json!(grid);
@@ -170,7 +170,7 @@ impl Model {
         self.forgotten + self.history.len()
     }
 
-    /// Forgets the changes that every view has read.
+    /// Discards the changes that every view has read.
     pub(super) fn forget(&mut self, read: usize) {
         let many = read.saturating_sub(self.forgotten);
         self.history.drain(..many);
@@ -221,7 +221,7 @@ impl Model {
         self.put_node(node);
     }
 
-    /// Makes a Job of a shape; its uid.
+    /// Creates a Job with a shape and returns its uid.
     pub(super) fn add_job(&mut self, name: &str, shape: &str, extra: &Value) -> Uid {
         self.add_job_in("default", name, shape, extra)
     }
@@ -252,7 +252,7 @@ impl Model {
         Uid(uid)
     }
 
-    /// Creates a Job of a set, with its number in it.
+    /// Creates a Job in a set, with its number.
     pub(super) fn add_job_of(&mut self, set: &str, number: u32, shape: &str, pods: u32) -> Uid {
         let uid = self.add_job(&format!("{set}-{number}"), shape, &json!({}));
         let mut job = self.world.jobs[&uid].clone();
@@ -296,14 +296,14 @@ impl Model {
         self.put_node(node);
     }
 
-    /// Gives a Job another template.
+    /// Replaces the template of a Job.
     pub(super) fn change_template(&mut self, uid: &Uid, template: Value) {
         let mut job = self.world.jobs[uid].clone();
         job.spec.template = serde_json::from_value(template).unwrap();
         self.put_job(job);
     }
 
-    /// Gives every pod one more gate.
+    /// Adds a gate to every pod.
     pub(super) fn gate_all(&mut self, gate: &str) {
         for uid in self.pods(|_| true) {
             let mut pod = self.world.pods[&uid].clone();
@@ -313,7 +313,7 @@ impl Model {
         }
     }
 
-    /// Deletes a Job in the background: its record goes, its pods end a while later.
+    /// Deletes a Job in the background: its record is removed, and its pods end after a while.
     pub(super) fn delete_job(&mut self, uid: &Uid) {
         self.note(News::Job(uid.clone(), None));
         let of = |one: &&Placement| one.spec.job_uid == *uid;
@@ -327,7 +327,7 @@ impl Model {
         }
     }
 
-    /// Deletes a pod; one that runs terminates for a while.
+    /// Deletes a pod; a running one terminates after a while.
     pub(super) fn delete_pod(&mut self, uid: &Uid) {
         let Some(mut pod) = self.world.pods.get(uid).cloned() else { return };
         if pod.node().is_none() {
@@ -337,7 +337,7 @@ impl Model {
         self.put_pod(pod);
     }
 
-    /// Returns the uids of pods with a property.
+    /// Returns the uids of the pods that satisfy a predicate.
     pub(super) fn pods(&self, is: impl Fn(&Pod) -> bool) -> Vec<Uid> {
         let found = self.world.pods.values().filter(|pod| is(pod));
         let mut uids: Vec<Uid> = found.map(Object::uid).collect();
@@ -345,7 +345,7 @@ impl Model {
         uids
     }
 
-    /// Creates missing pods with gates, as the controller of Jobs does.
+    /// Creates missing pods with gates, as the Job controller does.
     pub(super) fn make_pods(&mut self) {
         let mut of: HashMap<Uid, Vec<Uid>> = HashMap::new();
         for (uid, pod) in &self.world.pods {
@@ -428,7 +428,7 @@ impl Model {
         }
     }
 
-    /// Pods that are going are gone.
+    /// Removes the pods that are terminating.
     pub(super) fn end_going(&mut self) {
         for uid in self.pods(Object::is_terminating) {
             self.note(News::Pod(uid, None));
@@ -454,12 +454,12 @@ impl Model {
         self.put_job(job);
     }
 
-    /// Makes a change, or refuses it.
+    /// Carries out an action, or rejects it.
     pub(super) fn carry(&mut self, act: &Action) -> bool {
         match act {
             Action::Propose { job, placement } => {
                 let known = |one: &Placement| one.name() == job.uid.0;
-                // The garbage collector deletes what belongs to a Job that is gone.
+                // The garbage collector deletes objects that belong to a deleted Job.
                 if self.world.placements.values().any(known)
                     || !self.world.jobs.contains_key(&job.uid)
                 {
@@ -514,7 +514,7 @@ impl Model {
         }
     }
 
-    /// Writes on a Workload how our check stands.
+    /// Writes the state of our check to a Workload.
     fn check(&mut self, mut one: Workload, act: &Action) -> bool {
         let Action::Check { at, state, message, again_s, .. } = act else { return false };
         let check = &mut one.status.admission_checks[*at];

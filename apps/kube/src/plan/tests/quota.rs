@@ -1,4 +1,4 @@
-//! Beside Kueue: quota is Kueue's, places are ours.
+//! Plans in a cluster with Kueue, which assigns quota while we assign boxes.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,8 +10,8 @@ use crate::objects::{CONTROLLER, Job, Object as _, ObjectRef, PlacementSpec, Uid
 use crate::plan::{Action, Detail, Memory, Plan, plan};
 use crate::world::Index;
 
-/// A stand-in for Kueue: quota in the order of priority and creation, preemption, checks, and Jobs
-/// that are resumed and suspended.
+/// A stand-in for Kueue: it assigns quota by priority and creation time, preempts, handles checks,
+/// and resumes and suspends Jobs.
 pub(super) struct Kueue {
     quota: u32,
     /// Node labels of the flavor.
@@ -21,7 +21,7 @@ pub(super) struct Kueue {
     pub(super) preempts: bool,
     /// The time of a retry, until which Kueue 0.17 keeps the quota.
     until: RefCell<HashMap<Uid, i64>>,
-    /// The time of the latest eviction by a check, by which Workloads queue.
+    /// The time of the latest eviction by a check, by which Workloads are ordered in the queue.
     evicted: RefCell<HashMap<Uid, i64>>,
 }
 
@@ -68,7 +68,7 @@ impl Kueue {
         job
     }
 
-    /// Looks at every Workload once.
+    /// Processes every Workload once.
     pub(super) fn step(&self, model: &mut Model, now: i64) {
         let mut until = self.until.borrow_mut();
         let mut all: Vec<Workload> = model.world.kueue.workloads.values().cloned().collect();
@@ -136,7 +136,7 @@ impl Kueue {
     }
 }
 
-/// Writes which conditions hold.
+/// Sets the conditions that hold.
 fn set(model: &mut Model, one: &mut Workload, holds: &[&str]) {
     let conditions = holds.iter().map(|kind| json!({ "type": kind, "status": "True" }));
     let conditions: Vec<Value> = conditions.collect();
@@ -164,7 +164,7 @@ fn planned(model: &Model, memory: &mut Memory, now: i64) -> Plan {
     plan(&Index::of(&view.world), "m", memory, now, Detail::DAEMON).unwrap()
 }
 
-/// Runs all parts for a while, and returns the last plan.
+/// Runs all components for a while, and returns the last plan.
 fn go(model: &mut Model, kueue: &Kueue, memory: &mut Memory, from: i64, to: i64) -> Plan {
     let mut made = planned(model, memory, from);
     for now in from..to {
@@ -215,7 +215,7 @@ fn a_job_has_its_place_before_it_is_admitted() {
         assert!(model.carry(&made.actions[0]));
     }
     assert_eq!(check(&model, &job), ("Ready".into(), "its box is 2x2 at 0,0".into()));
-    // It is still suspended, and keeps its place.
+    // It is still suspended, and keeps its box.
     assert!(planned(&model, &mut memory, 0).actions.is_empty());
     go(&mut model, &kueue, &mut memory, 0, 6);
     assert_eq!(runs(&model, &job), 4);
@@ -290,7 +290,8 @@ fn who_gets_quota_of_another_flavor_gets_another_box_before_it_is_admitted() {
     for word in ["propose", "confirm", "check"] {
         assert_eq!(carried(&mut model), [word]);
     }
-    // Its quota was taken and given again, of another flavor, and no copy saw it without.
+    // Its quota was revoked and assigned again with another flavor, and no copy saw it without
+    // quota.
     let slow = json!({
         "metadata": { "name": "slow", "uid": "slow" },
         "spec": { "nodeLabels": { "pool": "slow" } },
@@ -321,7 +322,7 @@ fn a_job_that_kueue_places_itself_is_left_alone() {
     assert!(made.actions.is_empty() && made.waiting[0].is_stuck(), "{made:?}");
     assert!(made.waiting[0].why.contains("topology-aware"), "{made:?}");
     assert_eq!(asked(json!({ "metadata": {}, "spec": {} })).actions.len(), 1);
-    // By a gate of its pods: a queue turns it on unasked.
+    // Indicated by a gate on its pods: a queue may enable it by itself.
     let mut model = model(&json!({}));
     model.add_job("a", "2x2", &json!({}));
     model.make_pods();
@@ -386,7 +387,7 @@ fn a_proposal_that_is_withdrawn_does_not_make_patience_begin_anew() {
     go(&mut model, &kueue, &mut memory, 0, 10);
     let second = Kueue::submit(&mut model, "second", "2x2", 0);
     go(&mut model, &kueue, &mut memory, 10, 20);
-    // A copy that has not seen the record of the first proposes nodes of it.
+    // A copy that has not seen the first Job's record proposes some of its nodes.
     let job = ObjectRef::of(&model.world.jobs[&second]);
     let placement = PlacementSpec {
         machine: "m".into(),
@@ -429,7 +430,7 @@ fn a_job_that_is_preempted_when_a_pod_of_it_has_ended_is_placed_again() {
     go(&mut model, &kueue, &mut memory, 10, 30);
     assert_eq!((runs(&model, &low), runs(&model, &high)), (0, 8));
     end(&mut model, &high);
-    // Its quota is for 15 pods now, and its box has 16 nodes.
+    // Its quota is now for 15 pods, but its box has 16 nodes.
     go(&mut model, &kueue, &mut memory, 30, 50);
     assert_eq!(runs(&model, &low), 15, "{:?}", check(&model, &low));
 }
@@ -485,7 +486,7 @@ fn who_asks_for_no_box_is_let_go_and_who_is_of_no_machine_is_told_so() {
     };
     annotation(&mut model, &plain, "pavior.dev/shape", None);
     annotation(&mut model, &stray, "pavior.dev/machine", Some("none"));
-    // A JobSet, and a Job that was not read yet.
+    // A JobSet, and a Job that has not been read yet.
     let set = Kueue::submit(&mut model, "set", "2x2", 0);
     let unread = Kueue::submit(&mut model, "unread", "2x2", 0);
     for (job, kind) in [(&set, "JobSet"), (&unread, "Job")] {

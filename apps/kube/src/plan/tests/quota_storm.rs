@@ -1,4 +1,4 @@
-//! Hundreds of Jobs with quota of Kueue's beside Jobs without, and all that can happen, at once.
+//! Hundreds of Jobs with Kueue quota next to Jobs without, while everything that can go wrong does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,18 +10,18 @@ use super::quota::Kueue;
 use super::races::{Draw, check};
 use crate::objects::{Object as _, Uid, Workload};
 
-/// The nodes of a side.
+/// The side of the machine in nodes.
 const SIDE: usize = 8;
 /// The time that a Job may hold quota without a box, in seconds. A round is one second.
 const QUOTA: i64 = 30;
 /// The additional time for copies that lag, or lose their state when they are killed.
 const LAG: i64 = 60;
-/// Jobs that have not ended before no more come.
+/// The number of unfinished Jobs at which no more are added.
 const WAITING: usize = 30;
-/// Rounds after the last Job within which all end.
+/// The number of rounds after the last Job within which all must end.
 const PATIENCE: i64 = 2000;
-/// The frequency of each disturbance, in a thousand rounds: a node is cordoned, a node is deleted,
-/// a pod is deleted, a copy is killed, the API server is away.
+/// The frequency of each disturbance per thousand rounds: a node is cordoned, a node is deleted, a
+/// pod is deleted, a copy is killed, the API server is unavailable.
 const TROUBLES: [usize; 5] = [60, 40, 40, 20, 6];
 
 struct Storm {
@@ -31,17 +31,17 @@ struct Storm {
     draw: Draw,
     seed: u64,
     now: i64,
-    /// Rounds in which the API server was there, and for how many more it is away.
+    /// The number of rounds in which the API server was available, and for how many more it is not.
     up: i64,
     down: usize,
     arrived: usize,
-    /// The Jobs that have not ended.
+    /// The unfinished Jobs.
     open: BTreeSet<Uid>,
-    /// Since which round, of those, a Job holds quota without a place.
+    /// The value of `up` since which a Job has held quota without a box.
     holds: BTreeMap<Uid, i64>,
-    /// The nodes that are cordoned, or gone, and until when.
+    /// The nodes that are cordoned or deleted, and until when.
     hurt: BTreeMap<String, (i64, bool)>,
-    /// The Jobs that ended, each with when it is deleted.
+    /// The finished Jobs, each with the time of its deletion.
     kept: BTreeMap<Uid, i64>,
     counts: BTreeMap<&'static str, usize>,
 }
@@ -80,7 +80,7 @@ impl Storm {
         *self.counts.entry(what).or_default() += 1;
     }
 
-    /// Runs so many Jobs to their end.
+    /// Runs `jobs` Jobs until they end.
     fn run(&mut self, jobs: usize) {
         let mut last = self.now;
         while self.arrived < jobs || !self.open.is_empty() {
@@ -193,7 +193,7 @@ impl Storm {
         }
     }
 
-    /// Deletes ended Jobs with their Workloads a while later.
+    /// Deletes finished Jobs and their Workloads after a while.
     fn close(&mut self) {
         let over = |uid: &Uid| self.model.world.jobs[uid].is_finished();
         let ended: Vec<Uid> = self.open.iter().filter(|uid| over(uid)).cloned().collect();

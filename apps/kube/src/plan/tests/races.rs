@@ -1,4 +1,4 @@
-//! Several copies at once, each slow, with everything that disturbs a cluster.
+//! Several slow copies at the same time, with everything that can disturb a cluster.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,7 +9,7 @@ use crate::objects::{Object as _, Uid};
 use crate::plan::{Action, Detail, Memory, plan};
 use crate::world::Index;
 
-/// Numbers that look drawn: the same for the same seed.
+/// Pseudo-random numbers: the same for the same seed.
 pub(super) struct Draw(pub(super) u64);
 
 impl Draw {
@@ -27,7 +27,7 @@ struct Copy {
     memory: Memory,
     /// Actions that are not written yet.
     pending: Vec<Action>,
-    /// By how much its clock is wrong, in seconds.
+    /// The error of its clock in seconds.
     wrong: i64,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn check(model: &Model, seed: u64) {
     }
 }
 
-/// Returns whether the nodes of a complete Job or set are one box, in the order of the ranks.
+/// Returns whether the nodes of a complete Job or set form one box, in the order of the ranks.
 fn is_box(model: &Model, unit: &[Uid]) -> bool {
     let grid: pavior::Grid = "torus:4x4".parse().unwrap();
     let ended: Vec<&String> = unit.iter().flat_map(|job| model.ended[job].values()).collect();
@@ -113,8 +113,8 @@ fn disturb(model: &mut Model, draw: &mut Draw, copies: &mut [Copy], jobs: &mut V
             jobs.push(again);
         }
         _ => {
-            // A kill, or a watch that is compacted away: what it had decided is lost, and it reads
-            // everything anew.
+            // The copy is killed, or its watch is compacted: it loses its decisions and reads
+            // everything again.
             let at = draw.below(copies.len());
             copies[at] = Copy::fresh(model, copies[at].wrong);
         }
@@ -152,7 +152,7 @@ fn run(seed: u64) {
             0 | 1 => copies[at].view.advance(&model, draw.below(4), 1 + draw.below(40)),
             2 => think(&mut copies[at], now),
             3..=5 => {
-                // Changes under way are written in any order.
+                // Pending changes are written in random order.
                 let pending = &mut copies[at].pending;
                 if !pending.is_empty() {
                     let act = pending.swap_remove(draw.below(pending.len()));
@@ -177,7 +177,7 @@ fn run(seed: u64) {
     settle(&mut model, &mut copies[0], &jobs, seed);
 }
 
-/// Lets everything run without disturbance, and checks that every Job completes on a box.
+/// Runs everything without disturbance, and checks that every Job completes on a box.
 fn settle(model: &mut Model, copy: &mut Copy, jobs: &[Uid], seed: u64) {
     for x in 0..4 {
         for y in 0..4 {

@@ -1,4 +1,4 @@
-//! Plans for one thing at a time.
+//! Plans in simple situations.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ pub(super) fn planned_by(model: &Model, memory: &mut Memory) -> Plan {
     plan(&Index::of(&view.world), "m", memory, 10_000, Detail::DAEMON).unwrap()
 }
 
-/// Carries plans out until nothing changes.
+/// Carries out plans until nothing changes.
 pub(super) fn settle(model: &mut Model) -> Plan {
     settle_by(model, &mut Memory::default())
 }
@@ -150,8 +150,8 @@ fn a_namespace_over_its_limit_takes_turns_with_others() {
     let placed = |model: &Model, job: &Uid| {
         model.world.placements.values().any(|one| one.spec.job_uid == *job)
     };
-    // Of the crowded namespace one is let in that had waited since before, and one beside the place
-    // that is kept for the other; then it is the other's turn.
+    // The crowded namespace may start one Job that was waiting before, and one next to the place
+    // that is kept for the other namespace; then it is the other's turn.
     for (ends, placed_rows, other) in [(1, 4, false), (2, 5, false), (3, 5, false), (0, 5, true)] {
         for pod in model.pods(|pod| pod.owner().as_ref() == Some(&rows[ends])) {
             model.succeed(&pod);
@@ -169,7 +169,8 @@ fn a_cordon_alone_moves_nothing_that_runs() {
     settle(&mut model);
     model.cordon("n2-2", true);
     assert!(planned(&model).actions.is_empty());
-    // Its pod is evicted: its successor finds no node, and the whole Job waits for another place.
+    // The pod on it is evicted: its successor finds no node, and the whole Job waits for another
+    // place.
     let on = model.pods(|pod| pod.node() == Some("n2-2"));
     model.delete_pod(&on[0]);
     model.end_going();
@@ -198,7 +199,7 @@ fn a_record_that_lacks_a_node_keeps_others_from_the_rest_while_it_is_there() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     let jobs = ["a", "b"].map(|name| model.add_job(name, "2x1", &json!({})));
     model.make_pods();
-    // Of two copies that did not see each other's.
+    // Created by two copies that did not see each other's record.
     for (job, nodes) in jobs.iter().zip([["n0-0", "n1-0"], ["n1-0", "n2-0"]]) {
         let placement = PlacementSpec {
             machine: "m".into(),
@@ -212,12 +213,12 @@ fn a_record_that_lacks_a_node_keeps_others_from_the_rest_while_it_is_there() {
         assert!(model.carry(&Action::Propose { job, placement }));
     }
     assert_eq!(words(&planned(&model)), ["confirm", "withdraw"]);
-    // Another copy that has not seen this yet may still confirm the older one.
+    // Another copy that has not seen this yet may still confirm the older record.
     model.delete_node("n0-0");
     assert_eq!(words(&planned(&model)), ["withdraw", "withdraw"]);
 }
 
-/// Checks a copy whose watches of different kinds lag differently.
+/// Checks a copy whose watches for different kinds lag by different amounts.
 #[test]
 fn a_copy_that_has_not_read_everything_yet_deletes_nothing_that_is_right() {
     let mut model = Model::new("torus:4x4", &json!({}));
@@ -232,7 +233,7 @@ fn a_copy_that_has_not_read_everything_yet_deletes_nothing_that_is_right() {
         assert!(made.actions.iter().all(|act| act.word() == word && model.carry(act)), "{word}");
     }
     let [records, jobs] = &mut copies;
-    // Jobs and pods are known, the record is not; then the record is, and its Job is not.
+    // One copy has read the Jobs and pods but not the record, the other the record but not its Job.
     for kind in 0..2 {
         records.advance(&model, kind, usize::MAX);
     }
@@ -258,7 +259,7 @@ fn a_machine_of_slices_has_a_fault_and_its_jobs_are_left_alone() {
     let index = Index::of(&model.world);
     let fault = plan(&index, "m", &mut Memory::default(), 10_000, Detail::DAEMON).unwrap_err();
     assert!(fault.starts_with("kind: `slices`: the only kind is boxes"), "{fault}");
-    // `boxes` may be written.
+    // The kind `boxes` may be stated.
     let mut model = Model::new("torus:4x4", &json!({ "kind": "boxes" }));
     model.add_job("a", "2x2", &json!({}));
     assert_eq!(settle(&mut model).status.busy, 4);

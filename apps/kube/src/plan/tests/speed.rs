@@ -1,5 +1,5 @@
-//! Time and memory of a plan on a large machine with many placements, or with many waiting Jobs.
-//! The checks run small ones; `PAVIOR_SIZE=long` gives the measurement.
+//! The time and memory for a plan on a large machine with many placements or many waiting Jobs. The
+//! checks use small sizes; `PAVIOR_SIZE=long` runs the measurement.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::objects::{Job, Node, Object as _, Placement, Pod};
 use crate::plan::{Action, Detail, Memory, plan};
 use crate::world::{Index, World};
 
-/// Creates a world with so many running Jobs of 2x1x1, and one that waits.
+/// Creates a world with `running` Jobs of shape 2x1x1, and one that is waiting.
 fn world(side: u16, running: usize) -> World {
     let mut world = World::default();
     let spec = json!({
@@ -56,7 +56,7 @@ fn node(name: &str) -> Node {
     serde_json::from_value(node).unwrap()
 }
 
-/// Adds a Job of one of twenty namespaces and its two pods, with a record and nodes if it runs.
+/// Adds a Job in one of twenty namespaces and its two pods, with a record and nodes if it runs.
 fn add(world: &mut World, number: usize, nodes: &[String; 2], runs: bool) {
     let uid = format!("job{number:06}");
     let about = |name: &str, version: usize| {
@@ -108,7 +108,7 @@ fn add(world: &mut World, number: usize, nodes: &[String; 2], runs: bool) {
     world.jobs.insert(job.uid(), job);
 }
 
-/// Cordons all other nodes and adds so many waiting Jobs.
+/// Cordons all other nodes and adds `waiting` Jobs that wait.
 fn crowd(world: &mut World, running: usize, waiting: usize) {
     let held: HashSet<String> =
         world.placements.values().flat_map(|one| one.spec.nodes.clone()).collect();
@@ -123,14 +123,14 @@ fn crowd(world: &mut World, running: usize, waiting: usize) {
     }
 }
 
-/// Returns the processor time of this thread.
+/// Returns the processor time used by this thread.
 fn worked() -> Duration {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = told.split(' ').next().and_then(|first| first.parse().ok());
     Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
-/// Returns the shortest of several runs in processor time, and the result.
+/// Returns the shortest processor time of several runs, and the result.
 fn best<T>(times: usize, mut made: impl FnMut() -> T) -> (Duration, T) {
     let mut runs = (0..times).map(|_| {
         let began = worked();
@@ -183,7 +183,7 @@ fn many_jobs_wait_for_a_full_machine() {
     );
 }
 
-/// Returns the shortest time of a plan with so many blocked Jobs.
+/// Returns the shortest time for a plan with `waiting` blocked Jobs.
 fn waits(world: &mut World, running: usize, waiting: usize) -> Duration {
     crowd(world, running, waiting);
     let mut memory = Memory::default();
