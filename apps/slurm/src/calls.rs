@@ -18,22 +18,22 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::SlurmError;
 
-/// Bounds of a command.
+/// Limits on a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// The longest time. Slurm's own commands give up after some tens of seconds.
+    /// The time limit. Slurm's own commands give up after some tens of seconds.
     pub(crate) time: Duration,
-    /// The most that it may print, in bytes: some 400,000 jobs.
+    /// The maximum output in bytes, enough for about 400,000 jobs.
     pub(crate) output: u64,
 }
 
-/// The limits of every command.
+/// The limits for every command.
 pub(crate) const BOUNDS: Bounds = Bounds { time: Duration::from_mins(1), output: 256 << 20 };
 
-/// The most that is read of what a command says of its errors; the rest is thrown away.
+/// The maximum number of bytes read from a command's standard error; the rest is discarded.
 const COMPLAINTS: u64 = 256 << 10;
 
-/// Variables with which users change what Slurm's commands show, by their first letters.
+/// Prefixes of the variables with which users change the output of Slurm's commands.
 const CHANGERS: &[&str] = &[
     "SQUEUE_",
     "SINFO_",
@@ -45,7 +45,7 @@ const CHANGERS: &[&str] = &[
     "SLURM_YAML",
 ];
 
-/// Variables of the service manager's, which are for this process alone.
+/// Variables from the service manager, which are meant for this process only.
 const OWN: &[&str] = &["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"];
 
 /// A question. No arguments turn it into a change.
@@ -57,14 +57,14 @@ pub(crate) enum Question {
     Jobs,
     /// `scontrol show`: anything else.
     Show,
-    /// `sacctmgr show`: what slurmdbd keeps.
+    /// `sacctmgr show`: the contents of slurmdbd.
     Accounts,
-    /// `sbatch --test-only`: whether a job would be taken. Slurm queues nothing.
+    /// `sbatch --test-only`: tests whether a job would be accepted. Slurm queues nothing.
     Test,
 }
 
 impl Question {
-    /// Returns the program, and the word that makes it a question.
+    /// Returns the program, and the argument that makes it a question.
     fn command(self) -> (&'static str, Option<&'static str>) {
         match self {
             Question::Nodes => ("sinfo", None),
@@ -91,7 +91,7 @@ pub(crate) struct Operator {
 }
 
 impl Operator {
-    /// Takes it: for the daemon that places jobs, and for its removal.
+    /// Creates it, for the daemon that places jobs and for its removal.
     pub(crate) fn new() -> Operator {
         Operator { bounds: BOUNDS }
     }
@@ -126,10 +126,10 @@ pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// A command of Slurm's.
+/// A Slurm command.
 struct Process<'a> {
     program: &'static str,
-    /// Before the arguments.
+    /// The argument before the others.
     word: Option<&'static str>,
     arguments: &'a [&'a str],
     environment: &'a [(&'a str, &'a str)],
@@ -156,12 +156,12 @@ impl<'a> Call<'a> {
         Process { program, word, arguments, environment, input: String::new() }
     }
 
-    /// Runs it; it must succeed. Bytes of its answer that are no UTF-8 are replaced.
+    /// Runs it; it must succeed. Invalid UTF-8 in its output is replaced.
     pub(crate) fn answer(self, bounds: Bounds) -> Result<String, SlurmError> {
         self.process().answer(bounds)
     }
 
-    /// Runs it, however it ends.
+    /// Runs it, regardless of its exit status.
     pub(crate) fn run(self, bounds: Bounds) -> Result<Output, SlurmError> {
         self.process().run(bounds)
     }
@@ -172,7 +172,7 @@ impl<'a> Process<'a> {
         Process { program: "scontrol", word: None, arguments, environment: &[], input }
     }
 
-    /// Runs it; it must succeed. Bytes of its answer that are no UTF-8 are replaced.
+    /// Runs it; it must succeed. Invalid UTF-8 in its output is replaced.
     fn answer(self, bounds: Bounds) -> Result<String, SlurmError> {
         let command = self.program;
         let said = self.run(bounds)?;
@@ -184,7 +184,7 @@ impl<'a> Process<'a> {
         Err(SlurmError::Failed { command, message })
     }
 
-    /// Runs it, however it ends.
+    /// Runs it, regardless of its exit status.
     fn run(self, bounds: Bounds) -> Result<Output, SlurmError> {
         let command = self.program;
         let until = Instant::now() + bounds.time;
@@ -230,7 +230,7 @@ impl<'a> Process<'a> {
             .env("SLURM_TIME_FORMAT", "%s")
             .env("SLURM_BITSTR_LEN", "0")
             .envs(self.environment.iter().copied())
-            // Of its own group, so that what it starts can be ended with it.
+            // In its own process group, so that its children can be killed with it.
             .process_group(0)
             .stdin(if self.input.is_empty() { Stdio::null() } else { Stdio::piped() })
             .stdout(Stdio::piped())
@@ -244,7 +244,7 @@ enum Fault {
     Long,
 }
 
-/// Reads so many bytes in a thread of its own, and perhaps the rest to throw it away.
+/// Reads up to `most` bytes on a separate thread, and optionally discards the rest.
 fn read(mut from: impl Read + Send + 'static, most: u64, to_the_end: bool) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -263,7 +263,7 @@ fn whole(from: Option<Receiver<Vec<u8>>>, until: Instant) -> Option<Vec<u8>> {
     from.map_or(Some(Vec::new()), |from| from.recv_timeout(left).ok())
 }
 
-/// Waits until a process has ended whose output has ended already.
+/// Waits for the exit of a process whose output has ended already.
 fn ended(child: &mut Child, until: Instant) -> Option<ExitStatus> {
     loop {
         match child.try_wait() {
@@ -274,7 +274,7 @@ fn ended(child: &mut Child, until: Instant) -> Option<ExitStatus> {
     }
 }
 
-/// Ends a process and all that it started.
+/// Kills a process and its children.
 fn kill(child: &mut Child) {
     if let Some(group) = Pid::from_raw(child.id() as i32) {
         let _ = kill_process_group(group, Signal::KILL);
@@ -308,7 +308,7 @@ mod tests {
         assert!(matches!(hung, SlurmError::Hung { command: "sh", .. }), "{hung}");
         let pid = std::fs::read_to_string(file).unwrap();
         let status = format!("/proc/{}/stat", pid.trim());
-        // Gone, or a zombie until its new parent looks.
+        // The process is gone, or a zombie until its new parent reaps it.
         while std::fs::read_to_string(&status).is_ok_and(|text| !text.contains(") Z ")) {
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -318,7 +318,7 @@ mod tests {
     fn output_without_an_end_is_no_answer() {
         let long = shell("yes", 1 << 20, 60_000).unwrap_err();
         assert!(matches!(long, SlurmError::TooLong { mebibytes: 1, .. }), "{long}");
-        // Complaints may be long: they stop nothing.
+        // Long error output must not block anything.
         assert_eq!(shell("head -c 1000000 /dev/zero >&2; echo ok", 100, 60_000).unwrap(), "ok\n");
     }
 

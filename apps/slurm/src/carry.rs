@@ -1,10 +1,10 @@
-//! Carries changes out, by one `scontrol` that reads them on its standard input: 3 to 18 ms per
+//! Carries out changes with one `scontrol` that reads them from its standard input: 3 to 18 ms per
 //! change.
 //!
-//! Each change is a line or two, made of values that cannot contain a line break or another word.
-//! Quotation marks on that input would become part of a value, so no value with a space can be
-//! written there (22.05 to 26.05): sentences are arguments of a `scontrol` of their own. So is a
-//! change whose line a `scontrol` without readline would cut in two.
+//! Each change is a line or two, built from values that cannot contain a line break or another
+//! word. Quotation marks in that input would become part of a value, so no value with a space can
+//! be written there (22.05 to 26.05): sentences are passed as arguments to a separate `scontrol`,
+//! as is a change whose line would be split by a `scontrol` without readline.
 
 use pavior::text::shown;
 
@@ -19,10 +19,11 @@ pub(crate) mod lock;
 /// The note of a job whose gate is closed, as one word.
 const WAITS: &str = "pavior:waits";
 
-/// The most objections that are passed on.
+/// The maximum number of objections that are passed on.
 const MOST: usize = 64;
 
-/// The most bytes of a line on the standard input of `scontrol`, the line's end included.
+/// The maximum number of bytes in a line on the standard input of `scontrol`, including the line
+/// break.
 const LONGEST_LINE: usize = 4095;
 
 impl Change {
@@ -39,7 +40,7 @@ impl Change {
             }
             Change::Close { job, licences, wait_s, priority } => {
                 let start = wait_s.map_or(String::new(), |wait| format!(" StartTime=now+{wait}"));
-                // The box of the opening is its own no more.
+                // The box in the previous note no longer belongs to it.
                 let told = tell.field().map_or(String::new(), |field| format!(" {field}={WAITS}"));
                 let update =
                     format!("update JobId={job} ReqNodeList= Licenses={licences}{start}{told}");
@@ -63,7 +64,7 @@ impl Change {
         }
     }
 
-    /// Returns the arguments for a `scontrol` of its own.
+    /// Returns the arguments for a separate `scontrol`.
     fn arguments(&self, tell: NoteField) -> Option<Vec<String>> {
         match self {
             Change::Comment { job, comment } => {
@@ -80,8 +81,8 @@ impl Change {
     }
 }
 
-/// Carries changes out, in order, and tells at last; returns what Slurm objected to. Objections are
-/// expected (a job ended or started meanwhile): the next cycle reads what is.
+/// Carries out changes in order, and notes last; returns Slurm's objections. Objections are
+/// expected (a job ended or started meanwhile): the next cycle reads the actual state.
 pub(crate) fn carry_out(
     operator: &Operator,
     changes: &[Change],
@@ -132,7 +133,7 @@ mod tests {
         assert_eq!(open.lines(NoteField::Nowhere), format!("{line}\n"));
     }
 
-    /// 150 nodes with names of 13 letters, whose plain list is longer than a line.
+    /// Checks 150 nodes with names of 13 letters, whose uncompressed list is longer than a line.
     #[test]
     fn long_lists_of_nodes_are_compressed_or_arguments() {
         let opening = |pattern: &str, apart: usize| {

@@ -14,8 +14,8 @@ use serde::Deserialize;
 use crate::SlurmError;
 use crate::names::{NodeName, is_plain};
 
-/// The default name of the license that every job of the partition waits for, and of the
-/// reservation that keeps it.
+/// The default name of the license that every job in the partition waits for, and of the
+/// reservation that holds it.
 pub(crate) const LICENCE: &str = "pavior";
 
 /// The daemon's configuration.
@@ -25,34 +25,35 @@ pub struct Config {
     pub grid: Grid,
     /// The names of its nodes, by number.
     pub(crate) names: Vec<NodeName>,
-    /// The nodes of these names.
+    /// The nodes by name.
     pub(crate) nodes: HashMap<NodeName, NodeId>,
-    /// The partitions whose jobs are placed: all of this machine's nodes.
+    /// The partitions whose jobs are placed: they must contain all of this machine's nodes.
     pub partitions: Vec<String>,
-    /// The same as Slurm's commands take them: with commas between them.
+    /// The partitions in the form that Slurm's commands take: separated by commas.
     pub(crate) partition: String,
-    /// The license that every job of theirs waits for, and the reservation that keeps it.
+    /// The name of the license that each of their jobs waits for, and of the reservation that holds
+    /// it.
     pub licence: String,
-    /// The field of a job for notes to its user.
+    /// The job field for notes to the user.
     pub(crate) tell: NoteField,
     /// The strategy that places them.
     pub strategy: Selection,
     /// The order in which waiting jobs may start.
     pub(crate) order: Order,
-    /// The scheduler that chooses the next one: `fcfs`, `scan-all` or `easy`.
+    /// The scheduler that chooses the next job: `fcfs`, `scan-all` or `easy`.
     pub scheduler: pavior::scheduling::Selection,
-    /// Between two cycles, in milliseconds.
+    /// The time between two cycles, in milliseconds.
     pub poll_ms: u64,
     /// The time that an opened job may take to start, in seconds.
     pub patience_s: u64,
-    /// The time for which a closed gate stays closed, in seconds; also the time from a requeue to a
-    /// start.
+    /// The time for which a closed gate stays closed, in seconds; also the time between a requeue
+    /// and a start.
     pub cooldown_s: u64,
     /// The address of the metrics, if they are served.
     pub metrics: Option<String>,
     /// A file whose lock decides which of several daemons acts, if there are several.
     pub lock: Option<PathBuf>,
-    /// The shapes of which the metrics say how many boxes can be placed side by side.
+    /// The shapes for which the metrics count the boxes that can be placed at the same time.
     pub(crate) slots: Vec<Sides>,
 }
 
@@ -80,21 +81,21 @@ struct Document {
     slots: Vec<String>,
 }
 
-/// The field of a job that says why it waits and where it runs.
+/// The job field that says why a job is waiting and where it runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NoteField {
-    /// Only operators write it.
+    /// Only operators can write it.
     #[default]
     AdminComment,
-    /// From 23.02 on.
+    /// Since 23.02.
     Extra,
     #[serde(rename = "none")]
     Nowhere,
 }
 
 impl NoteField {
-    /// As `scontrol` calls it.
+    /// Returns the name that `scontrol` uses.
     pub(crate) fn field(self) -> Option<&'static str> {
         match self {
             NoteField::AdminComment => Some("AdminComment"),
@@ -108,16 +109,16 @@ impl NoteField {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Order {
-    /// The first, always.
+    /// Always the first.
     Strict,
-    /// Any that fits.
+    /// Any job that fits.
     Fit,
     /// Others only if they do not delay the first.
     #[default]
     Easy,
 }
 
-/// The names of nodes as they are written.
+/// The names of nodes as written in the file.
 #[derive(Deserialize)]
 #[serde(
     untagged,
@@ -126,20 +127,20 @@ pub(crate) enum Order {
 pub(crate) enum Nodes {
     /// A pattern, or a list of names.
     Text(String),
-    /// Lists of names, one after another.
+    /// Lists of names, which are concatenated.
     Lists(Vec<String>),
     /// The coordinates of each name.
     Table(BTreeMap<String, Vec<u16>>),
 }
 
-/// The longest file, in bytes; one without an end is not read for ever.
+/// The maximum file size in bytes, so that an endless file is not read forever.
 const LONGEST: u64 = 16 << 20;
 
 impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, or says what cannot be.
+    /// If it cannot be read, or its contents are invalid.
     pub fn read(path: &Path) -> Result<Config, SlurmError> {
         let error =
             |reason: String| SlurmError::Config(message(&format!("{}: {reason}", path.display())));
@@ -153,10 +154,10 @@ impl Config {
         Config::parse(&text).map_err(error)
     }
 
-    /// Reads a text.
+    /// Parses a text.
     ///
     /// # Errors
-    /// A sentence that names the key at fault.
+    /// If it is invalid, with a sentence that names the key.
     pub fn parse(text: &str) -> Result<Config, String> {
         let written: Document = toml::from_str(text).map_err(|error| error.to_string())?;
         let grid: Grid = written.machine.parse().map_err(|error: pavior::BadName| {
@@ -177,7 +178,7 @@ impl Config {
         let scheduler = match written.order {
             Order::Strict => "fcfs",
             Order::Fit => "scan-all",
-            // Users may say too little.
+            // Users may underestimate.
             Order::Easy => "easy:promise=holds",
         };
         let scheduler = scheduler.parse().map_err(|error: pavior::BadName| error.reason)?;
@@ -226,7 +227,7 @@ impl Config {
     }
 }
 
-/// The most shapes whose slots are counted in a cycle.
+/// The maximum number of shapes whose slots are counted in a cycle.
 const SHAPES: usize = 16;
 
 /// Reads the shapes whose slots are counted.
@@ -242,8 +243,8 @@ fn slots(written: &[String], grid: &Grid) -> Result<Vec<Sides>, String> {
     written.iter().map(one).collect()
 }
 
-/// Returns true if a strategy grants each small shape of a machine as one box of its sides, turned
-/// or not.
+/// Returns true if a strategy grants each small shape on a machine as one box with its sides,
+/// turned or not.
 fn gives_boxes(strategy: &Selection, grid: &Grid) -> bool {
     const LARGEST: u16 = 5;
     let claim = Claim::of(strategy);
@@ -356,7 +357,7 @@ mod tests {
             ("\"n{:02}\"", "{ a = [0, 0], b = [9, 9] }", "nodes.b"),
             ("\"n{:02}\"", "{ a = [0, 0] }", "no name for"),
             ("\"mesh\"", "\"a b\"", "partition"),
-            // Both would be options of Slurm's commands.
+            // Both would be options to Slurm's commands.
             ("\"mesh\"", "\"-a\"", "partition"),
             ("n{:02}", "-n{:02}", "not a name"),
             ("n{:02}", "n\\n{:02}", "not a name"),
@@ -388,7 +389,7 @@ mod tests {
         assert_eq!(config.tell, NoteField::Nowhere);
     }
 
-    /// Checks strategies of each kind, by their claims.
+    /// Checks strategies of each kind by their claims.
     #[test]
     fn strategies_that_do_not_give_boxes_are_refused() {
         let refused = |name: &str| Config::parse(&format!("{GOOD}strategy = \"{name}\"\n")).err();

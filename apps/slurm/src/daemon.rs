@@ -1,4 +1,4 @@
-//! The loop.
+//! The main loop of the daemon.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,29 +35,28 @@ use troubles::{Trouble, Troubles};
 /// Options of the daemon.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DaemonOptions {
-    /// Only says what one cycle would do, and ends.
+    /// True to only report what one cycle would do, and exit.
     pub dry_run: bool,
-    /// Ends after one cycle.
+    /// True to exit after one cycle.
     pub once: bool,
 }
 
-/// A reservation that ends sooner than this is renewed, in seconds.
+/// The remaining time, in seconds, below which the reservation is renewed.
 const RENEW: u64 = 30 * 86_400;
-/// Between two looks at the gate, in seconds, and between two at one that is not as it should be.
+/// The time between two checks of the gate, in seconds, and between two checks while it is faulty.
 const LOOK: u64 = 3600;
 const LOOK_AGAIN: u64 = 60;
-/// Between two looks at the site's configuration, in seconds.
+/// The time between two readings of the site's configuration, in seconds.
 const SITE_LOOK: u64 = 60;
 /// The additional time if slurmdbd does not answer.
 const SITE_AGAIN: u64 = 240;
 
-/// Places jobs until it is told to end (SIGTERM or SIGINT). SIGHUP has it read its configuration
-/// from `path` again.
+/// Places jobs until SIGTERM or SIGINT. On SIGHUP it reads its configuration from `path` again.
 ///
 /// # Errors
-/// If the configuration is wrong or of another Slurm, the daemon has no rights, or metrics cannot
-/// be served. While Slurm does not answer, cycles are skipped; if there is to be only one, that is
-/// an error.
+/// If the configuration is wrong or does not match the Slurm cluster, the daemon has insufficient
+/// rights, or metrics cannot be served. While Slurm does not answer, cycles are skipped; if only
+/// one cycle was requested, that is an error.
 pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let metrics = Arc::new(Metrics::new());
@@ -112,7 +111,7 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
 
 struct Daemon {
     config: Config,
-    /// None in a dry run, which changes nothing.
+    /// `None` in a dry run, which changes nothing.
     operator: Option<Operator>,
     lock: Lock,
     shaper: Shaper,
@@ -121,11 +120,11 @@ struct Daemon {
     site: Site,
     site_looked: u64,
     reader: Reader,
-    /// The partitions that were said to have nodes of the machine, and no gate.
+    /// The reported partitions that have nodes of the machine but no gate.
     ungated: Vec<String>,
-    /// Whether the first look was taken.
+    /// True after the initial check.
     fit: bool,
-    /// When the gate is looked at next.
+    /// The time of the next check of the gate.
     look_at: u64,
     troubles: Troubles,
     manager: Manager,
@@ -137,7 +136,7 @@ impl Daemon {
         log(now(), "info", event, json!({ "machine": machine, "partition": partition }));
     }
 
-    /// Reads the configuration again. One that is wrong changes nothing.
+    /// Reads the configuration again. An invalid one changes nothing.
     fn read_again(&mut self, path: &Path) {
         Manager::reloading();
         let read = Config::read(path).and_then(|config| {
@@ -152,7 +151,7 @@ impl Daemon {
                     log(now(), "warn", "configuration", more);
                 }
                 (self.shaper, self.config) = (shaper, config);
-                // The gate and the reservation may have other names.
+                // The names of the gate and the reservation may have changed.
                 (self.site_looked, self.look_at) = (0, 0);
                 self.say_what_is_served("configuration read again");
             }
@@ -164,8 +163,8 @@ impl Daemon {
         Manager::ready();
     }
 
-    /// Returns true if this daemon acts, out of several. A dry run needs no lock, since it changes
-    /// nothing.
+    /// Returns true if this daemon is the one of several that acts. A dry run needs no lock, since
+    /// it changes nothing.
     fn is_its_turn(&mut self) -> bool {
         let lock = self.config.lock.as_ref().filter(|_| self.operator.is_some());
         let taken = self.lock.take(lock);
@@ -200,7 +199,7 @@ impl Daemon {
         outcome.map(drop)
     }
 
-    /// Says which records cannot be read, and which nodes are held twice.
+    /// Reports unreadable records, and nodes that are held twice.
     fn complain(&mut self, ledger: &Ledger, decision: &Decision) {
         self.troubles.log_unreadable(ledger);
         let line = || {
@@ -270,7 +269,7 @@ impl Daemon {
         ))
     }
 
-    /// Reads the site's configuration again, now and then.
+    /// Reads the site's configuration again if that is due.
     fn look_at_site(&mut self, time: u64) -> Result<(), SlurmError> {
         if time < self.site_looked + SITE_LOOK {
             return Ok(());
@@ -278,7 +277,7 @@ impl Daemon {
         self.site = Site::read(Some(&self.site))?;
         self.site_looked = time;
         if let Some(error) = &self.site.unknown {
-            // To ask slurmdbd that is away may take seconds.
+            // Waiting for an unavailable slurmdbd may take seconds.
             self.site_looked = time + SITE_AGAIN;
             log(time, "warn", "QOS cannot be read", json!({ "error": error }));
         }
@@ -309,8 +308,8 @@ impl Daemon {
         metrics.nodes(&self.config, &decision.free, decision.failed);
     }
 
-    /// Says where slurmctld has not loaded the gate of this program and configuration, or where
-    /// that is not known: administrators may change this file next to slurm.conf.
+    /// Reports if slurmctld has not loaded the gate of this program and configuration, or if that
+    /// is unknown: administrators may change the gate file, which is next to slurm.conf.
     fn look_at_gate(&mut self, time: u64) {
         let fault = match loaded_gate(&self.config) {
             Ok(gate) => gate.fault(&self.config),
@@ -322,8 +321,8 @@ impl Daemon {
         self.troubles.log(Trouble::Gate, line);
     }
 
-    /// Sees to it that the license is reserved for root for a while yet. Without that every job
-    /// would start by itself.
+    /// Ensures that the license stays reserved for root for some time. Without that every job would
+    /// start by itself.
     fn keep_reservation(&self, ledger: &Ledger, time: u64) -> Result<(), SlurmError> {
         let licence = &self.config.licence;
         let mut kept = ledger.reservations.iter().filter(|other| other.keeps(licence));

@@ -7,16 +7,16 @@ use thiserror::Error;
 /// An error of the daemon or of a command.
 #[derive(Debug, Error)]
 pub enum SlurmError {
-    /// The configuration cannot be used; the text says where and why.
+    /// The configuration cannot be used; the text gives the location and the reason.
     #[error("{0}")]
     Config(String),
-    /// Slurm is another one than the configuration says, or this user has no rights there.
+    /// The Slurm cluster does not match the configuration, or this user lacks rights there.
     #[error("{0}")]
     Unfit(String),
     /// Slurm lacks something that only an administrator can add; the text names the line.
     #[error("{0}")]
     Missing(String),
-    /// A command of Slurm cannot be started.
+    /// A Slurm command cannot be started.
     #[error("cannot run {command}: {error}")]
     Command {
         /// Its name.
@@ -24,7 +24,7 @@ pub enum SlurmError {
         /// The system's error.
         error: io::Error,
     },
-    /// A command of Slurm failed.
+    /// A Slurm command failed.
     #[error("{command} failed: {message}")]
     Failed {
         /// Its name.
@@ -32,7 +32,7 @@ pub enum SlurmError {
         /// Its message.
         message: String,
     },
-    /// A command of Slurm printed something unexpected.
+    /// A Slurm command printed something unexpected.
     #[error("the output of {command} cannot be read: {fault}")]
     Unreadable {
         /// Its name.
@@ -40,7 +40,7 @@ pub enum SlurmError {
         /// The fault; never text from the output.
         fault: &'static str,
     },
-    /// A command of Slurm did not end.
+    /// A Slurm command did not finish.
     #[error("{command} did not answer within {seconds} s and was killed")]
     Hung {
         /// Its name.
@@ -48,7 +48,7 @@ pub enum SlurmError {
         /// The time limit.
         seconds: u64,
     },
-    /// A command of Slurm printed without end.
+    /// A Slurm command printed too much.
     #[error("{command} printed more than {mebibytes} MiB and was killed")]
     TooLong {
         /// Its name.
@@ -56,10 +56,10 @@ pub enum SlurmError {
         /// The limit on its output.
         mebibytes: u64,
     },
-    /// There is no such job among the active ones of the partition. The text is harmless.
+    /// There is no such active job in the partition. The text is harmless.
     #[error("job {0} is not an active job of the partition")]
     UnknownJob(String),
-    /// A file cannot be read or written, or an address not be bound.
+    /// A file cannot be read or written, or an address cannot be bound.
     #[error("{what}: {error}")]
     Io {
         /// The file or address.

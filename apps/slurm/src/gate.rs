@@ -1,8 +1,8 @@
 //! The gate: the part of `pavior slurm` that runs in slurmctld, as Lua.
 //!
-//! Each machine has a module, which job_submit.lua calls. Both are sealed: the first line of a
-//! file has the checksum of its text. So edited files and files of others are recognized, and
-//! `pavior slurm check` can ask which gate slurmctld has loaded.
+//! Each machine has a module, which job_submit.lua calls. Both are sealed: the first line of a file
+//! has the checksum of its text. This makes it possible to recognize edited files and other
+//! people's files, and `pavior slurm check` can ask which gate slurmctld has loaded.
 
 use std::path::Path;
 
@@ -18,9 +18,9 @@ const JOB_SUBMIT: &str = include_str!("gate/job_submit.lua");
 
 /// The placeholder for the checksum of a text while it is computed.
 const PLACE: &str = "@CHECKSUM@";
-/// The beginning of a job_submit.lua of the first versions, which had no modules.
+/// The beginning of a job_submit.lua written by the first versions, which had no modules.
 pub(crate) const OLDER: &str = "-- Written by `pavior slurm install` for ";
-/// The script that lets every job pass. Slurm needs both functions.
+/// The script that lets every job pass. Slurm requires both functions.
 const PASSING: &str = "-- Written by pavior slurm install, checksum @CHECKSUM@.\n\
     function slurm_job_submit() return slurm.SUCCESS end\n\
     function slurm_job_modify() return slurm.SUCCESS end\n\
@@ -61,7 +61,7 @@ pub(crate) fn job_submit(modules: &[String]) -> String {
     sealed(&JOB_SUBMIT.replace("@MODULES@", &quoted.join(", ")))
 }
 
-/// Returns the modules that a job_submit.lua of ours calls.
+/// Returns the modules that one of our job_submit.lua files calls.
 pub(crate) fn modules(job_submit: &str) -> Vec<String> {
     let list = job_submit.split_once("ipairs({").and_then(|(_, rest)| rest.split_once("})"));
     let names = list.map_or("", |(list, _)| list).split(',');
@@ -69,7 +69,7 @@ pub(crate) fn modules(job_submit: &str) -> Vec<String> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
-/// Puts the checksum of a text into its first line.
+/// Inserts the checksum of a text into its first line.
 pub(crate) fn sealed(text: &str) -> String {
     text.replace(PLACE, &Checksum::of(text.as_bytes()).to_string())
 }

@@ -1,14 +1,14 @@
 //! The ledger: nodes and active jobs of the partition, as Slurm reports them.
 //!
-//! `squeue -o` takes some 40 ms with 1,500 jobs, `--json` many times that. Nodes are read before
-//! jobs: otherwise a node that has just been given away could look free. The nodes of a job that
-//! ends in between are read once more. Without that they would count as those of another
-//! partition, whose end is unknown, and a large box that needs them would have no reservation in
+//! `squeue -o` takes about 40 ms with 1,500 jobs, `--json` many times as long. Nodes are read
+//! before jobs: otherwise a node that has just been allocated could look free. The nodes of a job
+//! that ends in between are read once more. Otherwise they would count as nodes of another
+//! partition with an unknown end time, and a large box that needs them would have no reservation in
 //! this cycle.
 //!
-//! A record that cannot be read affects no other record. A node whose line cannot be read is
-//! unavailable. The nodes of a job whose record cannot be read are free only if Slurm says so
-//! after the jobs were read.
+//! An unreadable record affects no other record. A node with an unreadable line is unavailable. The
+//! nodes of a job with an unreadable record are free only if Slurm says so after the jobs were
+//! read.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -36,13 +36,13 @@ use reservations::Reservation;
 pub(crate) struct Ledger {
     pub(crate) nodes: Vec<SlurmNode>,
     pub(crate) jobs: Vec<SlurmJob>,
-    /// Records that are not readable, or only in part.
+    /// Records that cannot be read, or only partially.
     pub(crate) unreadable: Vec<Unreadable>,
     pub(crate) reservations: Vec<Reservation>,
 }
 
 impl Ledger {
-    /// Asks Slurm.
+    /// Reads the ledger from Slurm.
     pub(crate) fn read(config: &Config) -> Result<Ledger, SlurmError> {
         let partition = config.partition.as_str();
         let reservations = reservations::read(&capture(Question::Show, &["reservation", "-o"])?);
@@ -67,8 +67,8 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Finds the job that a text names. An array stands for its first task, of those that wait if
-    /// any do, and a line about the array is returned with it; else that is empty.
+    /// Finds the job that a text names. An array is represented by its first task, preferably a
+    /// waiting one, and the returned text says so; for other jobs it is empty.
     pub(crate) fn find(&self, text: &str) -> Option<(JobName, String)> {
         let is_known = |name: &JobName| {
             let unreadable = || self.unreadable.iter().any(|record| record.job == Some(*name));
@@ -118,8 +118,9 @@ impl Ledger {
     }
 
     /// Returns the nodes that are taken, but not held or claimed by any job that was read. Nodes
-    /// that an ending job has given back are still among those that it asked for. If a record that
-    /// may hold nodes cannot be read, every node counts as taken: it may be that job's.
+    /// that an ending job has released are still among those that it requested. If there is an
+    /// unreadable record that may hold nodes, every node counts as taken, since it may be that
+    /// job's.
     fn ownerless(&self) -> HashSet<NodeName> {
         let held: HashSet<&NodeName> = self.jobs.iter().flat_map(SlurmJob::owned).collect();
         let all = self.unreadable.iter().any(Unreadable::may_hold_nodes);
@@ -127,7 +128,7 @@ impl Ledger {
         taken.map(|node| &node.name).filter(|name| !held.contains(name)).cloned().collect()
     }
 
-    /// Takes the later conditions of the ownerless nodes.
+    /// Updates the conditions of the ownerless nodes with later ones.
     fn read_again(&mut self, later: Vec<SlurmNode>) {
         let ownerless = self.ownerless();
         let later: HashMap<NodeName, Condition> =
@@ -143,7 +144,7 @@ mod tests {
     use super::nodes::tests::{line, lines};
     use super::*;
 
-    /// Returns a job that runs on a node.
+    /// Returns a job that is running on a node.
     fn runs(node: &str) -> SlurmJob {
         let held = vec![node.parse().unwrap()];
         SlurmJob { phase: Phase::Running, held, ..SlurmJob::waiting("7", 1) }
@@ -178,8 +179,8 @@ mod tests {
         assert_eq!(["5", "7_9", "6_[1]", "x"].map(found), [const { None }; 4]);
     }
 
-    /// Reads a job whose gate was open: it asked for its nodes by name. All but one are back when
-    /// the jobs are read, and were taken when the nodes were.
+    /// Reads a job whose gate was open: it requested its nodes by name. All but one have been
+    /// released when the jobs are read, but were taken when the nodes were read.
     #[test]
     fn nodes_that_an_ending_job_has_given_back_are_read_again() {
         let names = |text: &str| crate::names::hosts::expand(text).unwrap();
@@ -206,8 +207,8 @@ mod tests {
         let mut ledger =
             Ledger { nodes: nodes_before, jobs: vec![runs("n0")], ..Ledger::default() };
         assert_eq!(ledger.ownerless(), HashSet::from(["n1".parse().unwrap()]));
-        // What is later said of the others comes after the jobs that were read, and is not
-        // believed.
+        // Later conditions of the other nodes are newer than the jobs that were read, and are
+        // ignored.
         ledger.read_again(nodes(["idle", "idle", "allocated"]));
         let conditions: Vec<Condition> = ledger.nodes.iter().map(|node| node.condition).collect();
         assert_eq!(conditions, [Condition::Taken, Condition::Idle, Condition::Idle]);
@@ -223,7 +224,7 @@ mod tests {
             unreadable: vec![bad],
             ..Ledger::default()
         };
-        // The job that cannot be read has started on n1. Nothing is said of n4 any more.
+        // The unreadable job has started on n1. The new output does not mention n4.
         ledger.read_again(nodes("n0|idle\nn1|allocated\nn2|idle\nn3|idle\n"));
         let conditions: Vec<Condition> = ledger.nodes.iter().map(|node| node.condition).collect();
         let expected = [

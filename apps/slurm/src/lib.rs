@@ -1,24 +1,25 @@
 //! `pavior slurm`: boxes of nodes for the jobs of an unmodified Slurm cluster.
 //!
-//! Users keep talking to Slurm, and Slurm is the only ledger: the daemon keeps nothing on disk.
-//! Every job of its partition needs the license `pavior`, which is reserved for root, so no job
-//! starts by itself. In each cycle the daemon
+//! Users keep using Slurm, and Slurm is the only ledger: the daemon stores nothing on disk. Every
+//! job in its partition needs the license `pavior`, which is reserved for root, so no job starts by
+//! itself. In each cycle the daemon
 //!
 //! 1. reads nodes and jobs (`ledger`),
-//! 2. makes a machine of them, lets the project's own scheduler choose among the waiting jobs in
+//! 2. builds a machine from them, lets the project's own scheduler choose among the waiting jobs in
 //!    Slurm's order, and decides which gates to open or close (`plan`),
 //! 3. sends these changes to Slurm (`carry`). To open a gate, one update names exactly the nodes of
 //!    the job and removes the license.
 //!
-//! Closing a gate is one update as well, and Slurm refuses it as a whole if the job has started: a
-//! compare-and-swap. So the daemon can be killed between any two steps.
+//! Closing a gate is also one update, and Slurm refuses it as a whole if the job has started: a
+//! compare-and-swap. Therefore the daemon can be killed between any two steps.
 //!
-//! Slurm's output contains text of users, and the daemon acts on it as root. So records carry a
-//! mark that nobody can guess (`ledger::records`), a record that cannot be read affects no other
-//! record, and everything that is written to `scontrol` is made of values with a grammar (`names`).
+//! Slurm's output contains text written by users, and the daemon acts on it as root. Therefore
+//! records carry a mark that no one can guess (`ledger::records`), an unreadable record affects no
+//! other record, and everything that is written to `scontrol` consists of values with a grammar
+//! (`names`).
 //!
 //! `show` answers questions about jobs and serves the page, `gate` is the part that runs in
-//! slurmctld, and `setup` installs, checks and removes it all.
+//! slurmctld, and `setup` installs, checks and removes all of it.
 
 mod calls;
 mod carry;

@@ -9,7 +9,7 @@ use std::str::FromStr;
 pub(crate) mod hosts;
 pub(crate) mod patterns;
 
-/// The name of a job: `7`, or `7_3` for a task of an array.
+/// The name of a job: `7`, or `7_3` for an array task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct JobName {
     number: u32,
@@ -17,13 +17,13 @@ pub(crate) struct JobName {
 }
 
 impl JobName {
-    /// Returns the number of the array, for a task of an array.
+    /// Returns the number of the array, for an array task.
     pub(crate) fn array(self) -> Option<u32> {
         self.task.map(|_| self.number)
     }
 }
 
-/// Text that is no name of its kind.
+/// Text that is not a valid name of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoName;
 
@@ -50,14 +50,15 @@ impl Display for JobName {
     }
 }
 
-/// Reads digits alone: `parse` would accept a sign as well.
+/// Parses digits only: `parse` would also accept a sign.
 pub(crate) fn number<T: FromStr>(text: &str) -> Option<T> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if digits { text.parse().ok() } else { None }
 }
 
 /// Returns true if text is one of Slurm's other identifiers: `7+1`, a component of a heterogeneous
-/// job, or `7_[1-5%2]`, several tasks in one record. `scontrol` could not change such a job by it.
+/// job, or `7_[1-5%2]`, several tasks in one record. `scontrol` could not change such a job by this
+/// name.
 pub(crate) fn is_several(text: &str) -> bool {
     let is_number = |text: &str| number::<u32>(text).is_some();
     let in_brackets = |text: &str| {
@@ -78,10 +79,10 @@ pub(crate) fn array_of(text: &str) -> Option<u32> {
     number(whole.unwrap_or(text))
 }
 
-/// The longest name of a node: twice what Slurm takes.
+/// The maximum length of a node name: twice what Slurm accepts.
 const LONGEST_NAME: usize = 128;
 
-/// The name of a node: letters, digits, `-`, `_` and `.`, of which the first is no punctuation.
+/// The name of a node: letters, digits, `-`, `_` and `.`, not beginning with punctuation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeName(String);
 
@@ -108,15 +109,14 @@ impl Display for NodeName {
     }
 }
 
-/// Returns true if text can be the name of a node or partition, and cannot be an option of a
-/// command.
+/// Returns true if text can be the name of a node or partition, and cannot be a command option.
 pub(crate) fn is_plain(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     text.bytes().all(plain)
         && text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())
 }
 
-/// The licenses that a job asks for, each `NAME`, `NAME:COUNT` or `NAME@SERVER:COUNT`.
+/// The licenses that a job requests, each `NAME`, `NAME:COUNT` or `NAME@SERVER:COUNT`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Licences(Vec<String>);
 
@@ -133,7 +133,7 @@ impl FromStr for Licences {
     }
 }
 
-/// Returns true if text is a name, perhaps with a server, perhaps with a count (`2`, `4k`).
+/// Returns true if text is a license name, optionally with a server and a count (`2`, `4k`).
 fn is_licence(text: &str) -> bool {
     let (name, count) = match text.split_once([':', '=']) {
         Some((name, count)) => (name, Some(count)),
@@ -152,12 +152,12 @@ fn is_licence(text: &str) -> bool {
 }
 
 impl Licences {
-    /// Returns true if the license of the gate is among them.
+    /// Returns true if they include the license of the gate.
     pub(crate) fn gated(&self, gate: &str) -> bool {
         self.0.iter().any(|one| is_gate(one, gate))
     }
 
-    /// Returns all but the license of the gate.
+    /// Returns all except the license of the gate.
     pub(crate) fn others(&self, gate: &str) -> Licences {
         Licences(self.0.iter().filter(|one| !is_gate(one, gate)).cloned().collect())
     }
@@ -275,7 +275,7 @@ mod tests {
 
     proptest! {
         /// Checks that every value in the input of scontrol is one word, regardless of the text
-        /// that it is made from.
+        /// from which it is made.
         #[test]
         fn nothing_that_is_written_leaves_its_place(
             text in "\\PC{0,40}|[-\\n\\r\\t\"' =,:;0-9a-z_]{0,20}"

@@ -1,4 +1,5 @@
-//! The plan: a function from the ledger and the time to changes. It does not talk to Slurm.
+//! The plan: a function from the ledger and the time to changes. It does not communicate with
+//! Slurm.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -32,20 +33,20 @@ use memory::{Eviction, JobMemory};
 use request::scheduled;
 use world::{Rules, World};
 
-/// The number of waiting jobs, from the first, that get a note, and the number per cycle.
+/// The number of waiting jobs, starting with the first, that get a note, and the number per cycle.
 const MOST_NOTES: usize = 32;
 const NOTES_AT_ONCE: usize = 4;
 /// The minimum time between two notes for the same job, in seconds.
 const NOTE_EVERY: u64 = 10;
-/// The time after its start in which a job on other nodes than its box is requeued, in seconds.
+/// The time after its start during which a job on nodes other than its box is requeued, in seconds.
 const FRESH: u64 = 60;
-/// The time that preempted jobs may take to end in addition to their grace, in seconds: Slurm's
-/// `KillWait` and an epilogue.
+/// The time that preempted jobs may take to end in addition to their grace time, in seconds:
+/// Slurm's `KillWait` and an epilogue.
 const ENDING_S: u64 = 120;
 /// The time for which no others are preempted for a job if Slurm did not do so, in seconds.
 const NO_EVICTION_S: u64 = 600;
 
-/// The changes of a cycle, and the state that it found.
+/// The changes of a cycle, and the state before them.
 #[derive(Debug)]
 pub(crate) struct Decision {
     pub(crate) changes: Vec<Change>,
@@ -55,7 +56,7 @@ pub(crate) struct Decision {
     pub(crate) free: Occupancy,
     pub(crate) failed: u32,
     pub(crate) overlaps: Vec<NodeId>,
-    /// Jobs that can never be placed or run on no box, each with the reason.
+    /// Jobs that can never be placed or do not run on a box, each with the reason.
     pub(crate) boxless: Vec<(JobName, Note)>,
 }
 
@@ -64,10 +65,10 @@ type Waiting = (usize, Request);
 /// A note for the job with this index in the ledger.
 type IndexedNote = (usize, Note);
 
-/// Decides which gates open and close, and which notes are written.
+/// Decides which gates to open and close, and which notes to write.
 ///
 /// # Errors
-/// If scheduler or strategy fail.
+/// If the scheduler or the strategy fails.
 pub(crate) fn decide(
     world: World<'_>,
     rules: Rules<'_>,
@@ -88,7 +89,7 @@ pub(crate) fn decide(
     }
     let mut limits = Limits::new(rules, ledger);
     for (index, role) in cycle.state.roles.iter().enumerate() {
-        // Jobs whose gate is about to be closed may start before that.
+        // A job whose gate is about to be closed may start before that.
         if matches!(role, Role::Opened | Role::Preempting | Role::Obstructed(_)) {
             limits.take(&ledger.jobs[index]);
         }
@@ -114,13 +115,13 @@ pub(crate) fn decide(
     })
 }
 
-/// Returns true if a condition holds for the memory of a job.
+/// Returns true if a predicate holds for the memory of a job.
 fn memory_of(memory: &Memory, job: &SlurmJob, holds: impl Fn(&JobMemory) -> bool) -> bool {
     memory.known(job).is_some_and(holds)
 }
 
-/// Returns the waiting jobs in Slurm's order. The oldest of equal priority comes first; `squeue`
-/// prints the newest first.
+/// Returns the waiting jobs in Slurm's order. Among equal priorities the oldest comes first;
+/// `squeue` prints the newest first.
 fn waiting(
     world: World<'_>,
     site: &Site,
@@ -140,7 +141,7 @@ fn waiting(
     order
 }
 
-/// Puts the waiting jobs that no limit keeps back into the queue, in Slurm's order.
+/// Queues the waiting jobs that no limit keeps back, in Slurm's order.
 pub(crate) fn queue(
     world: World<'_>,
     site: &Site,
@@ -157,7 +158,7 @@ pub(crate) fn queue(
     }
 }
 
-/// Returns an arrival time for the job at a place of the queue. Only the order matters.
+/// Returns an arrival time for the job at a position in the queue. Only the order matters.
 fn arrival(now: u64, place: usize) -> Time {
     Time((now + place as u64).min(u64::MAX / 2))
 }
@@ -172,7 +173,7 @@ struct Cycle<'a> {
 }
 
 impl Cycle<'_> {
-    /// Requeues jobs that have just started on other nodes than a box of their shape. Returns the
+    /// Requeues jobs that have just started on nodes that are not a box of their shape. Returns the
     /// older ones, with a note.
     fn requeue(&mut self) -> Vec<IndexedNote> {
         let World { ledger, now, .. } = self.world;
@@ -188,7 +189,7 @@ impl Cycle<'_> {
         others
     }
 
-    /// Closes the gates of jobs that cannot start, and gates jobs that have no gate.
+    /// Closes the gates of jobs that cannot start, and adds gates to jobs without one.
     fn close(&mut self) {
         let World { config, ledger, now } = self.world;
         for (index, job) in ledger.jobs.iter().enumerate() {
@@ -225,8 +226,8 @@ impl Cycle<'_> {
                     (_, None) => Priority::Slurms,
                 },
             });
-            // Its nodes stay held in this cycle: the next one sees if Slurm takes them back. The
-            // closing update overwrites its last note.
+            // Its nodes stay held in this cycle: the next one checks whether Slurm takes them back.
+            // The closing update overwrites its last note.
             (known.opened, known.note, known.eviction) = (None, None, None);
             known.closed_until = now + wait_s.unwrap_or(0);
             self.state.roles[index] = Role::Apart;
@@ -235,15 +236,15 @@ impl Cycle<'_> {
 
     /// Returns the time that an opened job may take to start, in seconds.
     ///
-    /// As long as its reason is that of a job whose gate is closed, Slurm has not examined it since
-    /// it was opened. Where a reservation is magnetic, Slurm's main scheduler may try an opened job
-    /// only there, and give it a reason of its own, until the backfill scheduler starts it.
+    /// As long as its reason is that of a job with a closed gate, Slurm has not examined it since
+    /// it was opened. If a reservation is magnetic, Slurm's main scheduler may try an opened job
+    /// only there, and give it a special reason, until the backfill scheduler starts it.
     fn patience(&self, job: &SlurmJob) -> u64 {
         let World { config, ledger, .. } = self.world;
         let is_magnetic = || ledger.reservations.iter().any(|one| one.is_magnetic);
         let is_unseen = match job.reason.as_str() {
             "None" | "Priority" => true,
-            // It may wait for one of the site's.
+            // It may be waiting for one of the site's licenses.
             "Licenses" => job.licences == Licences::default(),
             reason => reason.starts_with("ReqNodeNotAvail") && is_magnetic(),
         };
@@ -270,7 +271,7 @@ impl Cycle<'_> {
     }
 
     /// Starts the jobs that the scheduler chooses, and opens their gates. Jobs that would exceed a
-    /// limit are kept from the scheduler, so that none waits for them; returns them with a note.
+    /// limit are hidden from the scheduler, so that none waits for them, and returned with a note.
     fn open(
         &mut self,
         waits: &[Waiting],
@@ -338,7 +339,7 @@ impl Cycle<'_> {
         waits.filter(|(index, _)| is_waiting(*index) && !limited.contains(index)).collect()
     }
 
-    /// Opens the gate of the first job that Slurm can make a box for by preemption.
+    /// Opens the gate of the first job for which Slurm can free a box by preemption.
     fn preempt(&mut self, waits: &[Waiting]) {
         let World { ledger, now, .. } = self.world;
         let is_excluded = |index: usize| {
@@ -355,7 +356,7 @@ impl Cycle<'_> {
         self.state.roles[choice.index] = Role::Preempting;
     }
 
-    /// Returns notes for the jobs that Slurm itself keeps back by a limit.
+    /// Returns notes for the jobs that Slurm itself keeps back because of a limit.
     fn limited_by_slurm(&self, limits: &mut Limits<'_>) -> Vec<IndexedNote> {
         let apart = self.world.ledger.jobs.iter().enumerate().filter(|(index, job)| {
             let is_apart = self.state.roles[*index] == Role::Apart;
@@ -368,8 +369,8 @@ impl Cycle<'_> {
         apart.take(MOST_NOTES).map(note).collect()
     }
 
-    /// Writes notes to the first waiting jobs and to those that do not wait for a box, if the text
-    /// is new.
+    /// Writes notes to the first waiting jobs and to those that are not waiting for a box, if the
+    /// text is new.
     fn comment(&mut self, waits: &[Waiting], notes: &[IndexedNote]) {
         let (world, now) = (self.world, self.world.now);
         let still = self.still_waiting(waits, notes);

@@ -1,5 +1,5 @@
-//! The daemon by itself, for tests; people run `pavior slurm`. `pavior-slurm [--config] FILE
-//! [COMMAND ...]`.
+//! The daemon as a separate program, for tests; users run `pavior slurm`. `pavior-slurm [--config]
+//! FILE [COMMAND ...]`.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,9 +1,9 @@
-//! A lock that decides which of several daemons acts: the one that holds the lock of a file on a
-//! shared disk.
+//! A lock that decides which of several daemons acts: the one that holds a file lock on a shared
+//! disk.
 //!
-//! The lock is the system's (`flock`), so it becomes free when its holder ends, in whatever way.
-//! It only saves work and log lines. Correctness does not depend on it: Slurm refuses each change
-//! if the job is not as it was (see `carry`).
+//! It is a system lock (`flock`), so it is released when its holder exits in any way. It only saves
+//! work and log lines. Correctness does not depend on it: Slurm refuses each change if the job has
+//! changed meanwhile (see `carry`).
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -17,7 +17,7 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Returns true if this daemon acts: no lock is configured, or it holds the lock or takes it
+    /// Returns true if this daemon acts: no lock is configured, or it holds the lock or acquires it
     /// now.
     pub(crate) fn take(&mut self, path: Option<&PathBuf>) -> io::Result<bool> {
         let Some(path) = path else {
@@ -31,7 +31,7 @@ impl Lock {
         let mut options = OpenOptions::new();
         let file = options.write(true).create(true).truncate(false).mode(0o600).open(path)?;
         match file.try_lock() {
-            // Another may have put a file of its own there in between.
+            // Another process may have replaced the file in between.
             Ok(()) if is_still(path, &file) => {
                 self.held = Some((path.clone(), file));
                 Ok(true)
@@ -42,7 +42,7 @@ impl Lock {
     }
 }
 
-/// Returns true if a path still leads to a file: the lock of a removed file excludes nobody.
+/// Returns true if a path still refers to a file: the lock on a removed file excludes no one.
 fn is_still(path: &PathBuf, file: &File) -> bool {
     let own = file.metadata().map(|own| (own.dev(), own.ino()));
     let there = std::fs::metadata(path).map(|there| (there.dev(), there.ino()));
@@ -62,7 +62,7 @@ mod tests {
         assert!(!second.take(Some(&path)).unwrap());
         drop(first);
         assert!(second.take(Some(&path)).unwrap());
-        // Who removes the file takes the turn away, and the holder sees it.
+        // Removing the file revokes the lock, and the holder notices.
         std::fs::remove_file(&path).unwrap();
         let mut third = Lock::default();
         assert!(third.take(Some(&path)).unwrap() && !second.take(Some(&path)).unwrap());

@@ -1,6 +1,6 @@
-//! The service manager: its signals, and reports to it (sd_notify).
+//! The service manager: its signals, and status reports to it (sd_notify).
 //!
-//! Without a manager nothing is reported, and a report that fails is ignored.
+//! Without a manager nothing is reported, and errors of reports are ignored.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,15 +14,15 @@ use crate::SlurmError;
 /// The interval of checks for signals, in milliseconds.
 const STEP: u64 = 50;
 
-/// Requests that came as signals.
+/// Requests received as signals.
 pub(crate) struct Signals {
     stop: Arc<AtomicBool>,
     reload: Arc<AtomicBool>,
 }
 
 impl Signals {
-    /// Listens: SIGTERM and SIGINT end the daemon after its cycle, SIGHUP has it read its
-    /// configuration again.
+    /// Installs signal handlers: SIGTERM and SIGINT stop the daemon after its cycle, SIGHUP makes
+    /// it read its configuration again.
     pub(crate) fn listen() -> Result<Signals, SlurmError> {
         let signals = Signals { stop: Arc::default(), reload: Arc::default() };
         let wanted = [(SIGTERM, &signals.stop), (SIGINT, &signals.stop), (SIGHUP, &signals.reload)];
@@ -33,7 +33,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Returns true if the daemon shall end.
+    /// Returns true if the daemon should stop.
     pub(crate) fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -43,7 +43,7 @@ impl Signals {
         self.reload.swap(false, Ordering::Relaxed)
     }
 
-    /// Waits so many milliseconds, or until a signal comes.
+    /// Waits for `left` milliseconds, or until a signal arrives.
     pub(crate) fn wait(&self, mut left: u64) {
         while left > 0 && !self.stopped() && !self.reload.load(Ordering::Relaxed) {
             let step = left.min(STEP);
@@ -53,14 +53,14 @@ impl Signals {
     }
 }
 
-/// The manager, and what it was last told.
+/// The manager and the last status reported to it.
 #[derive(Default)]
 pub(crate) struct Manager {
     status: String,
 }
 
 impl Manager {
-    /// Reports that the daemon works, at its start and after it has read its configuration again.
+    /// Reports that the daemon is ready, at startup and after it has read its configuration again.
     pub(crate) fn ready() {
         let _ = sd_notify::notify(&[NotifyState::Ready]);
     }
@@ -72,7 +72,7 @@ impl Manager {
         }
     }
 
-    /// Reports that the daemon ends.
+    /// Reports that the daemon is stopping.
     pub(crate) fn stopping() {
         let _ = sd_notify::notify(&[NotifyState::Stopping]);
     }

@@ -2,8 +2,8 @@
 //!
 //! The types ensure that it changes nothing: the observer asks
 //! [`Question`](crate::calls::Question)s and has no [`Operator`](crate::calls::Operator). It needs
-//! neither gate nor root. Jobs need no shapes: a running job is shown as its nodes, and a waiting
-//! job as the box that it would get.
+//! neither the gate nor root. Jobs do not need shapes: a running job is shown by its nodes, and a
+//! waiting job by the box that it would get.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,12 +23,12 @@ use crate::{Config, SlurmError};
 /// The default address of the page.
 pub const ADDRESS: &str = "127.0.0.1:9322";
 
-/// Shows a Slurm at an address until it is told to end (SIGTERM or SIGINT): the page, `why` and
-/// metrics. SIGHUP has it read its configuration from `path` again.
+/// Serves the page, `why` and metrics for a Slurm cluster at an address until SIGTERM or SIGINT. On
+/// SIGHUP it reads its configuration from `path` again.
 ///
 /// # Errors
-/// If the configuration is wrong, or the address cannot be had. While Slurm does not answer, the
-/// last that it said is shown.
+/// If the configuration is wrong, or the address is unavailable. While Slurm does not answer, its
+/// last answer is shown.
 pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let board =
@@ -65,7 +65,7 @@ pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmEr
     }
 }
 
-/// Returns the host names of the page: that of its address, and those of this machine.
+/// Returns the host names of the page: the one in its address, and the names of this machine.
 fn names(address: &str) -> Vec<String> {
     let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let own = own.trim();
@@ -100,7 +100,7 @@ impl Observer {
         self.manager.alive(status);
     }
 
-    /// Publishes what Slurm said; returns it in a line.
+    /// Publishes Slurm's answers; returns a summary in one line.
     fn show(&mut self, ledger: Ledger) -> String {
         self.troubles.log_unreadable(&ledger);
         let view = Picture::of(Arc::clone(&self.config), ledger, now());
@@ -116,7 +116,7 @@ impl Observer {
         )
     }
 
-    /// Reads the configuration again. One that is wrong, changes nothing.
+    /// Reads the configuration again. An invalid one changes nothing.
     fn read_again(&mut self, path: &Path) {
         Manager::reloading();
         match Config::read(path) {

@@ -1,7 +1,7 @@
-//! The first check, before any change: can the daemon serve this cluster at all?
+//! The initial check, before any change, of whether the daemon can serve this cluster at all.
 //!
-//! A fault that is found here does not pass by itself, so the daemon ends with a status of its
-//! own. If Slurm does not answer, the check is repeated.
+//! A fault that is found here is permanent, so the daemon exits with a special status. If Slurm
+//! does not answer, the check is repeated.
 
 use crate::calls::{Question, capture};
 use crate::ledger::Ledger;
@@ -10,7 +10,7 @@ use crate::names::number;
 use crate::setup::check::{NodeDifference, partition};
 use crate::{Config, SlurmError};
 
-/// Looks for the partitions, and for rights if anything is to be changed.
+/// Checks the partitions, and the user's rights if anything is to be changed.
 pub(crate) fn look(config: &Config, changes: bool) -> Result<(), SlurmError> {
     if changes {
         let shown = capture(Question::Show, &["config"])?;
@@ -24,8 +24,7 @@ pub(crate) fn look(config: &Config, changes: bool) -> Result<(), SlurmError> {
     Ok(())
 }
 
-/// Checks the user: only root and the user of slurmctld may change jobs of others and pass the
-/// gate.
+/// Checks the user: only root and slurmctld's user may change other users' jobs and pass the gate.
 fn rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
     let number_of = |text: &str| number::<u32>(text.split_once('(')?.1.strip_suffix(')')?);
     if user == 0 || number_of(slurm_user) == Some(user) {
@@ -36,17 +35,17 @@ fn rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
     )))
 }
 
-/// Compares the names of nodes; returns what may be right and may be not, for the log.
+/// Compares the names of nodes; returns differences that may be intended, for the log.
 ///
-/// A machine may have holes, and a partition may be short of nodes for a while; but if both have
-/// nodes that the other has not, or none is common to both, then nodes are named wrongly, and no
-/// box would be one.
+/// A machine may have holes, and a partition may lack nodes for a while. But if each has nodes that
+/// the other lacks, or they have none in common, then the node names are wrong, and placements
+/// would not be boxes.
 pub(crate) fn names(config: &Config, ledger: &Ledger) -> Result<Vec<String>, SlurmError> {
     let unmatched = NodeDifference::of(config, ledger);
     let faults = unmatched.faults(config);
     let none = unmatched.missing.len() == config.names.len();
     let both = !unmatched.missing.is_empty() && !unmatched.strangers.is_empty();
-    // A line that cannot be read may be that of a node that is missing.
+    // An unreadable line may describe a missing node.
     if (none || both) && ledger.unreadable.is_empty() {
         return Err(SlurmError::Unfit(faults.join("; ")));
     }

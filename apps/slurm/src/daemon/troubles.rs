@@ -1,4 +1,4 @@
-//! Troubles that last: each is logged when it begins, every minute while it lasts, and at its end.
+//! Lasting problems: each is logged when it begins, every minute while it lasts, and when it ends.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use crate::calls::now;
 use crate::ledger::Ledger;
 
-/// The interval of lines about a trouble that lasts, in seconds.
+/// The interval between log lines about a lasting problem, in seconds.
 const AGAIN: u64 = 60;
 
-/// The maximum number of unreadable records that a line names.
+/// The maximum number of unreadable records named in a line.
 const NAMED: usize = 8;
 
-/// A kind of trouble.
+/// A kind of problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Trouble {
     /// Slurm does not answer.
@@ -23,16 +23,16 @@ pub(crate) enum Trouble {
     Unreadable,
     /// Nodes are held twice.
     Overlap,
-    /// Jobs have no box, and get none.
+    /// Jobs have no box, and will not get one.
     Boxless,
-    /// The lock cannot be taken or tried.
+    /// The lock cannot be checked or taken.
     Lock,
-    /// slurmctld has not loaded the gate, or that is not known.
+    /// slurmctld has not loaded the gate, or that is unknown.
     Gate,
 }
 
 impl Trouble {
-    /// Returns the event of its end.
+    /// Returns the event that reports its end.
     fn end(self) -> Option<&'static str> {
         match self {
             Trouble::Absent => Some("slurm answers again"),
@@ -44,12 +44,12 @@ impl Trouble {
     }
 }
 
-/// The time of the last line about each trouble that lasts.
+/// The time of the last log line about each lasting problem.
 #[derive(Default)]
 pub(crate) struct Troubles(BTreeMap<Trouble, u64>);
 
 impl Troubles {
-    /// Logs a trouble, given as its level, event and details, or its end if it is not there.
+    /// Logs a problem, given as its level, event and details, or its end if `line` is `None`.
     pub(crate) fn log(&mut self, trouble: Trouble, line: Option<(&str, &str, Value)>) {
         let is_there = line.is_some();
         if self.is_news(trouble, is_there, now()) {
@@ -60,13 +60,13 @@ impl Troubles {
         }
     }
 
-    /// Returns true if a trouble has begun or ended, or was last logged a minute ago.
+    /// Returns true if a problem has begun or ended, or was last logged a minute ago.
     fn is_news(&mut self, trouble: Trouble, is_there: bool, now: u64) -> bool {
         if !is_there {
             return self.0.remove(&trouble).is_some();
         }
         let last = self.0.get(&trouble).copied();
-        // A clock that was set back must not silence it.
+        // A clock that was set back must not suppress the line.
         let is_news = last.is_none_or(|last| !(last..last + AGAIN).contains(&now));
         if is_news {
             self.0.insert(trouble, now);
@@ -103,7 +103,7 @@ mod tests {
         let mut at = |trouble, is_there, now| troubles.is_news(trouble, is_there, now);
         let said: Vec<u64> = (0..180).filter(|&now| at(Trouble::Unreadable, true, now)).collect();
         assert_eq!(said, [0, 60, 120]);
-        // Another one is its own.
+        // Another kind of problem is logged separately.
         assert!(at(Trouble::Absent, true, 130) && at(Trouble::Absent, false, 131));
         assert!(!at(Trouble::Absent, false, 132));
         // The clock was set back.

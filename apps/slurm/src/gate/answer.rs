@@ -1,7 +1,7 @@
 //! Asks slurmctld which gate it has loaded.
 //!
-//! The gate refuses a job with a certain comment and says its checksum. Slurm only tests this job,
-//! so nothing is queued.
+//! The gate refuses a job with a special comment and reports its checksum. Slurm only tests this
+//! job, so nothing is queued.
 
 use std::path::Path;
 
@@ -13,11 +13,11 @@ use crate::{Config, SlurmError, gate};
 /// The gate that slurmctld has loaded.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LoadedGate {
-    /// The one that this program writes for this configuration.
+    /// The gate that this program writes for this configuration.
     Current,
-    /// The same, but users can change waiting jobs.
+    /// The current gate, but users can change waiting jobs.
     Unguarded,
-    /// One of another version or configuration.
+    /// A gate of another version or configuration.
     Other,
     Absent,
     /// Another program refused the test job with this message.
@@ -31,7 +31,7 @@ pub(crate) enum LoadedGate {
 pub(crate) fn loaded_gate(config: &Config) -> Result<LoadedGate, SlurmError> {
     let partition = format!("--partition={}", config.partitions[0]);
     let comment = format!("--comment=pavior-check {}\n", config.licence);
-    // Sites refuse jobs without a time limit, some before the gate is asked.
+    // Some sites refuse jobs without a time limit, possibly before the gate is asked.
     let arguments = [&partition, &comment, "--time=1", "-o", "/dev/null", "--wrap=true"];
     let (question, environment) = (Question::Test, &[]);
     let output = Call { question, arguments: &arguments, environment }.run(BOUNDS)?;
@@ -46,7 +46,7 @@ fn read(config: &Config, is_accepted: bool, complaints: &[u8]) -> LoadedGate {
         Some((_, rest)) if !rest.starts_with(own) => LoadedGate::Other,
         Some((_, rest)) if rest.contains("changes open") => LoadedGate::Unguarded,
         Some(_) => LoadedGate::Current,
-        // The first versions refuse the comment for another reason.
+        // The first versions refuse the comment for a different reason.
         None if text.contains("pavior: ") => LoadedGate::Other,
         None if is_accepted => LoadedGate::Absent,
         None => LoadedGate::Unknown(shown_bytes(complaints.trim_ascii())),
@@ -59,7 +59,7 @@ impl LoadedGate {
         matches!(self, LoadedGate::Current | LoadedGate::Unguarded | LoadedGate::Other)
     }
 
-    /// Says what is wrong, and what to do about it; `None` for the current gate.
+    /// Describes the fault and its remedy; `None` for the current gate.
     pub(crate) fn fault(&self, config: &Config) -> Option<String> {
         let text = match self {
             LoadedGate::Current => return None,

@@ -1,5 +1,5 @@
-//! The gate by itself: run by an interpreter of Lua where there is one. Slurm's own runs it in
-//! `tests/it/gate.rs`.
+//! Tests of the gate on its own, run by a Lua interpreter if one is installed. `tests/it/gate.rs`
+//! runs it in Slurm's interpreter.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ use crate::plan::shape;
 
 const CONFIG: &str = "machine = \"mesh:8x8\"\nnodes = \"n{:02}\"\npartition = \"mesh\"\n";
 
-/// The part of slurmctld's interface to scripts that the gate uses.
+/// The part of slurmctld's scripting interface that the gate uses.
 const SLURM: &str = r#"
 slurm = { SUCCESS = 0, ERROR = -1, said = "" }
 function slurm.log_user(...) slurm.said = slurm.said .. string.format(...) .. "\n" end
@@ -23,7 +23,7 @@ slurm.log_error = slurm.log_user
 parts = { mesh = { flag_default = 1 }, other = { flag_default = 0 } }
 "#;
 
-/// Reads shapes of lines, in which line breaks cannot be.
+/// Reads shapes in lines, which cannot contain line breaks.
 const SHAPES: &str = r#"
 for line in io.lines() do
   local sides, fault = pavior.shape_of(line)
@@ -31,8 +31,8 @@ for line in io.lines() do
 end
 "#;
 
-/// Runs a script behind the module of a configuration; `None`, told to the runner, without an
-/// interpreter.
+/// Runs a script after the module for a configuration. Returns `None`, and informs the test runner,
+/// if there is no interpreter.
 fn lua(config: &Config, script: &str, input: String) -> Option<String> {
     let names = ["lua5.1", "lua5.3", "lua5.4", "lua"];
     let is_there = |name: &&&str| Command::new(name).arg("-v").output().is_ok();
@@ -62,7 +62,7 @@ fn config() -> Config {
     Config::parse(CONFIG).unwrap()
 }
 
-/// Returns the shape that the daemon reads in a comment.
+/// Returns the shape that the daemon reads from a comment.
 fn read(comment: &str) -> String {
     match shape::read(comment, 2) {
         Ok(Some([a, b, _])) => format!("{a}x{b}"),
@@ -117,7 +117,7 @@ fn attack_gate_and_daemon_read_all_comments_alike() {
         0 => any.new_tree(&mut runner).unwrap().current(),
         _ => near.new_tree(&mut runner).unwrap().current(),
     };
-    // Its reader knows no line that ends in a carriage return, and no comment has one.
+    // The Lua reader cannot read lines that end in a carriage return, which no comment does.
     let comments: Vec<String> = (0..tried).map(|at| draw(at).replace(['\r', '\0'], "")).collect();
     let lines = comments.join("\n") + "\n";
     let Some(answers) = lua(&config(), SHAPES, lines) else { return };

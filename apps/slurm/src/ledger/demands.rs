@@ -1,16 +1,16 @@
 //! Demands of jobs on each of their nodes, and offers of nodes.
 //!
-//! Users write constraints and GRES, which have a grammar here. A demand that is not understood is
-//! never ignored: the job is not placed, and is told so. The same grammar reads the features and
-//! GRES of nodes.
+//! Users write constraints and GRES, which have a grammar here. A demand that cannot be understood
+//! is never ignored: the job is not placed, and its user is told. The same grammar reads the
+//! features and GRES of nodes.
 
 use std::collections::BTreeSet;
 
 use crate::names::{NodeName, is_plain, number};
 
-/// The longest text of a constraint or of GRES, in bytes.
+/// The maximum length of a constraint or of GRES, in bytes.
 const LONGEST: usize = 4096;
-/// The deepest nesting of parentheses in a constraint.
+/// The maximum nesting depth of parentheses in a constraint.
 const DEEPEST: usize = 16;
 
 /// The demands of a job on each of its nodes.
@@ -18,14 +18,14 @@ const DEEPEST: usize = 16;
 pub(crate) struct Demands {
     pub(crate) features: Option<Features>,
     pub(crate) gres: Vec<Gres>,
-    /// Mebibytes.
+    /// Memory in MiB.
     pub(crate) memory: u64,
     pub(crate) cpus: u64,
-    /// Sockets, cores of a socket, and threads of a core; 0 where it does not say.
+    /// Sockets, cores per socket, and threads per core; 0 if unspecified.
     pub(crate) layout: [u32; 3],
-    /// Mebibytes of temporary disk.
+    /// Temporary disk space in MiB.
     pub(crate) disk: u64,
-    /// Nodes that it does not want. A user may name every node, in each of many jobs.
+    /// Nodes that it excludes. A user may name every node, in each of many jobs.
     pub(crate) excluded: BTreeSet<NodeName>,
 }
 
@@ -34,23 +34,23 @@ pub(crate) struct Demands {
 pub(crate) struct Offer {
     pub(crate) features: Vec<String>,
     pub(crate) gres: Vec<Gres>,
-    /// Mebibytes.
+    /// Memory in MiB.
     pub(crate) memory: u64,
     pub(crate) cpus: u64,
-    /// Sockets, cores of a socket, and threads of a core.
+    /// Sockets, cores per socket, and threads per core.
     pub(crate) layout: [u32; 3],
-    /// Mebibytes of temporary disk.
+    /// Temporary disk space in MiB.
     pub(crate) disk: u64,
 }
 
-/// The fields of `squeue` that a job's demands are read from, as text.
+/// The `squeue` fields from which a job's demands are read, as text.
 pub(crate) struct DemandFields<'a> {
     pub(crate) features: &'a str,
     pub(crate) gres: &'a str,
     pub(crate) memory: &'a str,
-    /// The least number of processors of a node.
+    /// The minimum number of processors per node.
     pub(crate) least_cpus: &'a str,
-    /// The number of processors of all nodes together.
+    /// The total number of processors of all nodes.
     pub(crate) cpus: &'a str,
     pub(crate) nodes: u32,
     pub(crate) layout: &'a str,
@@ -59,8 +59,8 @@ pub(crate) struct DemandFields<'a> {
 }
 
 impl DemandFields<'_> {
-    /// Reads them. An error names the field that is not understood, and never contains text from
-    /// it.
+    /// Parses the fields. An error names the field that cannot be understood, and never contains
+    /// text from it.
     pub(crate) fn read(self) -> Result<Demands, &'static str> {
         let features = match self.features {
             "(null)" | "" => None,
@@ -86,7 +86,7 @@ impl Demands {
     pub(crate) fn met_by(&self, name: &NodeName, offer: &Offer) -> bool {
         let [sockets, cores, threads] = offer.layout;
         let [wants_sockets, wants_cores, wants_threads] = self.layout;
-        // A job that asks for fewer threads of a core leaves the others unused.
+        // A job that requests fewer threads per core leaves the others unused.
         let usable = match (wants_threads, threads) {
             (1.., 1..) if wants_threads < threads => {
                 offer.cpus * u64::from(wants_threads) / u64::from(threads)
@@ -109,7 +109,7 @@ impl Demands {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Features {
     One(String),
-    /// A member, and what follows it: each with the operator before it.
+    /// A member, followed by others, each with the operator before it.
     Joined(Box<Features>, Vec<(Connective, Features)>),
 }
 
@@ -120,7 +120,8 @@ pub(crate) enum Connective {
 }
 
 impl Features {
-    /// Reads a constraint. `None` for other constraints of Slurm: counts, brackets, braces, `!`.
+    /// Parses a constraint. Returns `None` for Slurm's other constraints: counts, brackets, braces,
+    /// `!`.
     pub(crate) fn read(text: &str) -> Option<Features> {
         if text.len() > LONGEST {
             return None;
@@ -158,8 +159,8 @@ impl Features {
         (!name.is_empty()).then(|| (Features::One(name.to_string()), rest))
     }
 
-    /// Returns true if a node with these features satisfies it, regardless of the precedence of `&`
-    /// and `|`: releases of Slurm differ in it.
+    /// Returns true if a node with these features satisfies it under any precedence of `&` and `|`,
+    /// which differs between Slurm releases.
     fn met_by(&self, had: &[String]) -> bool {
         match self {
             Features::One(name) => had.iter().any(|feature| feature == name),
@@ -187,7 +188,7 @@ fn is_of_a_feature(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-.=:+%@/".contains(c)
 }
 
-/// Reads the features of a node, as `sinfo` prints them.
+/// Parses the features of a node, as `sinfo` prints them.
 pub(crate) fn features(text: &str) -> Option<Vec<String>> {
     if text == "(null)" || text.is_empty() {
         return Some(Vec::new());
@@ -197,7 +198,7 @@ pub(crate) fn features(text: &str) -> Option<Vec<String>> {
     names.collect()
 }
 
-/// So many of a generic resource, of a type or of any.
+/// A count of a generic resource, of a given type or of any.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Gres {
     name: String,
@@ -214,7 +215,7 @@ impl Gres {
     }
 }
 
-/// Reads GRES as `squeue` prints them for a job (`gres:gpu:a100:2`) and `sinfo` for a node
+/// Parses GRES as `squeue` prints them for a job (`gres:gpu:a100:2`) and `sinfo` for a node
 /// (`gpu:a100:4(S:0-1)`).
 pub(crate) fn gres(text: &str) -> Option<Vec<Gres>> {
     if text.len() > LONGEST {
@@ -226,7 +227,7 @@ pub(crate) fn gres(text: &str) -> Option<Vec<Gres>> {
     members(text).into_iter().map(one_gres).collect()
 }
 
-/// Splits a list at the commas outside of parentheses.
+/// Splits a list at the commas outside parentheses.
 fn members(text: &str) -> Vec<&str> {
     let mut depth = 0usize;
     text.split(|c| {
@@ -267,7 +268,7 @@ fn one_gres(text: &str) -> Option<Gres> {
     plain.then(|| Gres { name: name.into(), kind: kind.map(Into::into), count })
 }
 
-/// Returns true if text is digits, perhaps with a unit after them.
+/// Returns true if text consists of digits, optionally followed by a unit.
 fn is_count(text: &str) -> bool {
     let digits = text.strip_suffix(|c: char| "KMGTPkmgtp".contains(c)).unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -286,7 +287,7 @@ fn count(text: &str) -> Option<u64> {
     }
 }
 
-/// Mebibytes of `3000`, `3000M`, `2G`; `0` and `N/A` are none.
+/// Reads `3000`, `3000M` or `2G` as MiB; `0` and `N/A` are zero.
 pub(crate) fn mebibytes(text: &str) -> Option<u64> {
     let last = text.chars().next_back()?;
     let (digits, factor, divisor) = match last.to_ascii_uppercase() {
@@ -301,7 +302,7 @@ pub(crate) fn mebibytes(text: &str) -> Option<u64> {
     Some(number::<u64>(digits)?.checked_mul(factor)?.div_ceil(divisor))
 }
 
-/// Sockets, cores and threads of `2:*:1`, or of `2:8:2` of a node.
+/// Reads sockets, cores and threads from `2:*:1`, or from `2:8:2` for a node.
 pub(crate) fn layout(text: &str) -> Option<[u32; 3]> {
     let mut parts = text.split(':');
     let mut part = || match parts.next()? {

@@ -1,47 +1,47 @@
-//! The jobs of Slurm.
+//! Slurm jobs.
 
 use crate::ledger::demands::Demands;
 use crate::names::{JobName, Licences, NodeName};
 
-/// The identity of a job: its name and time of submission, because numbers may be used again.
+/// The identity of a job: its name and submission time, because numbers may be reused.
 pub(crate) type Key = (JobName, u64);
 
-/// A job that waits, runs or ends.
+/// A job that is waiting, running or ending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SlurmJob {
     pub(crate) name: JobName,
-    /// When it was submitted, or last requeued; with the name, its identity: numbers may be used
-    /// again.
+    /// The time at which it was submitted or last requeued. Together with the name this identifies
+    /// it: numbers may be reused.
     pub(crate) submitted: u64,
     pub(crate) phase: Phase,
-    /// Slurm's word for why it waits.
+    /// Slurm's reason why it is waiting.
     pub(crate) reason: String,
     pub(crate) priority: u64,
     pub(crate) nodes: u32,
     /// The nodes that it holds.
     pub(crate) held: Vec<NodeName>,
-    /// The nodes that were named for it.
+    /// The nodes that it names.
     pub(crate) named: Vec<NodeName>,
     pub(crate) licences: Licences,
     pub(crate) partition: String,
-    /// Empty where Slurm keeps no accounts.
+    /// Empty if Slurm keeps no accounts.
     pub(crate) qos: String,
     pub(crate) account: String,
-    /// The number of its user.
+    /// The numeric id of its user.
     pub(crate) user: u32,
-    /// The reservation that it asks for; empty for none.
+    /// The reservation that it requests, or an empty string.
     pub(crate) reservation: String,
-    /// Its demands on its nodes, or the reason why they are not understood.
+    /// Its demands on its nodes, or the reason why they cannot be understood.
     pub(crate) demands: Result<Demands, &'static str>,
-    /// When it started, or may start.
+    /// The time at which it started or may start.
     pub(crate) start: Option<u64>,
-    /// Its time limit in seconds; `None` without one.
+    /// Its time limit in seconds; `None` if it has none.
     pub(crate) limit: Option<u64>,
-    /// When Slurm ends it, or ended it: its time limit behind its start, and later by the time in
+    /// The time at which Slurm ends or ended it: its start plus its time limit plus the time for
     /// which it was suspended. `None` if Slurm does not say.
     pub(crate) end: Option<u64>,
     pub(crate) comment: String,
-    /// The comment has control characters, which the gate refuses: the job is not placed.
+    /// True if the comment has control characters, which the gate refuses: the job is not placed.
     pub(crate) bad_comment: bool,
 }
 
@@ -50,8 +50,8 @@ impl SlurmJob {
         (self.name, self.submitted)
     }
 
-    /// Returns the latest time at which it will have given its nodes back, if Slurm knows it. For a
-    /// waiting job, this is the time if it started now.
+    /// Returns the latest time at which it will have released its nodes, if Slurm knows it. For a
+    /// waiting job, this assumes that it starts now.
     pub(crate) fn until(&self, now: u64) -> Option<u64> {
         let from = |start: u64| self.limit.map(|limit| start.saturating_add(limit));
         match self.phase {
@@ -61,7 +61,7 @@ impl SlurmJob {
         }
     }
 
-    /// Returns the nodes that it holds, or is to hold.
+    /// Returns the nodes that it holds or will hold.
     pub(super) fn owned(&self) -> &[NodeName] {
         match self.phase {
             Phase::Pending => &self.named,
@@ -73,7 +73,7 @@ impl SlurmJob {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Pending,
-    /// It holds nodes and runs, or is about to.
+    /// It holds nodes and is running or about to run.
     Running,
     /// It still holds nodes.
     Completing,
@@ -81,7 +81,7 @@ pub(crate) enum Phase {
 
 #[cfg(test)]
 impl SlurmJob {
-    /// Returns a job of partition `p` that waits for its gate, for tests.
+    /// Returns a job in partition `p` that is waiting for its gate, for tests.
     pub(crate) fn waiting(name: &str, nodes: u32) -> SlurmJob {
         SlurmJob {
             name: name.parse().unwrap(),

@@ -7,7 +7,7 @@ use crate::ledger::demands::{self, Offer};
 use crate::ledger::records::Unreadable;
 use crate::names::{NodeName, number};
 
-/// A node of the partition, and whether Slurm could start a job on it or it is taken by one.
+/// A node of the partition with its condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SlurmNode {
     pub(crate) name: NodeName,
@@ -18,22 +18,23 @@ pub(crate) struct SlurmNode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
     Idle,
-    /// Some job holds it; jobs may be placed there when it is gone.
+    /// A job holds it; other jobs may be placed there after it ends.
     Taken,
-    /// No job holds it, and jobs of its reservation alone may be placed there.
+    /// No job holds it, and only jobs in its reservation may be placed there.
     Reserved,
-    /// Slurm powers it off, and starts no job on it before that has ended; then it wakes it.
+    /// Slurm is powering it off, and starts no job on it until that has finished; then it can power
+    /// it on.
     PoweringOff,
-    /// Down, drained, not answering.
+    /// Down, drained or not responding.
     Unavailable,
 }
 
-/// The fields of a node for `sinfo`: name, state, features, GRES, memory, processors, layout of
-/// processors, temporary disk.
+/// The fields of a node for `sinfo`: name, state, features, GRES, memory, processors, processor
+/// layout, temporary disk.
 pub(super) const FORMAT: &str = "%N|%T|%f|%G|%m|%c|%z|%d";
 
-/// Reads the nodes in the lines of `sinfo`, which contain no text of users, and the lines that
-/// cannot be read.
+/// Reads the nodes in the output of `sinfo`, which contains no text written by users, and the lines
+/// that cannot be read.
 pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), SlurmError> {
     if text.chars().next_back().is_some_and(|last| last != '\n') {
         return Err(SlurmError::Unreadable { command: "sinfo", fault: "it ends too early" });
@@ -42,7 +43,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), Slur
     let mut seen = HashSet::new();
     for line in text.lines() {
         match node(line) {
-            // Of several partitions, each has its nodes in a line of its own.
+            // If there are several partitions, each has its nodes on separate lines.
             Some(node) if !seen.insert(node.name.clone()) => {}
             Some(node) => nodes.push(node),
             None => unreadable.push(Unreadable {
@@ -64,7 +65,7 @@ pub(super) fn node(line: &str) -> Option<SlurmNode> {
         name: name.parse().ok()?,
         condition: condition(state),
         offer: Offer {
-            // What of it is not understood serves no job that asks for it.
+            // A feature or resource that is not understood satisfies no request for it.
             features: demands::features(features).unwrap_or_default(),
             gres: demands::gres(gres).unwrap_or_default(),
             memory: demands::mebibytes(memory)?,
@@ -75,11 +76,11 @@ pub(super) fn node(line: &str) -> Option<SlurmNode> {
     })
 }
 
-/// Reads a state of Slurm's, and the flags after it. A node with `~` is powered off, and Slurm
+/// Reads a Slurm node state and the flags after it. A node with `~` is powered off, and Slurm
 /// powers it on for a job. One with `#` is being powered on, and its job starts then. One with `%`
-/// is being powered off, and one with `!` will be when its job has ended, also if it drains until
-/// then. One with `-` is planned for a job. All other flags (`*` not answering, `$` in maintenance,
-/// `@` to be rebooted, ...) keep jobs away.
+/// is being powered off, and one with `!` will be when its job has ended, even if it is draining
+/// until then. One with `-` is planned for a job. All other flags (`*` not responding, `$` in
+/// maintenance, `@` to be rebooted, ...) keep jobs away.
 fn condition(state: &str) -> Condition {
     let flags = ['*', '~', '#', '!', '%', '$', '@', '^', '-', '+'];
     let base = state.trim_end_matches(flags);
@@ -118,7 +119,7 @@ pub(crate) mod tests {
         let (found, unreadable) = read(&lines("n0|idle\n-n1|idle\nn2\n\nn3|idle")).unwrap();
         assert_eq!(found.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["n0", "n3"]);
         assert_eq!(unreadable.len(), 3);
-        // A sinfo that was killed has not said of its last node what it is.
+        // A sinfo that was killed has not printed the state of the last node.
         assert!(read("n0|idle\nn1|idl").is_err());
     }
 

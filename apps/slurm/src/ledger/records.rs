@@ -1,10 +1,10 @@
-//! Records of `squeue`, which nobody can forge.
+//! Records of `squeue`, which cannot be forged.
 //!
-//! Slurm prints a comment as it is, including line breaks, so that a comment can look like further
+//! Slurm prints a comment as it is, including line breaks, so that a comment can look like more
 //! records. Therefore a mark precedes every record, separates its fields, and follows it. Each
-//! reading has a new mark, from the system's randomness. `squeue` gets it in a variable of its
-//! environment, which no other user can read, unlike the arguments of a process. No text of a user
-//! can contain the mark, so no such text can begin or end a field.
+//! reading uses a new random mark from the system. `squeue` gets it in an environment variable,
+//! which no other user can read, unlike the arguments of a process. No user's text can contain the
+//! mark, so no such text can begin or end a field.
 
 use crate::SlurmError;
 use crate::ledger::demands::DemandFields;
@@ -12,16 +12,16 @@ use crate::ledger::jobs::{Phase, SlurmJob};
 use crate::ledger::times::{is_word, time, time_limit};
 use crate::names::{JobName, NodeName, hosts, is_several, number};
 
-/// The fields, as `squeue` calls them: identifier, state, reason, priority, number of nodes, nodes,
-/// nodes asked for, start, time limit, time of submission, licenses, partition, QOS, account, user,
-/// reservation, features, GRES of a node, memory of a node, processors of a node, processors,
-/// layout of processors, temporary disk, nodes not wanted, end, comment.
+/// The fields, with the letters that `squeue` uses: identifier, state, reason, priority, number of
+/// nodes, nodes, requested nodes, start, time limit, submission time, licenses, partition, QOS,
+/// account, user, reservation, features, GRES per node, memory per node, processors per node,
+/// processors, processor layout, temporary disk, excluded nodes, end, comment.
 const FIELDS: [char; 26] = [
     'i', 't', 'r', 'Q', 'D', 'N', 'n', 'S', 'l', 'V', 'W', 'P', 'q', 'a', 'U', 'v', 'f', 'b', 'm',
     'c', 'C', 'z', 'd', 'x', 'e', 'k',
 ];
 
-/// A mark that no text of a user can contain.
+/// A mark that no user's text can contain.
 pub(crate) struct Mark(String);
 
 impl Mark {
@@ -47,25 +47,25 @@ impl Mark {
     }
 }
 
-/// A record, or a part of one, that is not read as a job.
+/// A record, or part of one, that could not be read as a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     /// Its job, if that can be read.
     pub(crate) job: Option<JobName>,
     /// The fault; never text from the record.
     pub(crate) fault: &'static str,
-    /// The nodes that it holds or is to have, as far as they can be read.
+    /// The nodes that it holds or will get, as far as they can be read.
     pub(crate) nodes: Vec<NodeName>,
 }
 
 impl Unreadable {
-    /// Returns true if it may hold nodes that are not known.
+    /// Returns true if it may hold nodes that are unknown.
     pub(crate) fn may_hold_nodes(&self) -> bool {
         self.fault != CONTROL_CHARACTERS
     }
 }
 
-/// The fault of a comment.
+/// The fault for a comment.
 pub(crate) const CONTROL_CHARACTERS: &str = "its comment has control characters";
 
 /// Reads the records that `squeue` printed with a mark.
@@ -172,7 +172,7 @@ fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
         named: list(named).ok_or("the nodes that it asks for cannot be read")?,
         licences: licences.parse().map_err(|_| "its licences cannot be read")?,
         start: time(start)?,
-        // Nobody knows when a suspended job goes on.
+        // It is unknown when a suspended job will be resumed.
         limit: if state == "S" { None } else { time_limit(limit)? },
         end: if state == "S" { None } else { time(end)? },
         partition: partition.to_string(),
@@ -186,7 +186,7 @@ fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
     })
 }
 
-/// Reads a name that operators write; empty for none.
+/// Reads a name chosen by operators; empty if there is none.
 fn word_or_none(text: &str) -> String {
     if matches!(text, "(null)" | "N/A") { String::new() } else { text.to_string() }
 }

@@ -1,5 +1,5 @@
-//! Reservations of nodes, and the one that keeps the license, as `scontrol show reservation`
-//! prints them. Operators make them; users name them.
+//! Reservations of nodes, and the one that holds the license, as `scontrol show reservation` prints
+//! them. Operators create them; users refer to them.
 
 use crate::names::hosts;
 use crate::names::{NodeName, number};
@@ -12,7 +12,7 @@ pub(crate) struct Reservation {
     /// Seconds since 1970.
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// The licenses that it keeps, as Slurm prints them.
+    /// The licenses that it reserves, as Slurm prints them.
     pub(crate) licences: String,
     /// True if its jobs may start before it, end after it and use other nodes.
     pub(crate) is_flex: bool,
@@ -21,27 +21,27 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
-    /// Returns true if it keeps the license of the gate.
+    /// Returns true if it reserves the license of the gate.
     pub(crate) fn keeps(&self, licence: &str) -> bool {
         let mut kept = self.licences.split([',', ';']);
         kept.any(|one| one.split([':', '=', '@']).next() == Some(licence))
     }
 
-    /// Returns true if it is in force at some time of a span. A span may have no end.
+    /// Returns true if it is in force at some time during a period, which may be open-ended.
     pub(crate) fn meets(&self, from: u64, to: Option<u64>) -> bool {
         self.end > from && to.is_none_or(|to| self.start < to)
     }
 }
 
-/// Reads the lines of `scontrol show reservation -o`. Fields that cannot be read stay empty; the
-/// nodes are then those that Slurm calls reserved.
+/// Reads the lines of `scontrol show reservation -o`. Unreadable fields stay empty; the nodes are
+/// then those that Slurm calls reserved.
 pub(crate) fn read(text: &str) -> Vec<Reservation> {
     let lines = text.lines().filter(|line| line.starts_with("ReservationName="));
     lines.map(reservation).collect()
 }
 
 fn reservation(line: &str) -> Reservation {
-    // The first of each name: no value has a space in it but those that stand behind these.
+    // The first occurrence of each name counts: only the values after these can contain spaces.
     let value = |key: &str| {
         let words = line.split(' ');
         words.filter_map(|word| word.split_once('=')).find(|(name, _)| *name == key)

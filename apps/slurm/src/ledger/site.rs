@@ -1,7 +1,7 @@
-//! The site's configuration of Slurm, as far as the order, limits and preemption depend on it.
+//! The parts of the site's Slurm configuration that affect the order, limits and preemption.
 //!
-//! Operators write all of it. It is read at the start and every minute. QOS are read from
-//! slurmdbd; while it does not answer, those of the last reading are kept.
+//! Operators write all of it. It is read at startup and every minute. QOS are read from slurmdbd;
+//! while it does not answer, the previous ones are used.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,29 +11,29 @@ use crate::ledger::times::time_limit;
 use crate::names::{NodeName, hosts, number};
 use crate::{Config, SlurmError};
 
-/// Bounds of a question to slurmdbd.
+/// Limits on a question to slurmdbd.
 const ACCOUNTS: Bounds = Bounds { time: Duration::from_secs(10), output: 64 << 20 };
 
-/// The most that is believed of the time between two looks of Slurm's schedulers, in seconds.
+/// The maximum time assumed between two runs of Slurm's schedulers, in seconds.
 const LONGEST_LOOK: u64 = 600;
 
 /// A site's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Site {
-    /// Priorities are first come, first served: a job whose gate is closed must be given its old
-    /// priority back.
+    /// True if priorities are first come, first served: when a job's gate is closed, its old
+    /// priority must be restored.
     pub(crate) basic: bool,
     pub(crate) enforced: Enforcement,
     /// The time that Slurm may take to examine a job that may start, in seconds.
     pub(crate) looks_s: u64,
     pub(crate) preemption: Preemption,
-    /// The way in which preempted jobs end, unless QOS or partition say otherwise.
+    /// The way in which preempted jobs end, unless the QOS or partition overrides it.
     pub(crate) mode: Mode,
-    /// The time that jobs run before they can be preempted, in seconds.
+    /// The time for which jobs run before they can be preempted, in seconds.
     pub(crate) exempt_s: u64,
     pub(crate) partitions: HashMap<String, Partition>,
     pub(crate) qos: HashMap<String, Qos>,
-    /// Why QOS are not known, if they are needed and are not.
+    /// The reason why the QOS are unknown, if they are needed.
     pub(crate) unknown: Option<String>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) enum Enforcement {
     #[default]
     Nothing,
     Limits,
-    /// Minutes too: jobs start only if they can run to their time limit.
+    /// Also minutes: jobs start only if they can run to their time limit.
     Safely,
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum Mode {
     Off,
     Requeue,
     Cancel,
-    /// It keeps its nodes, so that no box is made. Also gang scheduling.
+    /// It keeps its nodes, so this does not free a box. Also used for gang scheduling.
     Suspend,
 }
 
@@ -74,26 +74,26 @@ pub(crate) struct Partition {
     pub(crate) mode: Mode,
     pub(crate) grace_s: u64,
     pub(crate) qos: Option<String>,
-    /// The processors of all its nodes, and their number.
+    /// The total number of processors in its nodes, and the number of nodes.
     pub(crate) processors: (u64, u64),
-    /// Its nodes while jobs of it start; else none.
+    /// Its nodes while jobs may start in it; otherwise empty.
     pub(crate) nodes: Vec<NodeName>,
 }
 
 /// A QOS.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Qos {
-    /// Its limits come before those of the partition's QOS.
+    /// True if its limits override those of the partition's QOS.
     pub(crate) over_partition: bool,
-    /// The names of those whose jobs it may preempt.
+    /// The names of the QOS whose jobs it may preempt.
     pub(crate) preempts: Vec<String>,
-    /// `None`: the cluster's.
+    /// `None` means the cluster's mode.
     pub(crate) mode: Option<Mode>,
     pub(crate) exempt_s: Option<u64>,
     pub(crate) grace_s: u64,
-    /// Usage is counted as it is: `UsageFactor` is 1.
+    /// True if usage is counted unscaled: `UsageFactor` is 1.
     pub(crate) plain_usage: bool,
-    /// It changes the limits of associations (`LimitFactor`).
+    /// True if it scales the limits of associations (`LimitFactor`).
     pub(crate) scales: bool,
 }
 
@@ -108,14 +108,14 @@ impl Mode {
         }
     }
 
-    /// Returns true if a job that is preempted in this way gives its nodes back.
+    /// Returns true if a job that is preempted in this way releases its nodes.
     pub(crate) fn frees(self) -> bool {
         matches!(self, Mode::Requeue | Mode::Cancel)
     }
 }
 
 impl Site {
-    /// Asks Slurm.
+    /// Reads the configuration from Slurm.
     ///
     /// # Errors
     /// If slurmctld does not answer.
@@ -149,7 +149,7 @@ impl Site {
                 () => Enforcement::Nothing,
             },
             looks_s: looks(value("SchedulerType"), value("SchedulerParameters")),
-            // Jobs that the daemon started have the highest priority, and such jobs are exempt.
+            // Jobs that the daemon started have the highest priority, which would exempt them.
             preemption: match value("PreemptType") {
                 _ if value("PreemptParameters").contains("min_exempt_priority") => Preemption::Off,
                 _ if mode == Mode::Off => Preemption::Off,
@@ -165,12 +165,12 @@ impl Site {
         }
     }
 
-    /// Returns the tier of a partition. Jobs of a higher tier come first.
+    /// Returns the tier of a partition. Jobs in a higher tier come first.
     pub(crate) fn tier(&self, partition: &str) -> u64 {
         self.partitions.get(partition).map_or(1, |partition| partition.tier)
     }
 
-    /// Returns the partitions that have nodes of the machine and are not in the configuration.
+    /// Returns the partitions that have nodes of the machine but are not in the configuration.
     /// Their jobs start without a gate.
     pub(crate) fn ungated(&self, config: &Config) -> Vec<&str> {
         let has = |node: &NodeName| config.nodes.contains_key(node);
@@ -188,7 +188,7 @@ impl Site {
     }
 }
 
-/// Returns the value of a key in what `scontrol show config` says.
+/// Returns the value of a key in the output of `scontrol show config`.
 pub(crate) fn value<'a>(shown: &'a str, key: &str) -> &'a str {
     let line =
         shown.lines().find(|line| line.split('=').next().is_some_and(|name| name.trim() == key));
@@ -200,9 +200,8 @@ pub(crate) fn is_basic(config: &str) -> bool {
     value(config, "PriorityType") == "priority/basic"
 }
 
-/// Returns the longest interval in which Slurm's schedulers examine the waiting jobs, in seconds,
-/// and a third more for the work itself. They often do so earlier: after a submission, an end or a
-/// change.
+/// Returns the longest interval between two runs of Slurm's schedulers, in seconds, plus a third
+/// for the work itself. They often run earlier: after a submission, a job's end or a change.
 fn looks(scheduler: &str, parameters: &str) -> u64 {
     let interval = |key: &str, usual: u64| {
         let mut all = parameters.split(',').filter_map(|one| one.trim().split_once('='));

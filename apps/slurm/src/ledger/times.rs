@@ -2,7 +2,7 @@
 
 use crate::names::number;
 
-/// A time limit is shorter than this, in seconds: more than Slurm can say.
+/// The upper bound of time limits in seconds, more than Slurm can express.
 const LONGEST: u64 = 1 << 40;
 
 /// Returns true if text is one of Slurm's words, such as N/A or UNLIMITED.
@@ -11,7 +11,7 @@ pub(super) fn is_word(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(letter)
 }
 
-/// Seconds since 1970, of which Slurm has 32 bits; `None` for a word, such as N/A.
+/// Reads seconds since 1970, for which Slurm uses 32 bits; `None` for a word such as N/A.
 pub(super) fn time(text: &str) -> Result<Option<u64>, &'static str> {
     match number::<u32>(text) {
         Some(seconds) => Ok(Some(seconds.into())),
@@ -20,7 +20,7 @@ pub(super) fn time(text: &str) -> Result<Option<u64>, &'static str> {
     }
 }
 
-/// Seconds of `days-hours:minutes:seconds`, its shorter forms included; `None` for a word.
+/// Reads `days-hours:minutes:seconds` and its shorter forms as seconds; `None` for a word.
 pub(crate) fn time_limit(text: &str) -> Result<Option<u64>, &'static str> {
     if is_word(text) {
         return Ok(None);

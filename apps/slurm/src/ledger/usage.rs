@@ -15,7 +15,7 @@ pub(crate) enum Unit {
     Jobs,
     Nodes,
     Processors,
-    /// Minutes of wall clock time.
+    /// Wall clock minutes.
     Minutes,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct LimitKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limit {
     pub(crate) kind: LimitKind,
-    /// `None` without one.
+    /// `None` if there is no limit.
     pub(crate) most: Option<u64>,
     pub(crate) used: u64,
 }
@@ -40,12 +40,12 @@ pub(crate) struct Limit {
 pub(crate) struct QosLimits {
     pub(crate) group: Vec<Limit>,
     pub(crate) accounts: HashMap<String, Vec<Limit>>,
-    /// By the number of the user.
+    /// The limits by user id.
     pub(crate) users: HashMap<u32, Vec<Limit>>,
 }
 
-/// The owner of an association: an account, perhaps only one of its users, perhaps only in one
-/// partition.
+/// The owner of an association: an account, optionally only one of its users, optionally only in
+/// one partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Member {
     pub(crate) account: String,
@@ -65,6 +65,6 @@ pub(crate) struct Association {
 pub(crate) struct Usage {
     pub(crate) qos: HashMap<String, QosLimits>,
     pub(crate) associations: HashMap<Member, Association>,
-    /// The number of tasks of an array that may run at once, if it is limited.
+    /// The number of tasks of an array that may run at the same time, if it is limited.
     pub(crate) throttles: HashMap<u32, u64>,
 }

@@ -2,13 +2,13 @@
 
 use crate::names::{NodeName, number};
 
-/// More nodes than a cluster of Slurm's can have (65,533): a longer list is none.
+/// The maximum length of a list. A Slurm cluster can have at most 65,533 nodes.
 const MOST: usize = 1 << 17;
 
-/// The most digits of a number in a name.
+/// The maximum number of digits in a name.
 const DIGITS: usize = 10;
 
-/// Returns the names of a list. `None` if it is not well formed, or longer than any cluster.
+/// Returns the names in a list; `None` if it is malformed or longer than any cluster.
 ///
 /// Several brackets in a name multiply: `x[0-1]y[0-1]` has four names.
 pub(crate) fn expand(list: &str) -> Option<Vec<NodeName>> {
@@ -59,7 +59,7 @@ fn expand_one(text: &str, names: &mut Vec<String>) -> Option<()> {
     (names.len() <= MOST).then_some(())
 }
 
-/// Returns the numbers of `00-03,07`, with as many digits as they are written with.
+/// Returns the numbers in `00-03,07`, with as many digits as written.
 fn numbers(inside: &str) -> Option<Vec<String>> {
     let mut all = Vec::new();
     for range in inside.split(',') {
@@ -77,8 +77,8 @@ fn numbers(inside: &str) -> Option<Vec<String>> {
     Some(all)
 }
 
-/// Writes names in their order as Slurm does: `n[00-03,07],m1`. Consecutive numbers become ranges,
-/// and ranges after the same letters share their brackets.
+/// Formats names, in their order, as Slurm does: `n[00-03,07],m1`. Consecutive numbers become
+/// ranges, and ranges after the same prefix share brackets.
 pub(crate) fn compress(names: &[NodeName]) -> String {
     let mut parts = names.iter().map(|name| numbered(name.as_str())).peekable();
     let mut members = Vec::new();
@@ -104,15 +104,16 @@ pub(crate) fn compress(names: &[NodeName]) -> String {
     members.join(",")
 }
 
-/// Splits the number from the end of a name; a name that is a number alone has none.
+/// Splits the number from the end of a name; a name that is only a number has none.
 fn numbered(name: &str) -> (&str, &str) {
     let head = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    // Nine digits at most: every such number is a `u32`.
+    // At most nine digits, so that every such number is a `u32`.
     let at = head.len().max(name.len().saturating_sub(9));
     if head.is_empty() { (name, "") } else { name.split_at(at) }
 }
 
-/// Returns true if a number follows the last one of a range, written as the range's first one is.
+/// Returns true if a number follows the last one in a range, and has the same format as the range's
+/// first one.
 fn follows(first: &str, last: &str, next: &str) -> bool {
     let width = first.len();
     let after = number::<u32>(last).map(|last| format!("{:0width$}", last + 1));
@@ -163,7 +164,7 @@ mod tests {
         ] {
             assert_eq!(expand(list), None, "{list}");
         }
-        // No number is so wide that writing it fails.
+        // Very wide numbers must not cause a failure.
         assert_eq!(expand(&format!("n[{}1]", "0".repeat(1 << 17))), None);
     }
 

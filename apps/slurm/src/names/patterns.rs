@@ -1,4 +1,4 @@
-//! The names of a machine's nodes, as a configuration writes them.
+//! The names of a machine's nodes, as written in a configuration.
 //!
 //! ```text
 //!   n{:03}               the node's number, x fastest, from `first` (0)
@@ -19,7 +19,7 @@ use crate::config::Nodes;
 /// Returns the name of each node, by number.
 ///
 /// # Errors
-/// Returns a sentence if a name is missing, invalid, or that of two nodes.
+/// If a name is missing, invalid, or shared by two nodes, with a sentence.
 pub(crate) fn names(
     grid: &Grid,
     nodes: Nodes,
@@ -84,13 +84,13 @@ fn of_table(grid: &Grid, table: BTreeMap<String, Vec<u16>>) -> Result<Vec<NodeNa
     names.iter().map(|name| read(name)).collect()
 }
 
-/// A number in a pattern: that of the node, or a coordinate; with leading zeros.
+/// A placeholder in a pattern, for the node's number or a coordinate, with leading zeros.
 struct Hole {
     axis: Option<usize>,
     width: usize,
 }
 
-/// Text, then a number; the last text has no number.
+/// Text, then a placeholder; the last text has none.
 type Parts<'p> = Vec<(&'p str, Option<Hole>)>;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -128,7 +128,7 @@ fn of_pattern(grid: &Grid, pattern: &str, first: Option<u32>) -> Result<Vec<Node
     (0..grid.nodes()).map(name).collect()
 }
 
-/// Cuts a pattern, or returns `None` if its braces are not those of numbers.
+/// Splits a pattern, or returns `None` if its braces are not placeholders.
 fn parts(pattern: &str) -> Option<Parts<'_>> {
     let (mut parts, mut rest) = (Vec::new(), pattern);
     while let Some((text, behind)) = rest.split_once('{') {

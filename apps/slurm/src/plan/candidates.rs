@@ -1,5 +1,4 @@
-//! The nodes that a job may have: those that satisfy its demands, and that no reservation keeps
-//! from it.
+//! The nodes that a job may use: those that satisfy its demands and that no reservation blocks.
 //!
 //! They become a pool of the machine, so that the scheduler plans with no other nodes. Jobs with
 //! the same demands share a pool. Cost of a pool: O(N (r + log x)) for N nodes, r reservations and
@@ -16,16 +15,16 @@ use crate::ledger::{Condition, SlurmJob};
 use crate::names::NodeName;
 use crate::plan::world::World;
 
-/// Two jobs for which these are equal may have the same nodes.
+/// Two jobs for which these are equal may use the same nodes.
 #[derive(PartialEq, Eq, Hash)]
 struct Key<'a> {
     demands: &'a Demands,
-    /// The reservation that it asks for, and which of all meet its time; `None` if they do not
-    /// matter.
+    /// The reservation that it requests, and for each reservation whether it overlaps the job's
+    /// time; `None` if they do not matter.
     reserved: Option<(&'a str, Vec<bool>)>,
 }
 
-/// The candidates of the jobs of a cycle.
+/// The candidates for the jobs in a cycle.
 pub(crate) struct Candidates<'a> {
     world: World<'a>,
     /// The reservations that have nodes, and these nodes.
@@ -46,11 +45,11 @@ impl<'a> Candidates<'a> {
         Candidates { world, reserved, known: HashMap::new(), pools: Vec::new() }
     }
 
-    /// Returns the pool of a job's candidates; `None` if every node of the machine is one.
+    /// Returns the pool of a job's candidates; `None` if it is the whole machine.
     ///
     /// # Errors
-    /// If its demands are not understood, or its reservation is not known. The text is never its
-    /// own.
+    /// If its demands cannot be understood, or its reservation is unknown. The message contains no
+    /// text from the job.
     pub(crate) fn pool_of(
         &mut self,
         job: &'a SlurmJob,
@@ -68,7 +67,7 @@ impl<'a> Candidates<'a> {
         Ok(self.pool(key, machine))
     }
 
-    /// Returns the pool of the nodes that satisfy a job's demands, reserved or not.
+    /// Returns the pool of the nodes that satisfy a job's demands, whether reserved or not.
     pub(crate) fn whenever(&mut self, job: &'a SlurmJob, machine: &mut Dispatcher) -> Option<Pool> {
         let demands = job.demands.as_ref().ok()?;
         self.pool(Key { demands, reserved: None }, machine)
@@ -119,12 +118,12 @@ impl<'a> Candidates<'a> {
                 return false;
             }
         }
-        // One that asks for no reservation of nodes, or may leave it, has none of the other nodes
-        // that Slurm calls reserved, whatever can be read of reservations.
+        // A job that requests no reservation of nodes, or may leave it, cannot use other nodes that
+        // Slurm calls reserved, whatever can be read about reservations.
         own || (!asks && condition != Condition::Reserved)
     }
 
-    /// Returns true if a pool, or the machine, has all of some nodes.
+    /// Returns true if all of the given nodes are in a pool, or in the machine.
     pub(crate) fn has_all(&self, pool: Option<Pool>, nodes: &[NodeId]) -> bool {
         let pool = pool.map(|pool| &self.pools[pool.0 as usize]);
         pool.is_none_or(|pool| nodes.iter().all(|&node| pool.is_node_free(node)))

@@ -1,4 +1,4 @@
-//! The changes of a plan.
+//! Changes made by a plan.
 
 use crate::names::{JobName, Licences, NodeName, Note};
 
@@ -6,7 +6,7 @@ use crate::names::{JobName, Licences, NodeName, Note};
 /// values.
 pub(crate) const TOP: u32 = 4_294_967_290;
 
-/// A change of one job.
+/// A change to one job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     /// Names exactly its nodes and removes the license, in one update.
@@ -14,10 +14,10 @@ pub(crate) enum Change {
     /// Takes the nodes back and sets the licenses, including the gate's, in one update that Slurm
     /// refuses if the job has started.
     Close { job: JobName, licences: Licences, wait_s: Option<u64>, priority: Priority },
-    /// Ends a job that started on other nodes than its box, and queues it again.
+    /// Ends a job that started on nodes other than its box, and queues it again.
     Requeue { job: JobName },
-    /// Removes the license for good, and from an opened job its nodes, in one update. Its priority
-    /// becomes the given one, or Slurm's.
+    /// Removes the license permanently, and from an opened job its nodes, in one update. Its
+    /// priority becomes the given one, or Slurm's.
     Strip { job: JobName, licences: Licences, opened: bool, priority: Option<u64> },
     /// Writes a note to its user.
     Comment { job: JobName, comment: Note },
@@ -28,7 +28,7 @@ pub(crate) enum Change {
 pub(crate) enum Priority {
     /// The one that Slurm computes.
     Slurms,
-    /// This one.
+    /// The given priority.
     Is(u64),
     /// The job stays held: anything else would release it.
     Held,

@@ -1,4 +1,4 @@
-//! The reasons why a request waits, in sentences.
+//! The reasons why a request is waiting, in sentences.
 
 use pavior::answers::{
     Demand, PlannedStart, Question, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why,
@@ -10,10 +10,10 @@ use crate::Config;
 use crate::ledger::SlurmJob;
 use crate::plan::world::World;
 
-/// The name of the placeholder that holds nodes which Slurm powers off.
+/// The name of the placeholder that holds nodes which Slurm is powering off.
 const POWERING_OFF: &str = "nodes that are being powered off";
 
-/// The facts that an answer depends on, in addition to machine and request.
+/// The facts that an answer depends on, in addition to the machine and the request.
 pub(crate) struct Context {
     /// The maximum number of jobs that are moved to make room.
     pub(crate) moved: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Context {
     pub(crate) planned: Option<PlannedStart>,
 }
 
-/// The reason why a request waits or would wait.
+/// The reason why a request is waiting or would have to wait.
 pub(crate) struct Explanation<'a> {
     world: World<'a>,
     snapshot: &'a Snapshot,
@@ -33,7 +33,7 @@ pub(crate) struct Explanation<'a> {
 }
 
 impl<'a> Explanation<'a> {
-    /// Finds the reason on a machine as it is. Jobs end by their time limits.
+    /// Finds the reason on the current machine. Jobs end at their time limits.
     pub(crate) fn of(
         world: World<'a>,
         snapshot: &'a Snapshot,
@@ -61,7 +61,7 @@ impl<'a> Explanation<'a> {
         Explanation { world, snapshot, sides: request.shape, why, scheduler }
     }
 
-    /// Names the program that decides when jobs start.
+    /// Sets the name of the program that decides when jobs start.
     pub(crate) fn by(self, scheduler: &str) -> Explanation<'a> {
         Explanation { scheduler: scheduler.to_string(), ..self }
     }

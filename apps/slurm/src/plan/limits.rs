@@ -3,12 +3,12 @@
 //! The expected use of jobs that are already released is added to the use that Slurm reports, so
 //! that the daemon never releases more jobs than a limit allows. The rules are Slurm's
 //! (`acct_policy.c`): a limit of the first QOS overrides the same limit of the second, and both
-//! override that of the association. The QOS of the partition is the first one, unless the job's
-//! QOS has `OverPartQOS`.
+//! override that of the association. The partition's QOS is the first one, unless the job's QOS has
+//! `OverPartQOS`.
 //!
 //! Jobs, nodes, processors, and minutes of both are counted. Other limits (memory, GRES, billing)
-//! are left to Slurm: it gives an opened job the limit as its reason, and the gate is closed at
-//! once.
+//! are left to Slurm: it gives an opened job the limit as its reason, and the gate is closed
+//! immediately.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -18,19 +18,19 @@ use crate::ledger::usage::{Association, Limit, LimitKind, Member, Unit, Usage};
 use crate::ledger::{Ledger, Phase, SlurmJob};
 use crate::plan::world::Rules;
 
-/// A limit that some jobs share, and what they use of it.
+/// A limit shared by some jobs, and their current use.
 #[derive(Clone, Debug)]
 struct Meter {
     kind: LimitKind,
-    /// The owner, in words.
+    /// A description of the owner.
     of: String,
     most: u64,
     used: u64,
-    /// Whether a job that starts adds to what is used.
+    /// True if a job that starts adds to the use.
     adds: bool,
 }
 
-/// The owner of a limit, which tells meters apart.
+/// The owner of a limit, which identifies a meter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Owner {
     Array(u32),
@@ -38,7 +38,7 @@ enum Owner {
     Association(Member),
 }
 
-/// Jobs alike in what limits them.
+/// Jobs with the same limits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Class {
     partition: String,
@@ -48,18 +48,18 @@ struct Class {
     array: Option<u32>,
 }
 
-/// The limits of a cycle, and what is used of them.
+/// The limits in a cycle, and their use.
 pub(crate) struct Limits<'a> {
     site: &'a Site,
     usage: &'a Usage,
-    /// The tasks of each array that hold nodes.
+    /// The number of tasks of each array that hold nodes.
     tasks: HashMap<u32, u64>,
     meters: Vec<Meter>,
     places: HashMap<(Owner, LimitKind), usize>,
     classes: HashMap<Class, Rc<[usize]>>,
 }
 
-/// The most ancestors of an association.
+/// The maximum number of ancestors of an association.
 const DEPTH: usize = 64;
 
 impl<'a> Limits<'a> {
@@ -164,7 +164,7 @@ impl<'a> Limits<'a> {
         meters
     }
 
-    /// Adds the limits of the QOS of the job and of the partition. Returns those that are set.
+    /// Adds the limits of the job's and the partition's QOS. Returns the kinds that are set.
     fn of_qos(&mut self, class: &Class, meters: &mut Vec<usize>) -> HashSet<LimitKind> {
         let usage = self.usage;
         let own = self.site.qos.get(&class.qos);
@@ -228,7 +228,7 @@ impl<'a> Limits<'a> {
                     "MaxJobs" => is_set("MaxJobsPA", Unit::Jobs) || is_set("MaxJobsPU", Unit::Jobs),
                     _ => set.contains(&limit.kind),
                 };
-                // Other limits than those of a group are the user's own, whatever its parents are.
+                // Limits that are not group limits are the user's own, whatever its parents are.
                 let inherited = generation > 0 && !name.starts_with("Grp");
                 let unknown =
                     scaled && matches!(name, "GrpTRES" | "MaxTRESPJ") && unit != Unit::Jobs;
@@ -251,7 +251,7 @@ impl<'a> Limits<'a> {
         if !limit.kind.name.contains("Mins") {
             return Some(limit.used);
         }
-        // Usage that is counted more or less than it is.
+        // Usage is scaled by a factor.
         if self.site.qos.get(&class.qos).is_some_and(|qos| !qos.plain_usage) {
             return None;
         }
@@ -318,7 +318,7 @@ impl Meter {
 
 /// Returns true if Slurm's reason for a job is a limit that it would exceed.
 pub(crate) fn is_limit(reason: &str) -> bool {
-    // A job that waits for another's end and the like is no matter of limits.
+    // A job that waits, for example, for the end of another one is not affected by limits.
     let of_accounts = reason.starts_with("QOS") || reason.starts_with("Assoc");
     of_accounts
         || matches!(
@@ -335,7 +335,7 @@ pub(crate) fn is_limit(reason: &str) -> bool {
         )
 }
 
-/// The jobs that a limit keeps back together, as far as Slurm's reason tells it.
+/// The jobs that a limit keeps back together, as far as Slurm's reason tells.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LimitScope {
     Array(u32),
@@ -344,7 +344,7 @@ pub(crate) enum LimitScope {
     QosAccount(String, String),
     Account(String),
     User(String, u32),
-    /// None but itself.
+    /// Only the job itself.
     Alone,
 }
 

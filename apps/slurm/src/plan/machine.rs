@@ -1,4 +1,4 @@
-//! The machine as Slurm says it is, and what each job is to the daemon.
+//! The machine as Slurm describes it, and the role of each job.
 
 use std::collections::HashSet;
 
@@ -22,56 +22,56 @@ use crate::plan::world::{ENDLESS, SOON, World};
 pub(crate) enum Role {
     /// It holds nodes.
     Holds,
-    /// Its gate is open, on nodes that are still there for it.
+    /// Its gate is open, on nodes that are still available to it.
     Opened,
     /// Its gate is open on nodes that Slurm may free for it by preemption.
     Preempting,
-    /// Its gate is open, or there is none, and it is held.
+    /// Its gate is open or missing, and it is held.
     Held,
     /// Its gate is open on nodes that it cannot get, for this reason.
     Obstructed(&'static str),
     /// It was requeued while open: it would start again by itself, too early.
     Requeued,
-    /// Its gate is neither open nor shut: it has no license to wait for.
+    /// Its gate is neither open nor closed: it has no license to wait for.
     Ungated,
-    /// It waits for a box.
+    /// It is waiting for a box.
     Waits(Request),
-    /// It is not to be placed now: held, not yet eligible, or of a shape that cannot be read.
+    /// It should not be placed now: it is held, not yet eligible, or its shape cannot be read.
     Apart,
 }
 
-/// Why a job is not placed whose candidates have no box of its shape.
+/// The reason why a job is not placed if no box of its shape has only candidate nodes.
 const NO_CANDIDATES: &str = "no box of its shape has only nodes that satisfy what it demands";
 
-/// Returns true if Slurm's reason says that a job waits for a license or for nodes. The daemon
-/// knows the nodes itself; Slurm may not have examined them since one came back.
+/// Returns true if Slurm's reason says that a job is waiting for a license or for nodes. The daemon
+/// tracks the nodes itself; Slurm may not have examined them since one became available.
 fn is_for_nodes(reason: &str) -> bool {
     let down = ["Nodes required for job are DOWN", "ReqNodeNotAvail"];
     matches!(reason, "Licenses" | "Priority" | "Resources")
         || down.iter().any(|words| reason.replace('_', " ").starts_with(words))
 }
 
-/// The machine of a cycle, with the jobs that hold nodes; none waits yet. A job's number on it is
-/// its place in the ledger.
+/// The machine in a cycle, with the jobs that hold nodes; its queue is empty at first. A job's
+/// number on it is its index in the ledger.
 pub(crate) struct MachineState {
     pub(crate) dispatcher: Dispatcher,
     pub(crate) roles: Vec<Role>,
-    /// Nodes that two jobs hold: must never be.
+    /// Nodes that two jobs hold, which should never happen.
     pub(crate) overlaps: Vec<NodeId>,
-    /// Jobs that hold something else than a box of their shape.
+    /// Jobs whose nodes are not a box of their shape.
     pub(crate) misplaced: Vec<usize>,
-    /// The nodes of the machine's pools, by number.
+    /// The nodes in the machine's pools, by number.
     pools: Vec<Occupancy>,
-    /// Waiting jobs that cannot be placed now, whichever jobs run.
+    /// Waiting jobs that cannot be placed now, regardless of the running jobs.
     pub(crate) unplaceable: Vec<(usize, Obstacle)>,
 }
 
-/// The reason why a waiting job cannot be placed, whichever jobs run.
+/// The reason why a waiting job cannot be placed, regardless of the running jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Obstacle {
-    /// Reservations that end some day keep its boxes from it.
+    /// Reservations that will end block its boxes.
     Reserved,
-    /// For ever: what is wrong with it.
+    /// It can never be placed, for this reason.
     Never(String),
 }
 
@@ -80,7 +80,7 @@ impl MachineState {
         self.dispatcher.machine()
     }
 
-    /// Returns the machine as it is for a request: nodes outside its pool count as failed.
+    /// Returns the current machine for a request: nodes outside its pool count as failed.
     pub(crate) fn snapshot(&self, request: &Request) -> Snapshot {
         let whole = Snapshot::of(self.machine());
         match request.pool.and_then(|pool| self.pools.get(pool.0 as usize)) {
@@ -89,8 +89,8 @@ impl MachineState {
         }
     }
 
-    /// Returns the planned start of a waiting job by the scheduler; `None` if it waits for jobs
-    /// whose end is unknown, such as suspended ones.
+    /// Returns the start that the scheduler plans for a waiting job; `None` if the job waits for
+    /// jobs whose end is unknown, such as suspended ones.
     pub(crate) fn planned(
         &self,
         world: World<'_>,
@@ -114,8 +114,8 @@ impl MachineState {
     ) -> Result<MachineState, SlurmError> {
         let ledger = world.ledger;
         let mut builder = Builder::new(world, site, evicting)?;
-        // Slurm may start a job where the one that it preempts has not ended altogether: the node
-        // is the one's that runs.
+        // Slurm may start a job before the one that it preempts has ended completely: the node then
+        // belongs to the running job.
         for phase in [Phase::Running, Phase::Completing] {
             for (index, job) in ledger.jobs.iter().enumerate() {
                 if job.phase == phase {
@@ -161,7 +161,7 @@ impl<'a> Builder<'a> {
         let dispatcher = Dispatcher::new(machine, scheduler);
         let nodes = config.grid.nodes() as usize;
         let mut conditions = world.conditions();
-        // A job that cannot be read holds them or is to have them, whatever Slurm says of them.
+        // An unreadable job holds these nodes or will get them, whatever Slurm says about them.
         for name in ledger.unreadable.iter().flat_map(|record| &record.nodes) {
             if let Some(id) = config.nodes.get(name) {
                 conditions[id.index()] = Condition::Unavailable;
@@ -181,7 +181,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Returns the nodes with these names, without unknown ones.
+    /// Returns the nodes with these names, ignoring unknown ones.
     fn ids(&self, names: &[NodeName]) -> Vec<NodeId> {
         let mut ids: Vec<NodeId> =
             names.iter().filter_map(|name| self.world.config.nodes.get(name)).copied().collect();
@@ -190,10 +190,11 @@ impl<'a> Builder<'a> {
         ids
     }
 
-    /// Holds the nodes of a job that runs or ends, whatever they are.
+    /// Holds the nodes of a running or ending job, whatever they are.
     fn hold(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) {
         let mut ids = self.ids(&job.held);
-        // One that asks for no box of the machine has none: it started before there was a gate.
+        // A job that does not ask for a box on the machine has none: it started before there was a
+        // gate.
         let is_box = request(self.world.config, job, shaper).is_ok_and(|request| {
             box_of(self.world.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
         });
@@ -235,7 +236,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Holds the nodes that Slurm powers off for a moment, by one job that is not in the ledger.
+    /// Holds the nodes that Slurm is powering off for a moment, with a job that is not in the
+    /// ledger.
     fn wait_for_power(&mut self) {
         let off = |node: NodeId| {
             let index = node.index();
@@ -268,8 +270,8 @@ impl<'a> Builder<'a> {
                 (false, false) => self.opened(index, job, shaper),
             };
         }
-        // A job that Slurm has not looked at since it was changed has no reason yet; its start may
-        // lie in the future all the same.
+        // A job that Slurm has not examined since it was changed has no reason yet, but its start
+        // may still be in the future.
         let eligible = match job.reason.as_str() {
             "None" | "BeginTime" => job.start.is_none_or(|start| start <= now),
             reason => is_for_nodes(reason),
@@ -284,7 +286,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Returns a job's request, confined to the nodes that it may have.
+    /// Returns a job's request, restricted to the nodes that it may use.
     fn confined(&mut self, job: &'a SlurmJob, shaper: &mut Shaper) -> Result<Request, Obstacle> {
         let request = request(self.world.config, job, shaper).map_err(Obstacle::Never)?;
         let machine = &mut self.dispatcher;
@@ -338,8 +340,8 @@ impl<'a> Builder<'a> {
         Role::Opened
     }
 
-    /// Returns the free nodes if at least one is taken, and all taken ones will be free when jobs
-    /// have ended that Slurm may preempt for this one.
+    /// Returns the free nodes if at least one node is taken, and all taken ones will be free after
+    /// jobs have ended that Slurm may preempt for this one.
     fn to_be_freed(&self, job: &SlurmJob, ids: &[NodeId]) -> Option<Vec<NodeId>> {
         let known = self.evicting.contains(&job.key());
         let mut free = Vec::new();
@@ -366,7 +368,7 @@ impl<'a> Builder<'a> {
         for (index, condition) in self.conditions.iter().enumerate() {
             let stranger = *condition == Condition::Taken && self.owners[index].is_none();
             if stranger || *condition == Condition::Unavailable {
-                // What a failed node's job does is Slurm's affair; new ones go elsewhere.
+                // Slurm handles the job on a failed node; new jobs go elsewhere.
                 let _ = self.dispatcher.fail(NodeId(index as u32));
             }
         }

@@ -1,6 +1,6 @@
 //! The daemon's memory between cycles.
 //!
-//! All of it may be lost: then patience starts again, and notes are written again.
+//! All of it may be lost: waiting times then start again, and notes are written again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,27 +8,27 @@ use crate::ledger::{Key, Ledger, Phase, SlurmJob};
 use crate::names::Note;
 use crate::plan::limits::LimitScope;
 
-/// The time for which a limit is believed that Slurm has named, if nothing changes, in seconds.
+/// The time for which a limit reported by Slurm is assumed to apply if nothing changes, in seconds.
 const LIMIT_S: u64 = 60;
 
 /// The facts that are remembered between cycles.
 #[derive(Default)]
 pub(crate) struct Memory {
     jobs: HashMap<Key, JobMemory>,
-    /// Limits that Slurm has named.
+    /// Limits that Slurm has reported.
     limits: Vec<ReachedLimit>,
 }
 
-/// The facts that are remembered of a job.
+/// The facts that are remembered about a job.
 #[derive(Default)]
 pub(super) struct JobMemory {
-    /// The time since which its gate is open.
+    /// The time since which its gate has been open.
     pub(super) opened: Option<u64>,
     /// The time until which its gate stays closed.
     pub(super) closed_until: u64,
     /// Its priority before the gate was opened.
     pub(super) priority: Option<u64>,
-    /// Its last note, and the time of it.
+    /// Its last note and the time of that note.
     pub(super) note: Option<(u64, Note)>,
     pub(super) is_requeued: bool,
     pub(super) eviction: Option<Eviction>,
@@ -36,28 +36,29 @@ pub(super) struct JobMemory {
     pub(super) no_eviction_until: u64,
 }
 
-/// The preemption of others for a job whose gate is open.
+/// The preemption of other jobs for one whose gate is open.
 pub(super) struct Eviction {
     pub(super) since: u64,
-    /// The time that the others may take to end once Slurm preempts them, in seconds.
+    /// The time that the preempted jobs may take to end once Slurm preempts them, in seconds.
     pub(super) grace_s: u64,
     pub(super) victims: HashSet<Key>,
 }
 
-/// A limit that Slurm named as the reason of a job whose gate was open.
+/// A limit that Slurm gave as the reason of a job whose gate was open.
 struct ReachedLimit {
     scope: LimitScope,
     job: Key,
-    /// The class of the job. A job whose class an operator has changed is tried again.
+    /// The class of the job. A job is tried again if an operator has changed its class.
     class: [String; 3],
     reason: String,
-    /// The jobs of the scope that held nodes. When one has ended, the others are tried again.
+    /// The jobs in the scope that held nodes. When one of them has ended, the others are tried
+    /// again.
     holders: HashSet<Key>,
     until: u64,
 }
 
 impl Memory {
-    /// Forgets jobs that are gone, and limits that may have changed.
+    /// Forgets jobs that no longer exist, and limits that may have changed.
     pub(super) fn forget(&mut self, ledger: &Ledger, now: u64) {
         let keys: HashSet<Key> = ledger.jobs.iter().map(SlurmJob::key).collect();
         self.jobs.retain(|key, _| keys.contains(key));
@@ -79,7 +80,7 @@ impl Memory {
         evicting.map(|(key, _)| *key).collect()
     }
 
-    /// Notes a limit that Slurm has named.
+    /// Notes a limit that Slurm has reported.
     pub(super) fn reach(&mut self, ledger: &Ledger, job: &SlurmJob, now: u64) {
         let scope = LimitScope::of(job, &job.reason);
         let holders = holders(ledger, |other| scope.has(other));

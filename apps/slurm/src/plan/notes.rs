@@ -1,4 +1,4 @@
-//! Notes to users, in AdminComment: the box of a job, or the reason why it waits.
+//! Notes to users, in AdminComment: a job's box, or the reason why it is waiting.
 
 use pavior::answers::{PlannedStart, Queued, Snapshot};
 use pavior::strategies::explain;
@@ -10,7 +10,7 @@ use crate::names::{NodeName, Note, hosts};
 use crate::plan::explanation::{Context, Explanation};
 use crate::plan::world::World;
 
-/// The maximum length of a list with each node by name. An argument of a command has 128 KiB.
+/// The maximum length of a list of individual node names. A command argument may have 128 KiB.
 const LONGEST_RANKS: usize = 64 << 10;
 
 /// Returns the nodes of a box in its own order, x fastest: rank i runs on the i-th.
@@ -18,8 +18,9 @@ pub(crate) fn ranks(config: &Config, cuboid: &Cuboid) -> Vec<NodeName> {
     cuboid.nodes(&config.grid).map(|node| config.name(node).clone()).collect()
 }
 
-/// Writes the note of an opened job, as one word: `pavior:box=4x4@0,8;ranks=n00,n01,...`. A job
-/// makes its hostfile from the list after `ranks=`. Beyond [`LONGEST_RANKS`] it has ranges.
+/// Formats the note for an opened job as one word: `pavior:box=4x4@0,8;ranks=n00,n01,...`. A job
+/// creates its hostfile from the list after `ranks=`. Lists longer than [`LONGEST_RANKS`] use
+/// ranges.
 pub(crate) fn placed(config: &Config, cuboid: &Cuboid) -> Note {
     let base = cuboid.base[..config.grid.axes()].iter().map(u16::to_string);
     let base = base.collect::<Vec<_>>().join(",");
@@ -31,12 +32,12 @@ pub(crate) fn placed(config: &Config, cuboid: &Cuboid) -> Note {
     Note::new(&format!("pavior:box={sides}@{base};ranks={list}"))
 }
 
-/// Writes the note of a job that can never be placed.
+/// Formats the note for a job that can never be placed.
 pub(crate) fn unplaced(fault: &str) -> Note {
     Note::new(&format!("pavior: not placed: {fault}; submit it again"))
 }
 
-/// Writes the note of a job whose boxes are all reserved before its time limit ends.
+/// Formats the note for a job whose boxes are all reserved before its time limit ends.
 pub(crate) fn reserved(world: World<'_>) -> Note {
     let World { config, ledger, .. } = world;
     let is_here = |one: &Reservation| one.nodes.iter().any(|name| config.nodes.contains_key(name));
@@ -50,17 +51,17 @@ pub(crate) fn reserved(world: World<'_>) -> Note {
     ))
 }
 
-/// Writes the note of a job that runs on other nodes than a box of its shape, and stays there.
+/// Formats the note for a job that runs on nodes that are not a box of its shape, and stays there.
 pub(crate) fn elsewhere() -> Note {
     Note::new("pavior: runs on nodes that are not a box of its shape, and stays there")
 }
 
-/// Writes the note of a job that a limit keeps back, given Slurm's word or the limit's name.
+/// Formats the note for a job that a limit keeps back, given Slurm's word or the limit's name.
 pub(crate) fn limited(limit: &str) -> Note {
     Note::new(&format!("pavior: not started yet: limit {limit}"))
 }
 
-/// Writes the note of a waiting job: the reason, its planned start, the jobs in its way, and the
+/// Formats the note for a waiting job: the reason, its planned start, the jobs in its way, and the
 /// nearest free box.
 pub(crate) fn waiting(
     world: World<'_>,
@@ -75,7 +76,7 @@ pub(crate) fn waiting(
     Note::new(&format!("pavior: {}", lines.join(" ").replace('`', "")))
 }
 
-/// Writes sides, such as 2x3.
+/// Formats sides, such as 2x3.
 pub(crate) fn size(config: &Config, sides: Sides) -> String {
     let sides = sides[..config.grid.axes()].iter().map(u16::to_string);
     sides.collect::<Vec<_>>().join("x")

@@ -1,9 +1,9 @@
-//! Preemption: the jobs that may have to go for a box, by Slurm's own rules.
+//! Preemption: the jobs that may be preempted for a box, according to Slurm's own rules.
 //!
-//! The daemon opens a job's gate on a box with running jobs that Slurm may preempt for it. Slurm
-//! then preempts them, or does not: the daemon ends no job. The rules are those of `preempt/qos`
-//! and `preempt/partition_prio`. Jobs that may not be preempted, or would keep their nodes, are
-//! obstacles like failed nodes.
+//! The daemon opens a job's gate on a box with running jobs that Slurm may preempt for it. Then
+//! Slurm decides whether to preempt them: the daemon ends no jobs. The rules are those of
+//! `preempt/qos` and `preempt/partition_prio`. Jobs that may not be preempted, or would keep their
+//! nodes, are obstacles like failed nodes.
 
 use pavior::answers::{Shape, Snapshot, Weights, blockers, earliest};
 use pavior::{Cuboid, JobId, Request};
@@ -24,8 +24,7 @@ pub(crate) struct Choice {
     pub(crate) victims: Vec<usize>,
 }
 
-/// Returns true if Slurm would preempt a running job for another one, so that its nodes become
-/// free.
+/// Returns true if Slurm would preempt a running job for another one in a way that frees its nodes.
 pub(crate) fn may(site: &Site, job: &SlurmJob, victim: &SlurmJob, now: u64) -> bool {
     let qos = site.qos.get(&victim.qos);
     let partition = site.partitions.get(&victim.partition);
@@ -61,7 +60,7 @@ pub(crate) fn grace(site: &Site, victim: &SlurmJob) -> u64 {
     }
 }
 
-/// Returns true if a job may preempt any other, whichever jobs run.
+/// Returns true if a job may preempt any jobs at all.
 fn preempts(site: &Site, job: &SlurmJob) -> bool {
     match site.preemption {
         Preemption::Off => false,
@@ -74,8 +73,8 @@ fn preempts(site: &Site, job: &SlurmJob) -> bool {
 }
 
 /// Chooses the first waiting job for which others can be preempted, and the box whose jobs have
-/// done the least work, in node-seconds. Chooses none while another job waits for preempted jobs to
-/// end.
+/// done the least work, in node-seconds. Returns `None` while another job is waiting for preempted
+/// jobs to end.
 pub(crate) fn choose(
     world: World<'_>,
     state: &MachineState,
@@ -139,10 +138,10 @@ fn cheapest(
         victim.map_or(0, |(nodes, start)| u64::from(nodes) * (1 + now.saturating_sub(start)))
     };
     let weights = Weights::new(&others, work).ok()?;
-    // None is preempted for a box that has nodes which stay away.
+    // Jobs are not preempted for a box that contains unavailable nodes.
     let found = blockers(&others, shape, &weights).filter(|found| found.unavailable.is_empty())?;
     let victims: Vec<usize> = found.jobs.iter().map(|id| id.0 as usize).collect();
-    // A box that is free already is kept for another.
+    // A box that is already free is kept for another job.
     (!victims.is_empty()).then_some(Choice { index, at: found.at, victims })
 }
 

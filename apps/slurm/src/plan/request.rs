@@ -1,4 +1,4 @@
-//! The boxes that jobs ask for.
+//! The boxes that jobs request.
 
 use pavior::boxes::{orientations, volume};
 use pavior::workload::{Job, Service, Shaper};
@@ -10,25 +10,25 @@ use crate::plan::shape;
 use crate::plan::world::ENDLESS;
 use crate::{Config, SlurmError};
 
-/// Returns the rule that makes a box of a number of nodes: the same as in `job_submit.lua`.
+/// Returns the rule that turns a number of nodes into a box: the same as in `job_submit.lua`.
 pub(crate) fn shaper(config: &Config) -> Result<Shaper, SlurmError> {
     let rule = "compact".parse();
     let rule = rule.map_err(|bad: pavior::BadName| SlurmError::Config(bad.reason))?;
     Ok(Shaper::new(&rule, &config.grid, 1, 0))
 }
 
-/// Converts a job for the scheduler: it runs as long as its time limit allows.
+/// Converts a job for the scheduler: its run time is its time limit.
 pub(crate) fn scheduled(index: usize, job: &SlurmJob, arrival: Time, request: Request) -> Job {
     let (number, estimate) = (index as u64, Time(job.limit.unwrap_or(ENDLESS)));
     let service = Service::Run(estimate);
     Job { id: JobId(number), index: number, number, arrival, request, service, estimate }
 }
 
-/// Returns the request of a job: the shape of its comment, or the box that the shape rule makes of
+/// Returns the request of a job: the shape in its comment, or the box that the shape rule makes of
 /// its number of nodes.
 ///
 /// # Errors
-/// A sentence without text of the job's.
+/// If it has no valid request, with a sentence that contains no text from the job.
 pub(crate) fn request(
     config: &Config,
     job: &SlurmJob,
@@ -54,12 +54,13 @@ pub(crate) fn request(
     Ok(Request::shape(sides))
 }
 
-/// Says that a job's number of nodes makes no box.
+/// Reports that no box has a job's number of nodes.
 pub(crate) fn no_box(job: &SlurmJob) -> String {
     format!("no box of the machine has {} nodes", job.nodes)
 }
 
-/// Returns the box that a set of nodes (ascending) fills, if it has these sides, turned or not.
+/// Returns the box that a set of nodes (in ascending order) fills, if it has these sides, turned or
+/// not.
 pub(crate) fn box_of(config: &Config, ids: &[NodeId], sides: Sides) -> Option<Cuboid> {
     let grid = config.grid;
     if ids.is_empty() || ids.len() as u64 != volume(sides) {
@@ -67,7 +68,7 @@ pub(crate) fn box_of(config: &Config, ids: &[NodeId], sides: Sides) -> Option<Cu
     }
     let is = |cuboid: &Cuboid| cuboid.nodes(&grid).all(|node| ids.binary_search(&node).is_ok());
     orientations(sides).filter(|&turned| grid.fits(turned)).find_map(|turned| {
-        // The base is one of the nodes: their number bounds the search.
+        // The base is one of the nodes, so their number bounds the search.
         ids.iter()
             .map(|&id| Cuboid::new(grid.point(id), turned).canonical(&grid))
             .find(|cuboid| cuboid.lies_on(&grid) && is(cuboid))

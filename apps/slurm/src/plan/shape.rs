@@ -1,13 +1,12 @@
 //! The shape in a comment.
 //!
-//! The grammar is that of `gate/pavior.lua`; `gate/shapes.txt` is a table of cases for both. The
-//! word `shape` may occur anywhere in the comment, but not after a letter, digit or underscore,
-//! and not before a letter. It is followed by an equals sign, with or without spaces around it,
-//! and the sides, joined by `x`, up to a space, a comma or a semicolon. Upper case is the same as
-//! lower case.
+//! The grammar is the same as in `gate/pavior.lua`; `gate/shapes.txt` is a table of cases for both.
+//! The word `shape` may occur anywhere in the comment, but not after a letter, digit or underscore,
+//! and not before a letter. It is followed by an equals sign, with or without spaces around it, and
+//! the sides, joined by `x`, up to a space, a comma or a semicolon. Case does not matter.
 //!
-//! Text that nearly looks like this is an error, never a comment without a shape: otherwise a job
-//! of one node would run in place of a box, and no one would know.
+//! Text that almost has this form is an error and not a comment without a shape: otherwise a job
+//! with one node would run in place of a box, and no one would notice.
 
 use pavior::Sides;
 
@@ -17,10 +16,10 @@ const NOT_WRITTEN: &str = "a shape is written as shape=4x4";
 const NO_SHAPE: &str = "its shape is not written like 4x4";
 const BAD_SIDE: &str = "a side of its shape is not between 1 and 65535";
 
-/// The longest side, in digits.
+/// The maximum number of digits of a side.
 const DIGITS: usize = 5;
 
-/// Reads the shape in a comment on a machine of so many axes; `None` if it asks for none.
+/// Reads the shape in a comment, for a machine with `axes` axes; `None` if it asks for none.
 pub(crate) fn read(comment: &str, axes: usize) -> Result<Option<Sides>, String> {
     let mut found = None;
     let mut from = 0;
@@ -67,7 +66,7 @@ fn value(rest: &str) -> Result<Option<&str>, &'static str> {
     }
     let text = &rest[between..];
     let (text, behind) = text.split_at(text.find([' ', ',', ';']).unwrap_or(text.len()));
-    // `4 x 4` is not four of anything.
+    // `4 x 4` must not be read as 4.
     let behind = behind.trim_start_matches(' ');
     let goes_on = behind.strip_prefix(['x', 'X', '*']).map(|more| more.trim_start_matches(' '));
     if goes_on.is_some_and(|more| more.starts_with(|c: char| c.is_ascii_digit())) {

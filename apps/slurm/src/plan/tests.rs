@@ -1,4 +1,4 @@
-//! Every race, on ledgers that are made up.
+//! Every race, on constructed ledgers.
 
 use super::*;
 use crate::Config;
@@ -112,7 +112,7 @@ fn opens(changes: &[Change]) -> Vec<String> {
 fn jobs_start_in_slurms_order_and_by_count_too() {
     let jobs = vec![job("1", 1, 5), shaped("2_3", "2x2", 4, 9), job("3", 3, 7)];
     let changes = Run::new("strict").at(&ledger(jobs), 1000);
-    // Three nodes are a row of three: what is left of the upper and the lower row is shorter.
+    // Three nodes form a row of three: the remainders of the upper and the lower row are shorter.
     assert_eq!(opens(&changes)[0], "2_3 n0,n1,n4,n5");
     assert_eq!(opens(&changes).len(), 1, "strict: the next in order does not fit");
     let jobs = vec![job("1", 1, 5), shaped("2_3", "2x2", 4, 9), job("3", 3, 7)];
@@ -122,7 +122,7 @@ fn jobs_start_in_slurms_order_and_by_count_too() {
 
 #[test]
 fn backfilling_does_not_delay_the_first() {
-    // n0 to n3 are held for 60 s; the first wants the whole machine.
+    // n0 to n3 are held for 60 s; the first job needs the whole machine.
     let held = || running("9", "4x1", &[0, 1, 2, 3], 60);
     let mut long = shaped("2", "2x1", 2, 5);
     long.limit = Some(600);
@@ -136,12 +136,12 @@ fn backfilling_does_not_delay_the_first() {
 fn nodes_that_are_gone_are_not_used() {
     let mut state = ledger(vec![shaped("1", "2x2", 4, 9)]);
     state.nodes[0].condition = Condition::Unavailable;
-    // A node that is taken, but by no job of the partition, belongs to others.
+    // A node that is taken, but not by a job in the partition, belongs to others.
     state.nodes[2].condition = Condition::Taken;
     assert!(opens(&Run::new("easy").at(&state, 1000)).is_empty());
     state.nodes[2].condition = Condition::Idle;
     assert_eq!(opens(&Run::new("easy").at(&state, 1000)), ["1 n1,n2,n5,n6"]);
-    // A node that Slurm does not list is none either.
+    // A node that Slurm does not list is not available either.
     state.nodes.remove(1);
     assert_eq!(opens(&Run::new("easy").at(&state, 1000)), ["1 n2,n3,n6,n7"]);
 }
@@ -159,7 +159,7 @@ fn an_obstructed_gate_closes_and_its_nodes_are_not_given_away_in_the_same_cycle(
             |change: &Change| matches!(change, Change::Close { job, .. } if *job == called("1"));
         assert!(changes.len() == 1 && is_close(&changes[0]), "{named:?}: {changes:?}");
     }
-    // A node of an open gate is held by a running job.
+    // A running job holds a node of an open gate.
     let jobs = vec![opened("1", "2x1", 2, &[0, 1]), running("2", "1x1", &[1], 60)];
     let changes = Run::new("easy").at(&ledger(jobs), 1000);
     assert!(matches!(&changes[..], [Change::Close { job, .. }] if *job == called("1")));
@@ -173,7 +173,7 @@ fn patience_ends_and_the_next_daemon_starts_anew() {
     assert!(run.at(&state, 1009).is_empty());
     let closed = run.at(&state, 1010);
     assert!(matches!(&closed[..], [Change::Close { wait_s: Some(10), .. }]), "{closed:?}");
-    // Killed in between: the memory is lost, and patience begins again.
+    // Killed in between: the memory is lost, and patience starts again.
     let mut next = Run::new("easy");
     assert!(next.at(&state, 1012).is_empty());
 }
@@ -321,7 +321,7 @@ fn a_job_on_wrong_nodes_is_requeued_once() {
     let mut run = Run::new("easy");
     assert_eq!(run.at(&state, 1001), [Change::Requeue { job: called("1") }]);
     assert!(run.at(&state, 1002).is_empty());
-    // A job that has run for long may have shrunk: it is left alone.
+    // A job that has been running for long may have shrunk: it is left alone.
     assert!(Run::new("easy").at(&state, 2000).is_empty());
 }
 
@@ -333,7 +333,7 @@ fn jobs_that_slurm_holds_back_are_left_alone() {
         let held = SlurmJob { reason: reason.into(), ..shaped("1", "2x2", 4, 9) };
         assert!(Run::new("easy").at(&ledger(vec![held]), 1000).is_empty(), "{reason}");
     }
-    // Slurm has not looked at it since it was changed.
+    // Slurm has not examined it since it was changed.
     let unseen = SlurmJob { start: Some(1005), reason: "None".into(), ..shaped("1", "2x2", 4, 9) };
     assert!(Run::new("easy").at(&ledger(vec![unseen]), 1000).is_empty());
     let mut later = SlurmJob { reason: "BeginTime".into(), ..shaped("1", "2x2", 4, 9) };
@@ -357,7 +357,7 @@ fn nodes_held_twice_are_reported() {
     let jobs = vec![running("1", "2x1", &[0, 1], 60), running("2", "2x1", &[1, 2], 60)];
     let decision = Run::new("easy").decide(&ledger(jobs), 5000);
     assert_eq!(decision.overlaps, [NodeId(1)]);
-    // Slurm lets a job start where the one that it preempts is not gone altogether.
+    // Slurm lets a job start before the one that it preempts has ended completely.
     let ends = SlurmJob { phase: Phase::Completing, ..running("1", "2x1", &[0, 1], 60) };
     let jobs = vec![ends, running("2", "2x1", &[1, 2], 60)];
     assert!(Run::new("easy").decide(&ledger(jobs), 5000).overlaps.is_empty());
@@ -379,14 +379,14 @@ fn waiting_jobs_are_told_why_once() {
 
 #[test]
 fn a_job_that_cannot_be_read_keeps_its_nodes_and_costs_no_other() {
-    // Slurm calls n0 and n1 idle: they are named for a job whose record cannot be read.
+    // Slurm calls n0 and n1 idle, but they are named for a job with an unreadable record.
     let mut state = ledger(vec![shaped("1", "2x2", 4, 9), shaped("2", "2x1", 2, 8)]);
     state.unreadable = vec![Unreadable {
         job: Some(called("7")),
         fault: "its licences cannot be read",
         nodes: names(&[0, 1]),
     }];
-    // 2x1 turns.
+    // The 2x1 is turned.
     assert_eq!(opens(&Run::new("easy").at(&state, 1000)), ["1 n2,n3,n6,n7", "2 n4,n5"]);
 }
 
@@ -397,7 +397,7 @@ fn a_job_whose_comment_has_control_characters_is_told_so_and_not_placed() {
     let opened = SlurmJob { bad_comment: true, ..opened("4", "1x1", 1, &[7]) };
     let state = ledger(vec![bad(), shaped("2", "2x1", 2, 8), runs, opened]);
     let changes = Run::new("easy").decide(&state, 1001).changes;
-    // What runs keeps running, on its own nodes; what is open is closed; others are placed.
+    // Running jobs keep running on their own nodes; open gates are closed; other jobs are placed.
     assert_eq!(opens(&changes), ["2 n2,n3"]);
     let text = "pavior: not placed: its comment has control characters; submit it again";
     let told = |name: &str| Change::Comment { job: called(name), comment: Note::new(text) };
@@ -408,8 +408,8 @@ fn a_job_whose_comment_has_control_characters_is_told_so_and_not_placed() {
 
 #[test]
 fn jobs_without_a_box_are_told_so() {
-    // As a machine finds them that gets its gate now: five nodes are no box, and three are none of
-    // them where they run.
+    // As on a machine that gets its gate now: five nodes cannot form a box, and the three running
+    // nodes do not.
     let waits = job("1", 5, 9);
     let runs = SlurmJob { comment: String::new(), ..running("2", "1x1", &[0, 2, 5], 60) };
     let mut run = Run::new("easy");

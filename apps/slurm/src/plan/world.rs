@@ -1,4 +1,4 @@
-//! The input of a plan: the ledger, the time, and the rules of the site.
+//! The input of a plan: the ledger, the time, and the site's rules.
 
 use pavior::{JobId, Time};
 
@@ -7,7 +7,7 @@ use crate::ledger::site::Site;
 use crate::ledger::usage::Usage;
 use crate::ledger::{Condition, Ledger, SlurmJob};
 
-/// An estimate for jobs without a time limit, in seconds: a year.
+/// The estimate for jobs without a time limit, in seconds: a year.
 pub(crate) const ENDLESS: u64 = 365 * 86_400;
 
 /// The estimated time until Slurm has powered off a node, in seconds. The real time is unknown, so
@@ -23,7 +23,7 @@ pub(crate) struct World<'a> {
     pub(crate) now: u64,
 }
 
-/// The rules of a site that a plan obeys.
+/// The site's rules that a plan obeys.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules<'a> {
     pub(crate) site: &'a Site,
@@ -49,7 +49,7 @@ impl<'a> World<'a> {
         conditions
     }
 
-    /// Returns the time at which a job will have given its nodes back, if Slurm knows it.
+    /// Returns the time at which a job will have released its nodes, if Slurm knows it.
     pub(crate) fn end(&self, job: JobId) -> Option<Time> {
         match self.job(job) {
             Some(job) => job.until(self.now).map(Time),

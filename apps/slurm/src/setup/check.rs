@@ -1,4 +1,4 @@
-//! `pavior slurm check`: what is missing in a running cluster's configuration.
+//! `pavior slurm check`: finds missing settings in a running cluster's configuration.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub struct Findings {
     pub warnings: Vec<String>,
 }
 
-/// Asks a running cluster.
+/// Checks a running cluster.
 ///
 /// # Errors
 /// If Slurm does not answer.
@@ -31,7 +31,7 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     let shown = capture(Question::Show, &["config"])?;
     let reservations = capture(Question::Show, &["reservation", "-o"])?;
     let ledger = Ledger::read(config)?;
-    // It is on this host where slurmctld is, or has the same file.
+    // The file is on this host if slurmctld runs here, or is a copy of the same file.
     let file = Lists::of_file(Path::new(value(&shown, "SLURM_CONF")));
     let mut found = judge(config, (&shown, file.as_ref()), &reservations, &ledger);
     for name in &config.partitions {
@@ -53,7 +53,7 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     Ok(found)
 }
 
-/// Asks for a partition; `None` if there is none of this name.
+/// Asks for a partition; `None` if there is none with this name.
 pub(crate) fn partition(name: &str) -> Result<Option<String>, SlurmError> {
     let (question, arguments) = (Question::Show, &["partition", name, "-o"]);
     let said = Call { question, arguments, environment: &[] }.run(BOUNDS)?;
@@ -122,7 +122,7 @@ fn judge(
     found
 }
 
-/// Reads the year and month of a release, such as 22.05.8. Any other text is older than all
+/// Parses the year and month of a release, such as 22.05.8. Any other text counts as older than all
 /// releases.
 fn release(text: &str) -> (u32, u32) {
     let mut parts = text.split('.').map(|part| number::<u32>(part).unwrap_or(0));
@@ -135,7 +135,7 @@ fn judge_partition(config: &Config, name: &str, partition: Option<&str>) -> Vec<
     };
     let word = |text: &str| partition.split_whitespace().any(|word| word == text);
     let mut faults = Vec::new();
-    // The first up to 25.11, the second from 26.05 on.
+    // The first is used up to 25.11, the second since 26.05.
     if !word("OverSubscribe=EXCLUSIVE") && !word("Exclusive=NODE") {
         faults.push(format!("slurm.conf: add OverSubscribe=EXCLUSIVE to PartitionName={name}"));
     }
@@ -174,7 +174,7 @@ fn advice(shown: &str, line: impl Fn(List) -> String) -> Vec<String> {
     advice
 }
 
-/// Returns warnings about settings of preemption that do not work with boxes.
+/// Returns warnings about preemption settings that do not work with boxes.
 fn preemption_advice(config: &Config, shown: &str, site: &Site) -> Vec<String> {
     let mut advice = Vec::new();
     let parameters = value(shown, "PreemptParameters");
@@ -212,7 +212,7 @@ fn preemption_advice(config: &Config, shown: &str, site: &Site) -> Vec<String> {
     advice
 }
 
-/// Nodes that only the configuration has, or only the partitions.
+/// Nodes that are only in the configuration, or only in the partitions.
 pub(crate) struct NodeDifference<'a> {
     pub(crate) missing: Vec<&'a NodeName>,
     pub(crate) strangers: Vec<&'a NodeName>,

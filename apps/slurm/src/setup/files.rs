@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::SlurmError;
 
-/// Returns the text of a file, if there is one.
+/// Returns the text of a file, if it exists.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -18,7 +18,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, SlurmError> {
     }
 }
 
-/// Writes a file whole or not at all: slurmctld may read it at any moment, as another user.
+/// Writes a file atomically: slurmctld may read it at any moment, as another user.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -32,7 +32,7 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), SlurmError> {
     write().map_err(|error| fault(path, error))
 }
 
-/// Makes an error that names a file.
+/// Returns an error that names a file.
 pub(super) fn fault(path: &Path, error: io::Error) -> SlurmError {
     SlurmError::Io { what: path.display().to_string(), error }
 }

@@ -1,4 +1,4 @@
-//! `pavior slurm install`: the files that a cluster needs.
+//! `pavior slurm install`: writes the files that a cluster needs.
 //!
 //! Each file is sealed by a checksum in its first line. A file that was edited, or that someone
 //! else wrote, is never overwritten.
@@ -13,7 +13,7 @@ use crate::{Config, SlurmError, gate};
 const UNKNOWN: &str = "There is no slurm.conf here and slurmctld does not answer: keep what lines \
                        of these names have already.";
 
-/// Returns the lines that slurm.conf needs, with the entries that a site has of its own.
+/// Returns the lines that slurm.conf needs, including the site's own entries.
 fn lines(config: &Config, lists: Option<&Lists>) -> String {
     let line = |list: List| lists.unwrap_or(&Lists::default()).line(list, config);
     gate::sealed(&format!(
@@ -35,18 +35,18 @@ fn lines(config: &Config, lists: Option<&Lists>) -> String {
     ))
 }
 
-/// Returns the unit for systemd.
+/// Returns the systemd unit.
 fn unit(config_path: &Path, program: &Path) -> String {
     let seal = "# Written by pavior slurm install, checksum @CHECKSUM@.\n";
     gate::sealed(&(seal.to_string() + &unit::placing(config_path, program)))
 }
 
-/// Writes the module of the gate, `slurm.conf.lines` and `pavior-slurm.service` into a folder, and
-/// `job_submit.lua` where there is none but its own. Returns what to do with them. The unit starts
-/// `program`, or that of the package if others than root can change `program`.
+/// Writes the gate module, `slurm.conf.lines` and `pavior-slurm.service` to a folder, and
+/// `job_submit.lua` unless the site has its own. Returns instructions. The unit starts `program`,
+/// or the packaged program if users other than root can change `program`.
 ///
 /// # Errors
-/// If a file cannot be written, or one of these names is another's.
+/// If a file cannot be written, or one of these names belongs to someone else's file.
 pub fn install(
     config: &Config,
     config_path: &Path,
@@ -92,7 +92,7 @@ pub fn install(
     ))
 }
 
-/// Says what is left to do if another user can change the program that root would run.
+/// Explains what remains to be done if another user can change the program that root would run.
 fn own_program(program: &Path, open: &Path) -> String {
     format!(
         "  It starts {}, since others than root can change {}.\n  Put the program there: \
@@ -192,7 +192,7 @@ mod tests {
         // Our own, for a larger machine.
         put(&CONFIG.replace("4x2", "8x8"), folder.path()).unwrap();
         assert!(first != read("pavior.lua") && read("pavior.lua").contains("mesh:8x8"));
-        // A site's own, and one of ours that was edited.
+        // A site's own file, and one of ours that was edited.
         for own in ["-- ours\n".to_string(), read("job_submit.lua").replace("return", "\nreturn")] {
             std::fs::write(file("job_submit.lua"), &own).unwrap();
             let told = put(CONFIG, folder.path()).unwrap();

@@ -1,7 +1,7 @@
-//! Lists in slurm.conf that may have entries of the site, such as `Licenses`.
+//! Lists in slurm.conf that may contain entries of the site, such as `Licenses`.
 //!
-//! Slurm takes the last line of a name. A line with our entry alone would remove the site's own,
-//! so the whole list is read, and printed with our entry in it.
+//! Slurm uses the last line with a name. A line with only our entry would remove the site's own
+//! entries, so the whole list is read and printed with our entry added.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::Config;
 use crate::calls::{Bounds, Call, Question};
 use crate::ledger::site::value;
 
-/// A list that has entries of ours.
+/// A list that contains entries of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum List {
     Licences,
@@ -22,8 +22,8 @@ pub(crate) enum List {
     Private,
 }
 
-/// The lists by their numbers, each with the name of its line and our entries; the license's are
-/// those of the configuration.
+/// The lists by number, each with the name of its line and our entries; the license comes from the
+/// configuration.
 const LISTS: [(&str, &str); 5] = [
     ("Licenses", ""),
     ("JobSubmitPlugins", "lua"),
@@ -32,19 +32,19 @@ const LISTS: [(&str, &str); 5] = [
     ("PrivateData", "cloud"),
 ];
 
-/// The deepest files that are included by others, and the largest that is read, in bytes.
+/// The maximum depth of included files, and the maximum size of a file that is read, in bytes.
 const DEPTH: usize = 8;
 const LARGEST: u64 = 16 << 20;
 
-/// Time for Slurm's answer where files may be written without it.
+/// The limits on Slurm's answer if files can also be written without it.
 const BOUNDS: Bounds = Bounds { time: Duration::from_secs(15), output: 1 << 20 };
 
-/// The values of the lines that were found of each list, in their order.
+/// The values of the lines found for each list, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lists([Vec<String>; 5]);
 
 impl Lists {
-    /// Takes the lists that slurmctld has, from `scontrol show config`.
+    /// Reads the lists that slurmctld has loaded, from `scontrol show config`.
     pub(crate) fn shown(config: &str) -> Lists {
         let set = |text: &&str| !["", "(null)", "none"].contains(text);
         Lists(LISTS.map(|(name, _)| {
@@ -52,15 +52,15 @@ impl Lists {
         }))
     }
 
-    /// Reads a slurm.conf with the files that it includes; `None` if there is none to read.
+    /// Reads a slurm.conf with the files that it includes; `None` if it cannot be read.
     pub(crate) fn of_file(path: &Path) -> Option<Lists> {
         let mut lists = Lists::default();
         lists.read(path, 0)?;
         Some(lists)
     }
 
-    /// Reads what a folder's slurm.conf has, or else what slurmctld has; `None` if neither can be
-    /// read.
+    /// Reads the lists in a folder's slurm.conf, or else those loaded by slurmctld; `None` if
+    /// neither can be read.
     pub(crate) fn beside(folder: &Path) -> Option<Lists> {
         let asked = || {
             let (question, arguments) = (Question::Show, &["config"]);
@@ -75,7 +75,7 @@ impl Lists {
         let text = (length <= LARGEST).then(|| std::fs::read(path).ok()).flatten()?;
         let text = String::from_utf8_lossy(&text).replace("\\\n", " ");
         for line in text.lines() {
-            // Spaces around the sign belong to no value.
+            // Spaces around the equals sign do not belong to the value.
             let line = line.split('#').next().unwrap_or("");
             let line = line.split('=').map(str::trim).collect::<Vec<_>>().join("=");
             let words: Vec<&str> = line.split_whitespace().collect();
@@ -95,20 +95,20 @@ impl Lists {
         Some(())
     }
 
-    /// Writes the line of a list with all entries and ours. The text is harmless.
+    /// Formats the line for a list with all entries, including ours. The text is harmless.
     pub(crate) fn line(&self, list: List, config: &Config) -> String {
         let all = joined(self.0[list as usize].iter(), &own(list, config));
         format!("{}={}", LISTS[list as usize].0, shown(&all))
     }
 
-    /// Finds lists of slurmctld that lack our entry, or one of an earlier line of its file; says
-    /// what to write.
+    /// Finds lists in slurmctld that lack our entry, or one from an earlier line in its file;
+    /// returns what to write.
     pub(crate) fn faults(&self, file: Option<&Lists>, config: &Config) -> Vec<String> {
         let needed = [List::Licences, List::Plugins];
         needed.iter().filter_map(|list| self.fault(*list, file, config)).collect()
     }
 
-    /// Does so for one list.
+    /// Does the same for one list.
     pub(crate) fn fault(
         &self,
         list: List,
@@ -151,18 +151,18 @@ fn entries(list: &str) -> impl Iterator<Item = &str> {
     list.split([',', ';']).map(str::trim).filter(|entry| !entry.is_empty())
 }
 
-/// Removes the kind of plug-in that may precede its name.
+/// Removes the plugin type that may precede a plugin's name.
 fn plugin(entry: &str) -> &str {
     entry.strip_prefix("job_submit/").unwrap_or(entry)
 }
 
-/// Returns the identity of an entry: a license or parameter without its number, a plug-in without
-/// its kind.
+/// Returns the identity of an entry: a license or parameter without its value, a plugin without its
+/// type.
 fn key(entry: &str) -> &str {
     plugin(entry).split([':', '=']).next().unwrap_or(entry)
 }
 
-/// Joins all entries of some lines, each once, with ours.
+/// Joins all entries in some lines with ours, without duplicates.
 fn joined<'a>(lines: impl Iterator<Item = &'a String>, own: &'a str) -> String {
     let mut all: Vec<&str> = Vec::new();
     for entry in lines.flat_map(|line| entries(line)).chain(entries(own)) {

@@ -1,16 +1,16 @@
-//! Write permissions of users other than root on a program that root runs.
+//! Checks whether users other than root could modify a program that root runs.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Files whose sticky bit is set can be renamed by their owners alone.
+/// The sticky bit: files in such a folder can only be renamed by their owners.
 const STICKY: u32 = 0o1000;
-/// The permissions of group and others to write.
+/// The write permissions of group and others.
 const WRITABLE: u32 = 0o022;
 
-/// Returns the first of a program and its folders, from the program up, that another user than
-/// `root` owns or can write to. `None` if there is none, or no such program.
+/// Returns the first path, starting with a program and going up through its folders, that a user
+/// other than `root` owns or can write to. `None` if there is none, or no such program.
 pub(crate) fn changed_by_others(program: &Path, root: u32) -> Option<PathBuf> {
     let program = fs::canonicalize(program).ok()?;
     let open = |path: &&Path| {
@@ -36,7 +36,7 @@ mod tests {
         let mode = |path: &Path, mode| {
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
         };
-        // What lies above the folder is of the machine: it is asked about these two alone.
+        // The folders above depend on the machine: only these two are checked.
         let open = || changed_by_others(&program, owner).filter(|at| at.starts_with(folder.path()));
         mode(&program, 0o755);
         assert_eq!(open(), None);

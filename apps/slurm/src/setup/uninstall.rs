@@ -1,9 +1,9 @@
-//! `pavior slurm uninstall`: takes the gate out of job_submit.lua, gives Slurm its jobs back, and
+//! `pavior slurm uninstall`: removes the gate from job_submit.lua, returns the jobs to Slurm, and
 //! removes the reservation.
 //!
-//! The gate of every waiting job is stripped: the license goes, the nodes that the daemon named are
-//! taken back, and the priority is Slurm's again. No job is ended or held. The command can be run
-//! again at any time, and may be killed at any time.
+//! The gate of every waiting job is stripped: the license is removed, the nodes that the daemon
+//! named are taken back, and Slurm computes the priority again. No job is ended or held. The
+//! command can be run again at any time, and may be killed at any time.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -23,10 +23,10 @@ use crate::{Config, SlurmError};
 /// The maximum number of rounds: jobs may arrive while others are stripped.
 const ROUNDS: usize = 50;
 
-/// The time until a daemon that still runs would have gated a job again, in milliseconds.
+/// The time within which a daemon that is still running would gate a job again, in milliseconds.
 const PAUSE: u64 = 2000;
 
-/// The error of a daemon that still runs.
+/// The error if a daemon is still running.
 const RUNS: &str = "the daemon still runs: stop it (systemctl disable --now pavior-slurm), and run \
                     this again";
 
@@ -35,14 +35,14 @@ const RUNS: &str = "the daemon still runs: stop it (systemctl disable --now pavi
 pub struct Removal {
     /// Completed steps.
     pub done: Vec<String>,
-    /// Steps that are left to do by hand.
+    /// Steps that must be done by hand.
     pub left: Vec<String>,
 }
 
 /// Removes the gates and the reservation.
 ///
 /// # Errors
-/// If Slurm does not answer, or the daemon still runs.
+/// If Slurm does not answer, or the daemon is still running.
 pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     let mut lock = Lock::default();
     if !lock.take(config.lock.as_ref()).unwrap_or(true) {
@@ -74,8 +74,8 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     Ok(removal)
 }
 
-/// Takes the gate of a machine out of the folder of slurm.conf, whatever version of Pavior wrote
-/// it. A file that was edited, or that someone else wrote, stays as it is.
+/// Removes the gate of a machine from the folder of slurm.conf, whichever version of Pavior wrote
+/// it. A file that was edited, or that someone else wrote, is left unchanged.
 fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
     let (name, mut removal) = (gate::module_name(config), Removal::default());
     let (script, module) = (folder.join("job_submit.lua"), folder.join(&name));
@@ -180,7 +180,8 @@ mod tests {
     use super::*;
     use crate::setup::install::install;
 
-    /// Returns what a removal did and left, with the folder's files before and after the act.
+    /// Returns the steps that a removal completed and left, and a function that reads the folder's
+    /// files afterwards.
     fn removed(prepare: impl Fn(&Path)) -> (Removal, impl Fn(&str) -> Option<String>) {
         let folder = tempfile::tempdir().unwrap();
         let text = "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
@@ -192,7 +193,7 @@ mod tests {
         (removal, read)
     }
 
-    /// Writes a text as another version would: with a checksum of its own.
+    /// Writes a text as another version would, with a checksum of its own.
     fn write(path: &Path, text: &str) {
         std::fs::write(path, gate::sealed(text)).unwrap();
     }
@@ -205,7 +206,7 @@ mod tests {
         assert_eq!((removal.done.len(), removal.left.len()), (2, 0), "{removal:?}");
         assert_eq!(read("pavior.lua"), None);
         assert!(read("job_submit.lua").unwrap().contains("function slurm_job_modify"));
-        // Another version's, next to the gate of another machine.
+        // A gate of another version, next to the gate of another machine.
         let (removal, read) = removed(|folder| {
             write(&folder.join("pavior.lua"), &format!("{SEAL}-- version 99\n"));
             let list = "for _, name in ipairs({ \"pavior-b.lua\", \"pavior.lua\" }) do end\n";

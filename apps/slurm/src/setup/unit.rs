@@ -1,4 +1,4 @@
-//! The unit for systemd: the one of the package, with the places of a program and a configuration.
+//! The systemd unit: the one in the package, with the paths of a program and a configuration.
 
 use std::path::Path;
 

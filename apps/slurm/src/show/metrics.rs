@@ -18,7 +18,7 @@ use crate::ledger::Ledger;
 use crate::plan::notes::size;
 use crate::{Config, SlurmError};
 
-/// Counters since the start, and what the last cycle saw.
+/// Counters since startup, and the state in the last cycle.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     cycles: Counter,
@@ -32,13 +32,13 @@ pub(crate) struct Metrics {
     cycle_seconds: Gauge<f64, AtomicU64>,
     /// 1 if Slurm answered in the last cycle.
     up: Gauge,
-    /// When the last cycle ended that Slurm answered in, in seconds since 1970.
+    /// The time at which the last cycle with an answer from Slurm ended, in seconds since 1970.
     last_success: Gauge,
-    /// 1 if this daemon acts, out of several.
+    /// 1 if this daemon is the one of several that acts.
     pub(crate) active: Gauge,
-    /// 1 if slurmctld has loaded the gate; 0 if it has not, or that is not known.
+    /// 1 if slurmctld has loaded the gate; 0 if it has not, or that is unknown.
     pub(crate) gate: Gauge,
-    /// Records that could not be read in the last cycle that Slurm answered in.
+    /// The number of unreadable records in the last cycle with an answer from Slurm.
     unreadable: Gauge,
     waiting: Gauge,
     pub(crate) opened: Gauge,
@@ -49,10 +49,10 @@ pub(crate) struct Metrics {
     registry: Registry,
 }
 
-/// The words of bit sets that are looked at for one count of slots: about a millisecond.
+/// The maximum number of bit set words examined for one count of slots: about a millisecond.
 const BUDGET: u64 = 400_000;
 
-/// Counts the boxes of each configured shape that can be placed side by side, with an upper bound.
+/// Counts the boxes of each configured shape that fit at the same time, with an upper bound.
 fn slots_of(config: &Config, free: &Occupancy) -> Vec<(String, [u32; 2])> {
     let count = |&sides: &Sides| {
         let found = slots(free, &[Shape::new(sides)], BUDGET);
@@ -113,7 +113,7 @@ impl Metrics {
         }
     }
 
-    /// Counts a cycle, and notes its result and duration.
+    /// Counts a cycle, and records its result and duration.
     pub(crate) fn cycle(&self, is_ok: bool, seconds: f64) {
         self.cycles.inc();
         self.cycle_seconds.set(seconds);
@@ -124,7 +124,7 @@ impl Metrics {
         }
     }
 
-    /// Notes the jobs and the unreadable records of a ledger.
+    /// Records the jobs and the unreadable records in a ledger.
     pub(crate) fn jobs(&self, ledger: &Ledger, waiting: usize, running: usize) {
         self.unreadable.set(ledger.unreadable.len() as i64);
         self.unreadable_total.inc_by(ledger.unreadable.len() as u64);
@@ -132,7 +132,7 @@ impl Metrics {
         self.running.set(running as i64);
     }
 
-    /// Notes the free and the unavailable nodes, and the boxes among the free ones.
+    /// Records the free and the unavailable nodes, and the boxes that fit on the free ones.
     pub(crate) fn nodes(&self, config: &Config, free: &Occupancy, failed: u32) {
         self.free.set(free.count().into());
         self.failed.set(failed.into());
@@ -141,13 +141,13 @@ impl Metrics {
 
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
-        // A string takes any text.
+        // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
         text
     }
 }
 
-/// Serves the metrics, whatever is asked for.
+/// Serves the metrics at every path.
 pub(crate) fn serve(address: &str, metrics: &Arc<Metrics>) -> Result<(), SlurmError> {
     let metrics = Arc::clone(metrics);
     let site = only(Arc::new(move || metrics.text()));

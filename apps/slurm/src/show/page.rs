@@ -19,16 +19,16 @@ use crate::plan::shape;
 use crate::plan::world::World;
 use crate::show::questions;
 
-/// The longest of Slurm's words that is shown, in characters.
+/// The maximum number of characters shown of Slurm's reason.
 const LONGEST_REASON: usize = 60;
 
-/// The name of an unknown job: it is hidden from the observer, is of another partition, or cannot
+/// The name of an unknown job: it is hidden from the observer, is in another partition, or cannot
 /// be read.
 const UNKNOWN: &str = "another";
 
 /// Nodes that are held together.
 struct Holding {
-    /// The job's place in the ledger, if it is known.
+    /// The job's index in the ledger, if known.
     job: Option<usize>,
     parts: Vec<Cuboid>,
     nodes: u32,
@@ -46,14 +46,14 @@ pub(crate) struct Counts {
     pub(crate) largest_free: u64,
 }
 
-/// A machine at an instant.
+/// A machine at one time.
 pub(crate) struct Picture {
     pub(crate) config: Arc<Config>,
     pub(crate) ledger: Ledger,
     pub(crate) now: u64,
     held: Vec<Holding>,
     failed: Vec<NodeId>,
-    /// The places in the ledger of the jobs that wait.
+    /// The indices in the ledger of the waiting jobs.
     waiting: Vec<usize>,
 }
 
@@ -101,7 +101,7 @@ impl Picture {
         let mut state = engine::State::new(self.config.grid);
         for held in &self.held {
             let job = held.job.map_or(u64::MAX, |index| index as u64);
-            // Each node has one owner here: nothing overlaps.
+            // Each node has one owner here, so nothing overlaps.
             let _ = state.hold(JobId(job), &held.parts);
         }
         for &node in &self.failed {
@@ -110,7 +110,7 @@ impl Picture {
         state
     }
 
-    /// Returns the name of a job that has this number in [`Picture::state`].
+    /// Returns the name of the job with this number in [`Picture::state`].
     pub(crate) fn name(&self, job: JobId) -> String {
         let job = self.ledger.jobs.get(job.0 as usize);
         job.map_or(UNKNOWN.to_string(), |job| job.name.to_string())
@@ -244,8 +244,8 @@ impl pavior_board::View for Picture {
     }
 }
 
-/// Returns a job's request on any cluster: the shape of its comment, or the smallest box of its
-/// nodes.
+/// Returns a job's request on any cluster: the shape in its comment, or the smallest box for its
+/// number of nodes.
 pub(crate) fn wish(config: &Config, job: &SlurmJob) -> Result<Request, String> {
     let mut shaper = shaper(config).map_err(|error| error.to_string())?;
     match request(config, job, &mut shaper) {
@@ -266,12 +266,12 @@ fn user(job: &SlurmJob) -> String {
     format!("uid {}", job.user)
 }
 
-/// Returns Slurm's reason why a job waits, harmless and short.
+/// Returns Slurm's reason why a job is waiting, escaped and shortened.
 pub(crate) fn slurms_word(job: &SlurmJob) -> String {
     shown(&job.reason).to_string().chars().take(LONGEST_REASON).collect()
 }
 
-/// Sorts jobs as Slurm does: by priority, then as it lists them.
+/// Sorts jobs as Slurm does: by priority, then in the order in which it lists them.
 fn in_order(ledger: &Ledger, mut waiting: Vec<usize>) -> Vec<usize> {
     waiting.sort_by_key(|&index| {
         let job = &ledger.jobs[index];

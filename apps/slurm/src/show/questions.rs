@@ -1,7 +1,7 @@
-//! Answers about a picture: the reason why a job waits, the place of a box, and the moves that
-//! would help.
+//! Answers about a picture: the reason why a job is waiting, the place for a box, and the moves
+//! that would help.
 //!
-//! The answers have the form of those of `pavior serve`, which the page reads.
+//! The answers have the format of `pavior serve`, which the page reads.
 
 use pavior::Request;
 use pavior::answers::{Queued, Snapshot};
@@ -16,7 +16,7 @@ use crate::plan::request::shaper;
 use crate::show::page::{Picture, slurms_word, wish};
 use crate::show::why::MOVED;
 
-/// Returns Slurm's reason why a job waits.
+/// Returns Slurm's reason why a job is waiting.
 pub(crate) fn waits_for(job: &SlurmJob) -> Value {
     let word = slurms_word(job);
     json!({ "kind": word, "sentence": format!("Slurm says {word}"), "by": null })
@@ -50,7 +50,7 @@ fn answers<T>(view: &Picture, ask: impl FnOnce(&Answers<'_>) -> T) -> T {
     })
 }
 
-/// Explains why a request would wait on an observed machine.
+/// Explains why a request would have to wait on an observed machine.
 fn explained_on<'a>(
     view: &'a Picture,
     snapshot: &'a Snapshot,
@@ -62,7 +62,7 @@ fn explained_on<'a>(
     Explanation::of(view.world(), snapshot, request, &context).by("Slurm")
 }
 
-/// Returns the reason of a waiting job for the page.
+/// Returns a waiting job's reason for the page.
 fn told(view: &Picture, job: &SlurmJob, request: &Request) -> Value {
     let mut wait = waits_for(job);
     let box_of = |sides| {
@@ -74,12 +74,12 @@ fn told(view: &Picture, job: &SlurmJob, request: &Request) -> Value {
     wait
 }
 
-/// Counts the boxes of a shape that can be placed side by side now, and says when there are more.
+/// Counts the boxes of a shape that fit now at the same time, and finds the time at which more fit.
 pub(crate) fn slots_of(view: &Picture, shape: &str) -> Result<Value, String> {
     answers(view, |answers| answers.slots(shape))
 }
 
-/// Explains what a job waits for or holds, on any cluster.
+/// Explains what a job is waiting for or holds, on any cluster.
 pub(crate) fn why(view: &Picture, name: &str) -> Result<String, String> {
     let unknown = || "no such job waits or runs".to_string();
     let (name, array) = view.ledger.find(name).ok_or_else(unknown)?;

@@ -1,4 +1,4 @@
-//! `pavior slurm why JOB`: the reason why a job waits, and the moves that would help.
+//! `pavior slurm why JOB`: the reason why a job is waiting, and the moves that would help.
 
 use std::collections::HashSet;
 
@@ -24,7 +24,8 @@ use crate::{Config, SlurmError};
 /// The maximum number of jobs that are moved to make room.
 pub(crate) const MOVED: usize = 2;
 
-/// Says why a job waits, and when and where it is planned to start; for an array, its first task.
+/// Explains why a job is waiting, and when and where it is planned to start; for an array, its
+/// first task.
 ///
 /// # Errors
 /// If Slurm does not answer, or there is no such job.
@@ -48,7 +49,7 @@ pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
     Ok(text)
 }
 
-/// Answers for a job of the ledger. Cost: one run of the queue, and the search for moves.
+/// Answers for a job in the ledger. Cost: one run of the queue, and the search for moves.
 pub(crate) fn answer(
     world: World<'_>,
     rules: Rules<'_>,
@@ -111,8 +112,8 @@ pub(crate) fn answer(
     Ok(Explanation::of(world, &snapshot, &asked, &context).lines().join("\n"))
 }
 
-/// Returns the planned start of a waiting job: its reservation, or else its start in the schedule
-/// in which each job runs until its time limit and no other job arrives.
+/// Returns the planned start of a waiting job: its reservation, or else its start in a schedule in
+/// which each job runs until its time limit and no other job arrives.
 fn planned(
     world: World<'_>,
     state: &MachineState,

@@ -44,7 +44,7 @@ fn constraints_are_those_of_slurm() {
         ("(c|d)&nvme", false),
         ("a&(b|c)&nvme", true),
         ("c&a|b", true),
-        // Read from the left this is false, with `&` closer true; both must hold.
+        // False when read from the left, true if `&` binds more tightly; both must hold.
         ("a|b&c", false),
     ] {
         assert_eq!(meets(fields(constraint, "N/A", "0")), met, "{constraint}");
@@ -91,12 +91,12 @@ fn memory_processors_and_disk_are_compared_in_one_unit() {
     let memory = |text| meets(fields("(null)", "N/A", text));
     assert!(memory("3000M") && memory("3000") && !memory("3001M") && !memory("3G"));
     assert!(memory("0") && memory("3071999K") && !memory("3072001K"));
-    // Of each processor: the gate refuses it, and squeue does not print it so.
+    // Per processor: the gate refuses it, and squeue does not print it in this form.
     assert!(fields("(null)", "N/A", "750Mc").read().is_err());
     let with =
         |layout, cpus, disk| meets(DemandFields { cpus, layout, disk, ..fields("", "", "0") });
     assert!(with("*:*:*", "16", "100M") && !with("*:*:*", "17", "0") && !with("*:*:*", "1", "101"));
-    // With one thread of each core a node has four processors.
+    // With one thread per core, a node has four processors.
     assert!(with("*:*:1", "8", "0") && !with("*:*:1", "9", "0"));
     assert!(with("2:2:*", "1", "0") && !with("3:*:*", "1", "0") && !with("*:*:4", "1", "0"));
 }

@@ -1,4 +1,4 @@
-//! Any comments at all, and any answers at all.
+//! Arbitrary comments and arbitrary output.
 
 use pavior_trials::{attacked, size};
 use proptest::collection::vec;
@@ -9,10 +9,10 @@ use proptest::test_runner::{Config, TestCaseResult, TestRunner};
 use super::tests::{MARK, WAITS, line, of};
 use super::*;
 
-/// The jobs of the records.
+/// The names of the jobs in the records.
 const NAMES: [&str; 4] = ["7", "8_1", "9", "10"];
 
-/// Bytes, lines as a record would have them, and nearly the mark.
+/// Generates bytes, lines in the format of records, and near misses of the mark.
 fn comments() -> impl Strategy<Value = Vec<u8>> {
     let record = "\n(M)?(9|7_3|x)\\|(R|PD|CG)\\|None\\|1\\|4\\|n\\[0-2\\]\\|\\|17\\|1:00\\|1\\|";
     let nearly = format!("[\n\r|M]?({}|9|PD|None|n0|1:00){{0,14}}\n?", &MARK[..31]);
@@ -45,7 +45,7 @@ fn all_but_comments_stay_the_same(comments: &[Vec<u8>]) -> TestCaseResult {
     Ok(())
 }
 
-/// Checks that an answer which is broken at one mark is refused, or read without text from it in a
+/// Checks that output which is broken at one mark is refused, or read without text from it in a
 /// fault.
 fn read_or_refused(noise: &[u8], at: usize) -> TestCaseResult {
     let noise = String::from_utf8_lossy(noise).into_owned();
@@ -60,7 +60,7 @@ fn read_or_refused(noise: &[u8], at: usize) -> TestCaseResult {
     Ok(())
 }
 
-/// Runs a property so many times, and notes the attack.
+/// Tests a property many times, and reports the attack.
 fn try_it<S: Strategy>(attack: &str, any: &S, property: impl Fn(S::Value) -> TestCaseResult) {
     let tried = size(1000, 1000, 100_000);
     let config = Config { failure_persistence: None, ..Config::with_cases(tried as u32) };

@@ -1,10 +1,10 @@
-//! Answers of `squeue`, real ones and made up ones.
+//! Output of `squeue`, both recorded and constructed.
 
 use super::*;
 
 pub(super) const MARK: &str = "0123456789abcdef0123456789abcdef";
 
-/// The fields of a job as `squeue` prints them, but for its comment.
+/// The fields of a job as `squeue` prints them, except for its comment.
 pub(super) const WAITS: [&str; 25] = [
     "3_1",
     "PD",
@@ -114,7 +114,7 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
         let [found] = &unreadable[..] else { panic!("{field}: {unreadable:?}") };
         assert!(found.fault.contains(fault), "{field}: {}", found.fault);
         assert_eq!((jobs.len(), found.job.is_some()), (2, job), "{field}");
-        // The nodes that are named for it are known all the same.
+        // The nodes named for it are known nevertheless.
         assert_eq!(found.nodes.len(), 2, "{field}");
     }
 }
@@ -137,7 +137,7 @@ fn text_between_records_is_said_and_costs_none() {
     let good = line(&WAITS, "shape=2x2");
     let (jobs, unreadable) = of(&format!("noise\n{good}noise\n{good}"));
     assert_eq!((jobs.len(), unreadable.len()), (2, 2));
-    // Nothing in this has the mark: no record at all.
+    // Without the mark there is no record at all.
     let (jobs, unreadable) = of("7|R|None|1|1|n0||1|1:00|1|(null)|\n8|R|x\n");
     assert_eq!((jobs.len(), unreadable.len()), (0, 1));
 }
@@ -180,7 +180,7 @@ fn recorded_answers_are_read() {
 }
 
 /// Checks the recorded jobs: 1 runs with a time limit of 300 s, 2 without one, 3 is suspended, and
-/// 4 was so for three seconds or four.
+/// 4 was suspended for three or four seconds.
 fn ends_are_read(jobs: &[SlurmJob]) {
     let job = |name: &str| jobs.iter().find(|job| job.name.to_string() == name).unwrap();
     let length = |name: &str| Some(job(name).until(0)? - job(name).start?);

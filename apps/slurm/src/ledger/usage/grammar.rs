@@ -1,8 +1,8 @@
 //! The grammar of `scontrol -o show assoc_mgr`, and of an array's throttle.
 //!
-//! Operators write the names in it. The comment of an association is last in its line and may
-//! contain any text. Therefore each kind of record is asked for separately, and of two records for
-//! the same owner neither counts.
+//! Operators choose the names in it. The comment of an association is last in its line and may
+//! contain any text. Therefore each kind of record is requested separately, and if there are two
+//! records for the same owner, neither counts.
 
 use std::collections::HashMap;
 
@@ -23,15 +23,15 @@ const RESOURCES: &[&str] = &[
     "MaxTRESPJ",
     "MaxTRESMinsPJ",
 ];
-/// Limits of wall clock time, in minutes.
+/// Wall clock limits, in minutes.
 const WALL: &[&str] = &["GrpWall", "MaxWallPJ"];
 
-/// Returns the QOS in an answer, and the number of its unreadable records.
+/// Returns the QOS in the output, and the number of unreadable records.
 pub(super) fn qos(text: &str) -> (HashMap<String, QosLimits>, usize) {
     records(text, "QOS=", one_qos)
 }
 
-/// Returns the associations in an answer, and the number of its unreadable records.
+/// Returns the associations in the output, and the number of unreadable records.
 pub(super) fn associations(text: &str) -> (HashMap<Member, Association>, usize) {
     records(text, "ClusterName=", one_association)
 }
@@ -57,7 +57,7 @@ fn records<K: std::hash::Hash + Eq, V>(
 }
 
 /// Reads `QOS=name(1) ... Account Limits= acc={...} User Limits= joe(1001)={...}`; without any,
-/// `Account Limits=No Accounts`. 22.05 says `1001={...}`.
+/// `Account Limits=No Accounts`. 22.05 prints `1001={...}`.
 fn one_qos(line: &str) -> Option<(String, QosLimits)> {
     let (head, rest) = line.split_once("Account Limits=")?;
     let (accounts, users) = rest.split_once("User Limits=")?;
@@ -97,7 +97,7 @@ fn user_number(text: &str) -> Option<u32> {
 
 /// Reads `ClusterName=c Account=acc UserName=joe(1001) Partition= ... ParentAccount=root(1) ...`.
 fn one_association(line: &str) -> Option<(Member, Association)> {
-    // Everything behind it is some operator's text.
+    // Everything after it is text written by an operator.
     let line = line.split(" Comment=").next()?;
     let of = |key: &str| line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
     let user = of("UserName")?;
@@ -154,8 +154,8 @@ fn amount(text: &str) -> Option<Option<(Option<u64>, u64)>> {
     Some(Some((most, used)))
 }
 
-/// Finds the arrays with a throttle among identifiers of `squeue`, one per line: `7_[1-10%2]`.
-/// Others may have a throttle as well: 26.05 omits it if some tasks have records of their own.
+/// Finds the arrays with a throttle in `squeue` identifiers, one per line: `7_[1-10%2]`. Others may
+/// also have a throttle: 26.05 omits it if some tasks have their own records.
 pub(super) fn throttles(text: &str) -> HashMap<u32, u64> {
     text.lines().filter_map(throttle).collect()
 }
@@ -167,7 +167,7 @@ fn throttle(line: &str) -> Option<(u32, u64)> {
 }
 
 /// Finds the throttle in the records of an array, as `scontrol -o show job` prints them. The text
-/// before the name of the job is Slurm's own.
+/// before the name of the job comes from Slurm.
 pub(super) fn throttle_of(text: &str, array: u32) -> Option<u64> {
     let own = format!(" ArrayJobId={array} ");
     let heads = text.lines().filter_map(|line| line.split(" JobName=").next());

@@ -1,4 +1,4 @@
-//! Asks Slurm for limits, no oftener than they can matter.
+//! Asks Slurm for limits, no more often than necessary.
 
 use std::collections::HashMap;
 
@@ -8,26 +8,26 @@ use crate::ledger::site::{Enforcement, Site};
 use crate::ledger::{Ledger, Phase};
 use crate::{Config, SlurmError};
 
-/// Between two looks for limits of associations where there are none, and between two looks at the
-/// throttle of an array of which `squeue` does not say it, in seconds.
+/// The time in seconds between two checks for association limits while there are none, and between
+/// two requests for the throttle of an array for which `squeue` does not print it.
 const LOOK: u64 = 30;
-/// The most such arrays that are asked for in one cycle.
+/// The maximum number of such arrays requested per cycle.
 const ARRAYS: usize = 8;
 
-/// The facts that are kept between cycles.
+/// State that is kept between cycles.
 #[derive(Default)]
 pub(crate) struct Reader {
     looked: u64,
     associations: HashMap<Member, Association>,
-    /// Throttles of arrays, and when each was asked for.
+    /// The throttle of each array, and the time at which it was requested.
     throttles: HashMap<u32, (u64, Option<u64>)>,
-    /// Records of the last reading that could not be read.
+    /// The number of records in the last reading that could not be read.
     pub(crate) unreadable: usize,
 }
 
 impl Reader {
-    /// Asks Slurm for limits and their use. Call it after the jobs are read: a job that has started
-    /// in between then counts twice for one cycle, instead of not at all.
+    /// Asks Slurm for limits and their use. Call this after the jobs are read: a job that has
+    /// started in between then counts twice for one cycle, instead of not at all.
     ///
     /// # Errors
     /// If Slurm does not answer.
@@ -61,7 +61,7 @@ impl Reader {
         Ok(said)
     }
 
-    /// Returns the number of tasks of each array that may run at once, if it is limited.
+    /// Returns the number of tasks of each array that may run at the same time, if it is limited.
     fn throttles(
         &mut self,
         config: &Config,
@@ -92,7 +92,7 @@ impl Reader {
             match self.throttles.get(&array) {
                 Some(&(_, Some(most))) => drop(most_of.insert(array, most)),
                 Some((_, None)) => {}
-                // Its turn to be asked for comes; until then it is one at a time.
+                // Until its throttle is requested in a later cycle, it counts as one.
                 None => drop(most_of.insert(array, 1)),
             }
         }
@@ -100,7 +100,7 @@ impl Reader {
     }
 }
 
-/// Asks for the throttle of an array. One that has ended in the meantime has none.
+/// Requests the throttle of an array. An array that has ended meanwhile has none.
 fn ask(array: u32) -> Result<Option<u64>, SlurmError> {
     let number = array.to_string();
     let arguments = &["job", &number, "-o"];

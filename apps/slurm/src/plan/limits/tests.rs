@@ -111,7 +111,7 @@ fn with_safe_limits_a_job_must_be_able_to_end() {
     };
     // 30 node-minutes.
     assert!(!ask(50, 20, 100) && ask(50, 21, 100) && ask(71, 0, 100));
-    // Usage that is counted more or less than it is cannot be told: Slurm decides.
+    // If usage is scaled by a factor, it cannot be predicted: Slurm decides.
     let mut scaled = safe.clone();
     scaled.qos.get_mut("q").unwrap().plain_usage = false;
     let full = usage(&[("q", limit("GrpTRESMins", Unit::Nodes, 1, 1))], &[]);

@@ -1,4 +1,5 @@
-//! The answers of `pavior slurm why` are those of the table that every interface is asked.
+//! Checks that the answers of `pavior slurm why` match the table of questions that every interface
+//! is asked.
 
 use pavior::answers::Queued;
 use pavior_trials::{ANSWERS, in_words_of_the_table};

@@ -1,9 +1,8 @@
-//! When nodes become free: by the end that Slurm says, and after a power-down.
+//! Tests of when nodes become free: at the end that Slurm reports, and after a power-down.
 
 use super::*;
 
-/// Checks a job that was suspended for 500 s and resumed: it ends so much later than its time
-/// limit.
+/// Checks a job that was suspended for 500 s and resumed: it ends 500 s after its time limit.
 #[test]
 fn a_resumed_job_ends_when_slurm_says() {
     let opens_beside = |end: Option<u64>| {
@@ -13,7 +12,8 @@ fn a_resumed_job_ends_when_slurm_says() {
         let decision = Run::new("easy").decide(&ledger, 1300);
         (opens(&decision.changes), told(&decision, "1"))
     };
-    // It started at 1000. What runs until 1900 would delay the first job, or not.
+    // It started at 1000. A job that runs until 1900 would delay the first job in this case, but
+    // not in the next.
     let (opened, told) = opens_beside(Some(1600));
     assert!(
         opened.is_empty() && told.contains(" at 1970-01-01T00:26:40Z, on 4x2 at 0,0. In"),
@@ -22,11 +22,11 @@ fn a_resumed_job_ends_when_slurm_says() {
     let (opened, told) = opens_beside(Some(2100));
     assert_eq!(opened, ["2 n4,n5"]);
     assert!(told.contains(" at 1970-01-01T00:35:00Z, on 4x2 at 0,0. In"), "{told}");
-    // Where Slurm does not say it, its time limit counts.
+    // If Slurm does not report the end, the time limit counts.
     assert!(opens_beside(None).0.is_empty());
 }
 
-/// Checks that nodes of an ending job are free in a moment, whatever its time limit was.
+/// Checks that nodes of an ending job become free in a moment, whatever its time limit was.
 #[test]
 fn an_ending_job_is_about_to_be_gone() {
     let ends = SlurmJob { phase: Phase::Completing, ..running("9", "4x1", &[0, 1, 2, 3], 6000) };
@@ -55,8 +55,8 @@ fn a_box_that_waits_for_an_ending_job_is_not_overtaken() {
     }
 }
 
-/// Checks nodes that Slurm powers off, on which it starts nothing until that has ended: they are
-/// not used, and kept for the first job.
+/// Checks nodes that Slurm is powering off, on which it starts nothing until that has finished:
+/// they are not used, and are kept for the first job.
 #[test]
 fn nodes_that_are_powered_off_are_free_in_a_moment() {
     let mut state = ledger(vec![shaped("1", "4x2", 8, 9), shaped("2", "2x1", 2, 5)]);
@@ -73,7 +73,7 @@ fn nodes_that_are_powered_off_are_free_in_a_moment() {
          (2 nodes). Nearest free: 4x1 at 0,1."
     );
     assert_eq!((decision.free.count(), decision.failed), (6, 0));
-    // What has room elsewhere does not wait for them.
+    // A job that fits elsewhere does not wait for them.
     let beside = ledger(vec![shaped("2", "2x2", 4, 5)]);
     let beside = Ledger { nodes: state.nodes.clone(), ..beside };
     assert_eq!(opens(&Run::new("easy").at(&beside, 1300)), ["2 n2,n3,n6,n7"]);
@@ -83,8 +83,7 @@ fn nodes_that_are_powered_off_are_free_in_a_moment() {
     assert_eq!(opens(&run.at(&state, 1301)), ["1 n0,n1,n2,n3,n4,n5,n6,n7"]);
 }
 
-/// Checks a node that Slurm began to power off when the gate was open already: the job is placed
-/// again.
+/// Checks a node that Slurm began to power off after the gate was opened: the job is placed again.
 #[test]
 fn a_gate_that_is_open_on_a_node_that_is_powered_off_closes() {
     let mut state = ledger(vec![opened("1", "2x1", 2, &[0, 1])]);

@@ -14,7 +14,7 @@ fn closes(changes: &[Change]) -> Vec<(String, Priority)> {
 
 #[test]
 fn among_equals_the_oldest_is_first_then_the_least_number_then_the_least_task() {
-    // As squeue prints them: the newest first.
+    // In the order in which squeue prints them: newest first.
     let at = |name: &str, submitted: u64| {
         let job = shaped(name, "4x2", 8, 7);
         SlurmJob { submitted, ..job }
@@ -45,7 +45,7 @@ fn a_partition_of_a_higher_tier_comes_first_then_the_priority() {
 
 #[test]
 fn a_hold_is_a_hold() {
-    // Held while its gate was open, requeued and held, and held without a gate.
+    // A job held while its gate was open, one requeued and held, and one held without a gate.
     let held = |job: SlurmJob| SlurmJob { priority: 0, reason: "JobHeldUser".into(), ..job };
     let open = held(opened("1", "2x2", 4, &[0, 1, 4, 5]));
     let requeued = SlurmJob { start: Some(1120), ..held(opened("2", "2x1", 2, &[2, 3])) };
@@ -58,7 +58,7 @@ fn a_hold_is_a_hold() {
     assert_eq!(changes.len(), 3);
 }
 
-/// Returns a run with a limit of a QOS for each user.
+/// Returns a run with a QOS limit for each user.
 fn limited(name: &'static str, unit: Unit, most: u64, used: u64) -> Run {
     let mut run = Run::new("strict");
     run.site.enforced = Enforcement::Limits;
@@ -78,7 +78,7 @@ fn no_more_are_opened_than_the_limit_of_jobs_and_others_do_not_wait() {
     let other = SlurmJob { user: 1002, ..two("4", 1) };
     let jobs = vec![two("1", 1), two("2", 1), two("3", 1), other, shaped("5", "1x1", 1, 1)];
     let decision = run.decide(&ledger(jobs), 1000);
-    // One runs already. In strict order 2 and 3 would keep the others back.
+    // One job is running. In strict order jobs 2 and 3 would keep the others back.
     let opened: Vec<String> = opens(&decision.changes)
         .iter()
         .map(|open| open.split(' ').next().unwrap().into())
@@ -124,7 +124,8 @@ fn an_opened_job_that_slurm_gives_a_limit_is_closed_at_once_and_its_kin_waits_fo
     assert_eq!(closes(&changes), [("1".to_string(), Priority::Slurms)]);
     let started = opens(&changes);
     assert!(started.len() == 1 && started[0].starts_with("3 "), "{started:?}");
-    // It is gated again, with a reason that is as good as any: it stays so until the other ends.
+    // It is gated again, and its reason no longer names the limit: it stays so until the other job
+    // ends.
     let again = shaped("1", "2x1", 2, 9);
     let state = ledger(vec![again.clone(), runs, kin.clone()]);
     assert!(run.at(&state, 1030).is_empty());

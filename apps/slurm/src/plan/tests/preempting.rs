@@ -1,4 +1,4 @@
-//! Gates that are opened where other jobs run.
+//! Gates that are opened on the nodes of running jobs.
 
 use super::*;
 use crate::ledger::site::{Mode, Preemption, Qos};
@@ -22,7 +22,7 @@ fn high(name: &str, shape: &str, nodes: u32) -> SlurmJob {
 
 #[test]
 fn the_box_is_where_the_least_work_is_lost_and_none_is_preempted_in_vain() {
-    // 1 and 2 are short of work, 3 may not be preempted.
+    // Jobs 1 and 2 have done little work, job 3 may not be preempted.
     let one = SlurmJob { start: Some(900), ..low("1", "2x1", &[0, 1]) };
     let two = SlurmJob { start: Some(990), ..low("2", "2x1", &[4, 5]) };
     let three = running("3", "2x2", &[2, 3, 6, 7], 6000);
@@ -30,7 +30,7 @@ fn the_box_is_where_the_least_work_is_lost_and_none_is_preempted_in_vain() {
     let changes = run("easy").at(&ledger(jobs.clone()), 1000);
     assert_eq!(opens(&changes), ["4 n4,n5"]);
     assert_eq!(changes.len(), 1, "the daemon ends no job itself: {changes:?}");
-    // A box that needs 3 is none.
+    // A box that requires preempting job 3 cannot be chosen.
     let jobs = [&jobs[..3], &[high("4", "4x1", 4)]].concat();
     assert!(run("easy").at(&ledger(jobs), 1000).is_empty());
 }
@@ -44,12 +44,12 @@ fn the_gate_stays_open_while_the_others_end_and_its_free_nodes_are_kept() {
     let changes = run.at(&ledger(vec![victim(), rest(), high("4", "2x2", 4)]), 1000);
     assert_eq!(opens(&changes), ["4 n0,n1,n4,n5"]);
     let open = || SlurmJob { qos: "high".into(), ..opened("4", "2x2", 4, &[0, 1, 4, 5]) };
-    // n4 and n5 are free, and not for others.
+    // n4 and n5 are free, but not for other jobs.
     let at = |run: &mut Run, jobs, now| run.at(&ledger(jobs), now);
     assert!(at(&mut run, vec![victim(), rest(), open(), waits()], 1005).is_empty());
     let ending = SlurmJob { phase: Phase::Completing, ..victim() };
     assert!(at(&mut run, vec![ending, rest(), open(), waits()], 1030).is_empty());
-    // The victim is in the queue again, and its node not free yet.
+    // The preempted job is in the queue again, but its node is not free yet.
     let gone =
         SlurmJob { reason: "BeginTime".into(), start: Some(1150), ..opened("1", "2x1", 2, &[]) };
     let gone = SlurmJob { named: names(&[0, 1]), ..gone };
@@ -76,14 +76,14 @@ fn a_preemption_that_slurm_does_not_carry_out_is_given_up() {
 
 #[test]
 fn a_later_job_preempts_only_where_it_does_not_delay_the_first() {
-    // The first may not preempt, and has n0 to n3 when 9 ends.
+    // The first job may not preempt, and gets n0 to n3 when job 9 ends.
     let held = || running("9", "4x1", &[0, 1, 2, 3], 600);
     let first = || shaped("1", "4x1", 4, 100);
     let below = || low("2", "4x1", &[4, 5, 6, 7]);
     let jobs = || vec![held(), below(), first(), high("4", "2x1", 2)];
     assert_eq!(opens(&run("easy").at(&ledger(jobs()), 1000)), ["4 n4,n5"]);
     assert!(run("strict").at(&ledger(jobs()), 1000).is_empty());
-    // Where the low job ends sooner, its nodes are the first's.
+    // If the low-priority job ends sooner, its nodes go to the first job.
     let mut jobs = jobs();
     jobs[1].limit = Some(300);
     jobs[3].limit = Some(7200);

@@ -35,7 +35,7 @@ fn a_job_that_fits_now_is_told_its_box() {
     assert_eq!(why(&ledger(jobs), "easy"), "2 may start now on 2x2 at 2,0");
 }
 
-/// Takes n1 away, which each 3x2 contains. Behind such a job nothing starts in strict order.
+/// Takes away n1, which every 3x2 contains. In strict order nothing starts behind such a job.
 #[test]
 fn a_job_that_cannot_start_has_no_time() {
     let mut lacking = ledger(vec![shaped("1", "1x2", 2, 9), shaped("2", "3x2", 6, 5)]);
@@ -47,7 +47,7 @@ fn a_job_that_cannot_start_has_no_time() {
     for told in [told, why(&lacking, "strict")] {
         assert!(!told.contains("1970") && !told.contains("may start"), "{told}");
     }
-    // No one knows when a job without a time limit ends.
+    // The end of a job without a time limit is unknown.
     let held: Vec<u32> = (0..8).collect();
     let endless = SlurmJob { limit: None, ..running("1", "4x2", &held, 1) };
     let told = why(&ledger(vec![endless, shaped("2", "4x2", 8, 5)]), "easy");
