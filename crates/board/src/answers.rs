@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::date;
 
-/// Limit on the number of words of bit sets that are read for one count of slots.
+/// The maximum number of bit set words examined for one count of slots.
 const BUDGET: u64 = 4_000_000;
 
 /// A machine that answers questions.
@@ -23,19 +23,19 @@ pub struct Answers<'a> {
     pub state: explain::State,
     /// The numbers of free, held and unavailable nodes.
     pub counts: [u32; 3],
-    /// Returns the name of a job of the state.
+    /// Returns the name of a job in the state.
     pub name: &'a dyn Fn(JobId) -> String,
-    /// Returns the end of a job of the state in seconds since 1970, if it is known.
+    /// Returns the end of a job in the state in seconds since 1970, if it is known.
     pub end: &'a dyn Fn(JobId) -> Option<Time>,
 }
 
-/// The explanation why a request waits, or would wait.
+/// An explanation of why a request is waiting or would have to wait.
 pub struct Told {
     /// The explanation, in sentences.
     pub lines: Vec<String>,
     /// The answer that the sentences describe.
     pub why: Option<Why>,
-    /// The free box that comes closest to the requested one, which is free nowhere.
+    /// The free box that is most similar to the requested one, if no such box is free.
     pub nearest: Option<Cuboid>,
 }
 
@@ -50,7 +50,7 @@ pub fn snapshot(state: &explain::State, strategy: &Selection) -> Result<Snapshot
 }
 
 impl Answers<'_> {
-    /// Explains the answer of the strategy to a request, and the obstacles.
+    /// Explains the strategy's answer to a request, and the obstacles.
     ///
     /// # Errors
     ///
@@ -128,8 +128,8 @@ impl Answers<'_> {
         })
     }
 
-    /// Counts the boxes of a shape in nodes that can be placed side by side now, and finds the time
-    /// when there will be more.
+    /// Counts the boxes of a shape in nodes that fit now at the same time, and finds the time at
+    /// which there will be more.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl Answers<'_> {
     }
 }
 
-/// Writes a box in the format of the page.
+/// Formats a box for the page.
 pub fn part(grid: &Grid, part: &Cuboid) -> Value {
     json!({ "base": &part.base[..grid.axes()], "sides": &part.sides[..grid.axes()] })
 }
@@ -172,8 +172,8 @@ pub fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
         }
         let side = taken.iter().filter(|&&taken| taken).count();
         let begins = |&at: &usize| taken[at] && !taken[(at + taken.len() - 1) % taken.len()];
-        // The first of several runs gives a box that does not have all of these nodes, or is too
-        // large.
+        // If there are several runs, the first gives a box that does not contain all of these
+        // nodes, or is too large.
         ((0..taken.len()).find(begins).unwrap_or(0) as u16, side as u16)
     };
     let runs = [run(0), run(1), run(2)];

@@ -11,7 +11,7 @@ use tokio::sync::watch::{Receiver, Sender};
 use crate::series::Series;
 use crate::{Drawn, Head, View, date};
 
-/// The most changes that are kept.
+/// The maximum number of changes that are kept.
 const MOST: usize = 4096;
 
 /// A change in the format in which it is sent.
@@ -23,7 +23,7 @@ pub(crate) struct Change {
 }
 
 struct Inner {
-    /// The number of the last change. Numbers of an earlier process are smaller.
+    /// The number of the last change. Numbers from an earlier process are smaller.
     seq: u64,
     view: Arc<dyn View>,
     head: Head,
@@ -35,7 +35,7 @@ struct Inner {
 /// The board that pages read.
 pub struct Board {
     inner: Mutex<Inner>,
-    /// Sends the number of each latest change.
+    /// Announces the number of each new change.
     news: Sender<u64>,
 }
 
@@ -114,7 +114,7 @@ impl Board {
         json!({ "samples": inner.series.samples(), "now": date(inner.view.now()) })
     }
 
-    /// Returns the changes after a given one, or `None` if they are not kept any more or never
+    /// Returns the changes after a given one, or `None` if they are no longer kept or never
     /// existed.
     pub(crate) fn after(&self, seq: u64) -> Option<Vec<Change>> {
         let inner = self.inner();
@@ -129,7 +129,7 @@ impl Board {
     }
 }
 
-/// Lists the differences of a later view as events for the page.
+/// Lists the differences from an old to a new view, as events for the page.
 fn told(old: &Drawn, new: &Drawn, machine: &str) -> Vec<(&'static str, Value)> {
     let mut told = Vec::new();
     let by_name =

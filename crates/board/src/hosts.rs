@@ -1,7 +1,8 @@
-//! The hosts that a page is served for.
+//! The hosts for which a page is served.
 //!
-//! A browser lets a page of another site read what a name of that site leads to. If the name leads
-//! to this machine (DNS rebinding), `Host` is that name, and nothing is answered.
+//! A browser lets a page from another site read responses from any address to which that site's
+//! name resolves. If the name resolves to this machine (DNS rebinding), `Host` is that name, and
+//! the request is refused.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use axum::{Json, Router};
 use serde_json::json;
 
 /// Answers only requests whose `Host` is an IP address, `localhost` or one of these names. Others
-/// get 421, and 400 where there is not one `Host` in HTTP/1.1.
+/// get 421, or 400 if an HTTP/1.1 request does not have exactly one `Host`.
 pub fn for_hosts(site: Router, names: Vec<String>) -> Router {
     let names = Arc::new(names);
     site.layer(middleware::from_fn(move |request: Request, next: Next| {
@@ -31,7 +32,7 @@ pub fn for_hosts(site: Router, names: Vec<String>) -> Router {
     }))
 }
 
-/// Says why a request is not answered, if it is not.
+/// Returns the reason why a request is refused, if it is.
 fn refusal(
     headers: &HeaderMap,
     version: Version,
@@ -40,7 +41,7 @@ fn refusal(
     let mut hosts = headers.get_all(HOST).iter();
     let host = match (hosts.next(), hosts.next()) {
         (Some(host), None) => host.to_str().unwrap_or(""),
-        // No browser asks without one.
+        // Browsers always send one.
         (None, _) if version < Version::HTTP_11 => return None,
         _ => return Some((StatusCode::BAD_REQUEST, "a request has one Host")),
     };

@@ -1,9 +1,9 @@
-//! A small server, for metrics and for the page.
+//! A small server for metrics and for the page.
 //!
 //! It runs in a separate thread and never stops the rest of the program. Every caller is bounded:
-//! at most 16 are served at once, a request has at most 8,192 bytes of headers and 4,096 of a body,
-//! and a connection ends after one answer or after 4 s. Only connections whose route lets them stay
-//! last longer, up to 10 minutes.
+//! at most 16 are served at the same time, a request has at most 8,192 bytes of headers and a body
+//! of at most 4,096 bytes, and a connection ends after one answer or after 4 s. Only connections
+//! whose route allows it last longer, up to 10 minutes.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -22,20 +22,20 @@ use tokio::net::TcpStream;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
-/// The most connections that are served at once; others wait to be accepted.
+/// The maximum number of connections served at the same time; others wait to be accepted.
 const CONNECTIONS: usize = 16;
-/// The most bytes of a request's head, which is the least that hyper allows.
+/// The maximum size of a request's head in bytes: the minimum that hyper allows.
 const BUFFER: usize = 8192;
-/// The most bytes of a request's body.
+/// The maximum size of a request's body in bytes.
 const BODY: usize = 4096;
 /// Time limit for sending a request.
 const ASK: Duration = Duration::from_secs(2);
 /// Time limit for sending a request and reading the answer.
 const PATIENCE: Duration = Duration::from_secs(4);
-/// Time limit for a connection that stays. After that, the client must connect again.
+/// Time limit for a long-lived connection. After that, the client must connect again.
 const LONGEST: Duration = Duration::from_mins(10);
 
-/// Lets the connection of a request stay, while its place is given to others.
+/// Allows the connection of a request to stay open, and releases its place for others.
 #[derive(Clone, Default)]
 pub(crate) struct Stay(Arc<Notify>);
 

@@ -34,11 +34,11 @@ pub struct Head {
     pub machine: String,
     /// The strategy.
     pub strategy: String,
-    /// The program that manages the jobs, in a word for the page.
+    /// A word for the program that manages the jobs, for the page.
     pub ledger: &'static str,
 }
 
-/// The data that the page draws: leases and requests by their names, and unavailable nodes.
+/// The data that the page draws: leases and requests by name, and unavailable nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Drawn {
     /// The running leases.
@@ -49,7 +49,7 @@ pub struct Drawn {
     pub failed: Vec<Vec<u16>>,
 }
 
-/// A question of the page.
+/// A question from the page.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Asked {
     /// The sides of a box.
@@ -73,21 +73,22 @@ pub trait View: Send + Sync + 'static {
     fn busy(&self) -> u32;
     /// Returns the number of nodes of the largest free box.
     fn largest_free(&self) -> u64;
-    /// Returns the reasons why the first jobs of the queue wait, and the number of waiting jobs.
+    /// Returns the reasons why the first jobs in the queue are waiting, and the number of waiting
+    /// jobs.
     fn queue(&self, most: usize) -> (Vec<Value>, usize);
-    /// Explains the answer of the strategy to a request, and the obstacles.
+    /// Explains the strategy's answer to a request, and the obstacles.
     ///
     /// # Errors
     ///
     /// The reason why the request does not fit the machine.
     fn explain(&self, asked: &Asked) -> Result<Value, String>;
-    /// Counts the boxes of a shape that can be placed side by side.
+    /// Counts the boxes of a shape that fit at the same time.
     ///
     /// # Errors
     ///
     /// The reason why the shape does not fit the machine.
     fn slots(&self, shape: &str) -> Result<Value, String>;
-    /// Explains in sentences why a job waits, or which nodes it holds.
+    /// Explains in sentences why a job is waiting, or which nodes it holds.
     ///
     /// # Errors
     ///

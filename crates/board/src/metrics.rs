@@ -21,7 +21,7 @@ struct OfShape {
     shape: String,
 }
 
-/// The number of boxes of some shapes that can be placed side by side.
+/// The number of boxes of some shapes that fit at the same time.
 #[derive(Debug)]
 pub struct SlotGauges {
     found: Family<OfShape, Gauge>,
@@ -41,7 +41,7 @@ impl SlotGauges {
         }
     }
 
-    /// Sets the counts: for each shape, the number of boxes found, and a bound.
+    /// Sets the counts: for each shape, the number of boxes found, and an upper bound.
     pub fn set(&self, counted: &[(String, [u32; 2])]) {
         self.found.clear();
         self.bound.clear();

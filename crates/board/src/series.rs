@@ -1,5 +1,5 @@
 //! Nodes in use and the largest free box over time, as a bounded number of intervals that grow
-//! longer as time passes. Each keeps the least, the greatest and the last value.
+//! longer as time passes. Each has the minimum, the maximum and the last value.
 
 use pavior::time::{Range, Stretch, Stretches};
 use serde_json::{Value, json};

@@ -35,16 +35,16 @@ use crate::{Asked, View};
 
 static PAGE: LazyLock<String> = LazyLock::new(pavior_viewer::live);
 
-/// The page may run its own script and style, and connect to this service; nothing else.
+/// The page may only run its own script and style, and connect to this service.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
     connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// The most pages that receive changes at once; others must poll.
+/// The maximum number of pages that receive changes at the same time; others must poll.
 const WATCHERS: usize = 64;
-/// Time limit for a question to wait for earlier ones.
+/// The time limit for a question to wait for earlier ones.
 const TURN: Duration = Duration::from_secs(2);
-/// The most waiting jobs in one answer.
+/// The maximum number of waiting jobs in one answer.
 const MOST: usize = 1000;
 
 /// The board, with the places for watching pages and for questions.
@@ -55,7 +55,7 @@ struct App {
     questions: Arc<Semaphore>,
 }
 
-/// Creates the site of a board.
+/// Creates the site for a board.
 pub fn site(board: Arc<Board>, metrics: Text) -> Router {
     let app = App {
         board,
@@ -80,7 +80,7 @@ pub fn site(board: Arc<Board>, metrics: Text) -> Router {
 
 type Shared = State<Arc<App>>;
 
-/// Writes an error in the format of the page.
+/// Formats an error for the page.
 fn fault(status: StatusCode, detail: &str) -> Response {
     (status, Json(json!({ "detail": detail }))).into_response()
 }
@@ -115,7 +115,7 @@ async fn queue(State(app): Shared, Query(query): Query<QueueQuery>) -> Json<Valu
     Json(json!({ "seq": seq, "waiting": waiting, "total": total }))
 }
 
-/// Answers a question when its turn comes.
+/// Answers a question when it is its turn.
 async fn answered<T: Send + 'static>(
     app: &App,
     answer: impl FnOnce(&dyn View) -> Result<T, String> + Send + 'static,
@@ -177,8 +177,8 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// Waits for the next change. Returns `None` if the changes after the last one are not kept any
-    /// more.
+    /// Waits for the next change. Returns `None` if the changes after the last one are no longer
+    /// kept.
     async fn next(&mut self) -> Option<Change> {
         loop {
             if let Some(change) = self.ready.next() {
