@@ -60,7 +60,8 @@ impl fmt::Display for JobName<'_> {
     }
 }
 
-/// Ends of jobs, in any unit. They are only compared, so a plan uses their ranks, from 1.
+/// The ends of jobs, in any unit. They are only compared, so a plan uses their ranks, starting at
+/// 1.
 pub(crate) struct Ends<'b> {
     by_job: Vec<Option<(f64, &'b Value)>>,
     sorted: Vec<(f64, &'b Value)>,
@@ -197,7 +198,7 @@ impl Busy {
         Ok(starts.into_iter().map(|start| Some(start?.0)).collect())
     }
 
-    /// Returns the "user" of each job. Numbers that cannot be a user's are left out.
+    /// Returns the "user" of each job. Numbers that cannot be user ids are ignored.
     ///
     /// # Errors
     /// Returns an error if one is not a number.

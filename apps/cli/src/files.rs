@@ -1,5 +1,5 @@
 //! The files of the command line: `pavior::files`, with the option that limits all inputs, and with
-//! its errors as failures of commands.
+//! errors converted to command failures.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -20,14 +20,14 @@ pub(crate) fn bound(most: Option<u64>) {
     let _ = MOST.set(most);
 }
 
-/// Returns the limits of an input of lines.
+/// Returns the limits for inputs that consist of lines.
 pub(crate) fn lines() -> Limits {
     Limits::LINES.with_total(MOST.get().copied().flatten())
 }
 
-/// Opens an input of lines. A file whose name ends in `.gz` is decompressed.
+/// Opens an input that consists of lines. A file whose name ends in `.gz` is decompressed.
 pub(crate) fn open(path: &Path) -> Result<Bounded, Failure> {
-    // Batsim's logs are one document, whose lines may have any length.
+    // A Batsim log is a single document whose lines may have any length.
     let name = path.to_string_lossy().to_ascii_lowercase();
     let plain = Path::new(name.strip_suffix(".gz").unwrap_or(&name));
     let document = plain.extension().is_some_and(|extension| extension == "json");

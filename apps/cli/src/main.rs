@@ -37,16 +37,16 @@ fn main() -> ExitCode {
             report_usage(&error);
             return ExitCode::from(2);
         }
-        // Help and versions are results, which fail on a full disk.
+        // Help and versions are results, so printing them fails on a full disk.
         Err(help) => help.print().and_then(|()| std::io::stdout().flush()).map_err(Failure::from),
     };
     result.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
 }
 
-/// The maximum length of a message of clap that is printed unchanged, with its colors.
+/// The maximum length of a message from clap that is printed unchanged, with its colors.
 const LONGEST_USAGE: usize = 2000;
 
-/// Prints the error in the arguments. Clap quotes arguments as typed, so hidden characters are
+/// Prints an error about the arguments. Clap quotes arguments as typed, so hidden characters are
 /// escaped and long text is cut. A closed or full standard error has no effect.
 fn report_usage(error: &clap::Error) {
     let plain = error.render().to_string();

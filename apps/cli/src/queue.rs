@@ -36,7 +36,8 @@ pub(crate) struct Rules {
 const LONGEST: f64 = 1e8;
 const KEYS: [&str; 6] = ["job", "shape", "nodes", "freedom", "estimate", "user"];
 
-/// Reads a queue, or standard input if the path is `-`. None of its jobs may already hold nodes.
+/// Reads a queue from a file, or from standard input if the path is `-`. Its jobs must not already
+/// hold nodes.
 pub(crate) fn read(path: &Path, busy: &Busy, rules: &mut Rules) -> Result<Vec<Waiting>, Failure> {
     let (mut queue, mut known) = (Vec::new(), HashMap::new());
     busy::each_line(path, |line, number| {

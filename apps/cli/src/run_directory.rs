@@ -1,5 +1,5 @@
-//! The directory of an experiment as commands use it: its errors become failures of commands, and
-//! changes of files are reported.
+//! The directory of an experiment as commands use it: its errors become command failures, and
+//! changes to files are reported.
 
 use std::path::{Path, PathBuf};
 
@@ -54,7 +54,7 @@ pub(crate) fn begin(
     Ok((open, known.entries))
 }
 
-/// Writes the files of a run that is done.
+/// Writes the files of a completed run.
 pub(crate) fn finish(open: &OpenRun, files: &[Publication], out: &Path) -> Result<(), Failure> {
     open.finish(files).map_err(|error| match error {
         DirectoryError::File(FileError::Write { .. }) => Failure::Other(format!(
@@ -66,7 +66,7 @@ pub(crate) fn finish(open: &OpenRun, files: &[Publication], out: &Path) -> Resul
     Ok(())
 }
 
-/// Reads the note of a directory about its contents.
+/// Reads the note that describes a directory's contents.
 pub(crate) fn note(directory: &Path) -> Result<Note, Failure> {
     directory::note(directory)?
         .ok_or_else(|| Failure::usage(format!("{} holds no experiment", files::shown(directory))))
@@ -103,8 +103,9 @@ pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), F
     Ok((text, specification))
 }
 
-/// Reads an experiment, and leaves out combinations that do not apply. The text is that of the
-/// file, preceded by the key for this, so that a later run of the text leaves out the same.
+/// Reads an experiment, and leaves out combinations that do not apply. The returned text is the
+/// file's text, preceded by the key for this, so that a later run of the text leaves out the same
+/// ones.
 pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
     let text = pavior::files::read_text(file, Limits::DOCUMENT)?;
     let failure = |error: BadName| Failure::in_file(file, &text, error.reason, &error.span);

@@ -1,8 +1,7 @@
-//! Standard error: messages are escaped, and a closed or full one has no effect.
+//! Standard error: messages are escaped, and errors of writing them have no effect.
 //!
-//! Standard error may be a closed descriptor or on a full disk. This is no reason to fail, or to
-//! change the exit status. The macro replaces that of the standard library, which panics, in the
-//! whole program.
+//! Standard error may be closed or on a full disk. This is no reason to fail, or to change the exit
+//! status. In the whole program, the macro replaces that of the standard library, which panics.
 
 use std::fmt::Arguments;
 use std::io::Write;

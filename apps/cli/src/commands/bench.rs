@@ -1,4 +1,4 @@
-//! `pavior bench`: the time of an allocation.
+//! `pavior bench`: measures the time of an allocation.
 
 use pavior::Request;
 use pavior::draw::{Chart, ChartAxis, Mark, Marks, Series, Unit};

@@ -22,7 +22,7 @@ use crate::{files, input};
 /// The maximum number of jobs that a plan moves.
 const MOVED: usize = 2;
 
-/// The width of tables and sentences, also on wider terminals.
+/// The maximum width of tables and sentences, even on wider terminals.
 const WIDE: usize = 80;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
 }
 
 /// Finds the jobs in the way of the boxes in which a request may be placed, if it has any. Jobs end
-/// at the times in their lines; without a number, they never end.
+/// at the times in their lines; those without a number never end.
 fn diagnosed(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), Failure> {
     let machine = busy.machine()?;
     let snapshot = Snapshot::of(&machine);

@@ -1,4 +1,4 @@
-//! `pavior forecast`: predicts the start of each job of a log at its submission, or of each job of
+//! `pavior forecast`: predicts the start of each job in a log at its submission, or of each job in
 //! a queue now.
 
 mod state;
@@ -50,7 +50,7 @@ fn of_log(args: &ForecastArgs, log: &Path, effort: Effort) -> Result<(), Failure
     tell(Format::or_default(args.format), &Score::of(&judged), rejected)
 }
 
-/// Reads the settings of the one run of a log.
+/// Reads the settings for the single run of a log.
 fn settings(args: &ForecastArgs, log: &Path) -> Result<RunSettings, Failure> {
     let mut settings = args.parameters.settings();
     settings.insert(0, Setting::new("trace", log.to_string_lossy()));

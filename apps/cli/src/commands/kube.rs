@@ -47,7 +47,7 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
     }
 }
 
-/// Returns a name that no other copy has. The name of a pod is that of its host.
+/// Returns a name that no other copy has. A pod's host name is its own name.
 fn name_of_copy() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     format!("{}-{}", host.trim(), std::process::id())
@@ -68,7 +68,7 @@ fn probably(one: &Entry) -> String {
     }
 }
 
-/// Prints one line per Job. The last column is the reason for waiting, cut at the width.
+/// Prints one line per Job. The last column is the reason for waiting, cut to the width.
 fn queue(format: Option<Format>) -> Result<(), Failure> {
     let all = Cluster::read().and_then(|cluster| cluster.queue()).map_err(failure)?;
     let header = ["job", "shape", "state", "box", "starts", "probably", "waits for"];
@@ -97,7 +97,7 @@ fn queue(format: Option<Format>) -> Result<(), Failure> {
     }
 }
 
-/// Explains what a Job waits for. `moved` limits the other Jobs that move in the plans.
+/// Explains what a Job is waiting for. `moved` limits the number of other Jobs that the plans move.
 fn why(job: &str, moved: usize) -> Result<(), Failure> {
     let Some((namespace, name)) = job.split_once('/') else {
         return Err(Failure::usage("a Job is written NAMESPACE/NAME, such as default/train"));

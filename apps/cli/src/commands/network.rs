@@ -46,7 +46,7 @@ pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
     printer.finish()
 }
 
-/// Reads the parameters of the network, and checks them.
+/// Reads the network parameters and checks them.
 fn parameters(args: &ParameterArgs<OfNetworks>) -> Result<NetworkParameters, Failure> {
     let network = NetworkParameters::new(&args.given()?);
     let NetworkParameters { engine, settings, .. } = network;
@@ -54,7 +54,7 @@ fn parameters(args: &ParameterArgs<OfNetworks>) -> Result<NetworkParameters, Fai
     Ok(network)
 }
 
-/// Reads all messages. A wrong line ends the command.
+/// Reads all messages. An invalid line ends the command.
 fn read(grid: &Grid, flits: u32) -> Result<Vec<Message>, Failure> {
     let mut messages = Vec::new();
     busy::each_line(Path::new("-"), |line, _| {

@@ -6,8 +6,8 @@ use pavior::simulation::metrics::ALLOCATION_NS;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
-/// The metrics that a table shows by default. The measured time is not among them, because it
-/// varies from run to run.
+/// The metrics that a table shows by default. The measured time is not included, because it varies
+/// from run to run.
 const SHOWN: [&str; 6] = [
     "turnaround",
     "utilization",
@@ -43,9 +43,9 @@ pub(crate) fn print(
     }
 }
 
-/// Checks for jobs that never started. A log runs to its last departure. Jobs that still wait then
-/// need nodes that are never repaired, or a placement that the strategy never finds. If several
-/// results are compared, their averages are then over different jobs.
+/// Checks for jobs that never started. A log runs to its last departure. Jobs that are still
+/// waiting then need nodes that are never repaired, or a placement that the strategy never finds.
+/// If several results are compared, their averages are then over different jobs.
 ///
 /// # Errors
 /// Returns an error if there are such jobs and several results. Report it after the results are
@@ -265,8 +265,8 @@ fn turned_away_of(row: &PointResult<'_>) -> String {
     if mean.fract() == 0.0 { mean.to_string() } else { format!("{mean:.1}") }
 }
 
-/// Returns the metrics in their order, but first those that were added to the default ones
-/// (`+NAME`), so that a narrow table does not leave these out.
+/// Returns the metrics in order, starting with those that were added to the default ones (`+NAME`),
+/// so that a narrow table does not omit them.
 fn added_first<'m>(available: &[&'m str], named: &str) -> Vec<&'m str> {
     let added: Vec<&str> = named.split(',').filter_map(|name| name.strip_prefix('+')).collect();
     let mut columns = available.to_vec();

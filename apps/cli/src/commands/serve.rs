@@ -59,11 +59,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     })
 }
 
-/// Reads the machines of the command line. Without any, the machines of the data folder are served;
-/// for a new folder this is one machine of 16x16 nodes.
+/// Reads the machines from the command line. Without any, the machines in the data folder are
+/// served; for a new folder this is one machine with 16x16 nodes.
 ///
-/// The service parses the names again, like those in its records. They are parsed here so that an
-/// error can be underlined in the typed text.
+/// The service parses the names again, like those in its records. They are also parsed here so that
+/// an error can be underlined in the typed text.
 fn machines(args: &ServeArgs) -> Result<Vec<MachineSpec>, Failure> {
     let typed: Vec<&str> = match args.machine[..] {
         [] if Layout::is_fresh(&args.data) => vec!["mesh:16x16"],

@@ -1,4 +1,4 @@
-//! `pavior slots`: the number of boxes of a shape that fit side by side, now and later.
+//! `pavior slots`: the number of boxes of a shape that fit at the same time, now and later.
 
 use pavior::answers::{Move, SearchLimits, Shape, Slots, SlotsAnswer, Snapshot, slots};
 use pavior::strategies::explain;

@@ -1,4 +1,4 @@
-//! `pavior slurm`: boxes of nodes for the jobs of an unmodified Slurm.
+//! `pavior slurm`: boxes of nodes for the jobs of an unmodified Slurm cluster.
 
 use std::path::Path;
 

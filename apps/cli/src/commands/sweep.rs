@@ -1,8 +1,8 @@
 //! `pavior sweep`: lists the replications that an experiment still needs, and runs some of them. It
-//! is for engines that distribute the work themselves.
+//! is meant for engines that distribute the work themselves.
 //!
-//! Invariant: the list depends only on the known replications. So neither the engine nor lost
-//! workers can change a result.
+//! Invariant: the list depends only on the known replications. Therefore neither the engine nor
+//! lost workers can change a result.
 
 use std::collections::HashSet;
 use std::io;
@@ -111,7 +111,7 @@ fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
         .map_err(|error| failure(&specification, &args.out, error))
 }
 
-/// Reads the spans of a file. The experiment must be able to have every replication.
+/// Reads the spans in a file. The experiment must allow every replication.
 fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replications>, Failure> {
     let text = if path == Path::new("-") {
         io::read_to_string(pavior::files::stdin(Limits::DOCUMENT)?)?

@@ -58,7 +58,7 @@ fn of_yardstick(error: YardstickError) -> Failure {
     Failure::usage(error.to_string())
 }
 
-/// Writes the board, and the jobs and certificates of each scenario.
+/// Writes the board, and the jobs and certificates for each scenario.
 fn write(
     args: &YardstickArgs,
     instances: &[Instance],

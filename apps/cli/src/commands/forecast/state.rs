@@ -1,4 +1,4 @@
-//! Forecasts for the jobs of a queue, from a state of the machine.
+//! Forecasts for the jobs in a queue, from a state of the machine.
 
 use pavior::answers::forecasts::{
     Effort, Experience, Forecaster, HORIZON, Kind, Obstacle, Place, QueueForecast, Start,
@@ -77,7 +77,7 @@ where
     input::name(&format!("--{name}"), typed)
 }
 
-/// Returns the rules for reading requests. Options that apply to logs need one.
+/// Returns the rules for reading requests. Options that apply to logs require one.
 fn rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failure> {
     if args.state.past.is_none()
         && let Some(name) =
@@ -139,7 +139,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Returns the numbers of the waiting jobs, `None` for jobs that can never start, and their
+    /// Returns the numbers of the waiting jobs (`None` for jobs that can never start) and their
     /// forecasts.
     fn answer(
         &mut self,
@@ -188,7 +188,7 @@ struct Story {
     /// The number of each waiting job. `None` for a job that can never start.
     ids: Vec<Option<JobId>>,
     forecast: QueueForecast,
-    /// Run times and promises from a past log, if there is one.
+    /// Run times and forecasts from a past log, if there is one.
     past: Option<Experience>,
 }
 

@@ -79,7 +79,7 @@ fn samples(
     // At the same time, jobs end before others start.
     let ends = jobs.iter().enumerate().map(|(index, job)| (job.end, false, index));
     let starts = jobs.iter().enumerate().map(|(index, job)| (job.start, true, index));
-    // A job of zero length holds nothing at any time.
+    // A job with zero length never holds anything.
     let lasts = |&(_, _, index): &(f64, bool, usize)| jobs[index].end > jobs[index].start;
     let mut events: Vec<_> = ends.chain(starts).filter(lasts).collect();
     events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));

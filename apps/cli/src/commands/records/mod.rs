@@ -218,8 +218,9 @@ impl Kind {
     }
 }
 
-/// Writes JSON lines of the jobs that started, in the order of their starts. A job that moves has
-/// one line per stay. Each line except the first has the number of the move before it, from 1.
+/// Writes JSON lines for the jobs that started, in the order of their start times. A job that moves
+/// has one line per stay. Each line except the first has the number of the move before it, starting
+/// at 1.
 fn placements(
     grid: &Grid,
     unit: TimeUnit,

@@ -1,4 +1,4 @@
-//! Room by a time: the jobs that move or are requeued, and those that are waited for.
+//! Plans to make room by a given time: the jobs that move, are requeued, or are waited for.
 
 use pavior::answers::{Prospect, Room, RoomPlan, SearchLimits, room_by};
 use pavior::{Cuboid, JobId, Time};
@@ -9,11 +9,12 @@ use crate::boxes::parts;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
-/// The number of parts of a unit to which losses are printed.
+/// The number of parts of a unit to which losses are rounded.
 const PARTS: f64 = 1000.0;
 
 impl Story {
-    /// Plans moves so that a box or nodes are free by a time. With `now`, jobs may be requeued.
+    /// Plans moves so that a box or nodes are free by a given time. With `now`, jobs may be
+    /// requeued.
     pub(super) fn by(
         &self,
         room: Room<'_>,

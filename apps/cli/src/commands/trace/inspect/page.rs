@@ -7,7 +7,7 @@ use pavior::workload::inspect::{Bin, LogSummary, Spread};
 
 use super::{Inspection, clock, facts, quantiles, range, round};
 
-/// Makes the page.
+/// Creates the page.
 pub(super) fn page(inspection: &Inspection<'_>) -> Page {
     let Inspection { name, summary, replay, .. } = inspection;
     let days = summary.span / 86_400.0;

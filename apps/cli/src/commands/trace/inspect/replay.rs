@@ -22,7 +22,7 @@ pub(super) struct Example {
 /// The maximum number of characters of an example.
 const LONGEST: usize = 120;
 
-/// Reads the first line of each reason for skipping from a log with one job per line. Standard
+/// Reads the first line for each reason for skipping from a log with one job per line. Standard
 /// input cannot be read again, so it has no examples.
 pub(super) fn examples(
     path: &Path,
