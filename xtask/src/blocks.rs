@@ -1,9 +1,9 @@
-//! The shell blocks of the README and of other pages, run as a reader would: in a fresh clone, with
+//! The shell blocks in the README and on other pages, run as a reader would: in a fresh clone, with
 //! `pavior` on the path.
 //!
-//! Each block of the README runs on its own. Those of another page run from top to bottom in one
-//! shell. All of them run twice, so that each also runs after every other one. They must end on
-//! their own with status 0, and leave no files in the clone that git reports.
+//! Each block in the README runs on its own. Those on another page run from top to bottom in one
+//! shell. All of them run twice, so that each also runs after every other one. They must terminate
+//! with status 0, and must not leave files in the clone that git reports.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -47,7 +47,7 @@ pub(crate) fn with_tested(root: &Path) -> Vec<String> {
     }
 }
 
-/// Runs the blocks with a program. Failures are reported with their place.
+/// Runs the blocks with a program. Failures are reported with their location.
 pub(crate) fn problems(root: &Path, program: &Path) -> Vec<String> {
     let scratch = std::env::temp_dir().join(format!("pavior-blocks-{}", std::process::id()));
     let problems = match Clone::of(root, program, &scratch) {
@@ -75,7 +75,7 @@ fn tried(root: &Path, clone: &Clone) -> Vec<String> {
     problems
 }
 
-/// Returns the `sh` blocks of a page: each one for the README, all as one for another page.
+/// Returns the `sh` blocks on a page: separately for the README, joined for any other page.
 fn of_page(page: &'static str, text: &str) -> Vec<Block> {
     let mut found: Vec<Block> = Vec::new();
     let mut inside = false;
@@ -165,7 +165,7 @@ impl Clone {
         Err(format!("it fails: {}", last.join("\n")))
     }
 
-    /// Describes and removes the files of a block that git reports.
+    /// Describes and removes files left by a block that git reports.
     fn left_behind(&self) -> Option<String> {
         let left = git(&self.folder, &["status", "--porcelain"]).unwrap_or_else(|error| error);
         if left.is_empty() {
@@ -176,7 +176,7 @@ impl Clone {
     }
 }
 
-/// Ends processes that a shell has left running, such as a server of a block that failed.
+/// Kills processes that a shell has left running, such as a server started by a block that failed.
 fn end(group: u32) {
     let kill = ["-KILL", "--", &format!("-{group}")];
     let _ = Command::new("kill").args(kill).stderr(Stdio::null()).status();

@@ -5,14 +5,15 @@ use std::process::Command;
 
 use crate::{cargo, notes, programs, viewer};
 
-/// The target of the module, which rustup adds to a toolchain.
+/// The module's target, which rustup adds to a toolchain.
 const TARGET: &str = "wasm32-unknown-unknown";
 
 /// The module, and the folder of the page. The tests of `apps/browser` look for both.
 const MODULE: &str = "target/wasm32-unknown-unknown/browser/pavior_browser.wasm";
 pub(crate) const PAGE: &str = "target/try";
 
-/// The largest module and page, in bytes: the module as gzip, and the page with everything in it.
+/// The maximum sizes in bytes of the module, compressed with gzip, and of the page with everything
+/// in it.
 const LARGEST: [(&str, u64); 2] = [("pavior.wasm.gz", 1_500_000), ("pavior.html", 3_000_000)];
 
 /// Builds the page and runs its tests.
@@ -29,12 +30,12 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
 
 /// The reason why there is no page.
 pub(crate) enum NotBuilt {
-    /// This machine lacks something.
+    /// This machine lacks a required tool.
     Lacking(String),
     Failed(String),
 }
 
-/// Builds the module and the page. Both are built again only where their sources have changed.
+/// Builds the module and the page. They are only rebuilt if their sources have changed.
 pub(crate) fn page(root: &Path) -> Result<(), NotBuilt> {
     if !has_target(root) {
         let why = format!("rustup target add {TARGET} fails");
@@ -60,7 +61,7 @@ pub(crate) fn page(root: &Path) -> Result<(), NotBuilt> {
     too_large.map_or(Ok(()), |problem| Err(NotBuilt::Failed(problem)))
 }
 
-/// Returns true if the toolchain of the repository has the target, or can get it.
+/// Returns true if the repository's toolchain has the target, or can get it.
 fn has_target(root: &Path) -> bool {
     let mut add = Command::new("rustup");
     add.args(["target", "add", TARGET]).current_dir(root);

@@ -1,5 +1,5 @@
-//! The budget of lines: the table in ARCHITECTURE.md has the greatest number of lines that each
-//! part may have.
+//! The line budget: the table in ARCHITECTURE.md has the maximum number of lines that each part may
+//! have.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,7 +10,8 @@ const PAGE: &str = "ARCHITECTURE.md";
 /// The first line of the table.
 const HEAD: &str = "| part | folders | Rust | Python, TypeScript, shell |";
 
-/// Lines by which a limit may exceed the count. A commit that removes more lowers the limit.
+/// The number of lines by which a limit may exceed the count. A commit that removes more lowers the
+/// limit.
 const SLACK: usize = 100;
 
 /// A row of the table: a part of the repository and its limits.
@@ -44,7 +45,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     compared.unwrap_or_else(|problem| vec![problem])
 }
 
-/// Rewrites the table with the present numbers where they are lower.
+/// Updates the table with the current counts where they are lower.
 pub(crate) fn lower(root: &Path) -> Vec<String> {
     let lowered = page(root).and_then(|page| {
         let (mut parts, files) = (table(&page)?, files(root)?);
@@ -115,7 +116,7 @@ fn part(row: &str) -> Option<Part> {
     Some(Part { name, folders, limits: Lines { rust: number()?, other: number()? } })
 }
 
-/// Returns the page with this table in place of its own.
+/// Returns the page with its table replaced by this one.
 fn with_table(page: &str, parts: &[Part]) -> String {
     let mut table = format!("{HEAD}\n|---|---|---:|---:|\n");
     let sum = parts.iter().fold(Lines::default(), |sum, part| sum.plus(part.limits));
@@ -136,7 +137,7 @@ fn with_table(page: &str, parts: &[Part]) -> String {
     format!("{}{table}{}", &page[..begin], &page[begin + length..])
 }
 
-/// Writes a number with commas between groups of three digits.
+/// Formats a number with commas between groups of three digits.
 fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> = digits

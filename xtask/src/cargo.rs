@@ -1,4 +1,4 @@
-//! Calls of the cargo that runs this program.
+//! Invocations of the cargo that runs this program.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,8 @@ use crate::notes;
 pub(crate) const SIZE: (&str, &str) = ("PAVIOR_SIZE", "checks");
 pub(crate) const LONG: (&str, &str) = ("PAVIOR_SIZE", "long");
 
-/// The build of the program with the features of the tests. Others would build most of it twice.
+/// The build of the program with the features that the tests use. Other features would build most
+/// of it twice.
 const TESTS: [&str; 5] = ["test", "--workspace", "--all-features", "--no-run", "--quiet"];
 
 fn command(root: &Path, arguments: &[&str]) -> Command {
@@ -43,8 +44,8 @@ pub(crate) fn output_with(
     }
 }
 
-/// The variables of all checks: warnings of the documentation are denied, and instructions are
-/// counted in a build that is not incremental.
+/// The variables set for all checks: documentation warnings are denied, and instructions are
+/// counted in a non-incremental build.
 pub(crate) const CHECKED: [(&str, &str); 2] =
     [("RUSTDOCFLAGS", "-D warnings"), ("CARGO_INCREMENTAL", "0")];
 

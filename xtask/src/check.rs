@@ -1,5 +1,5 @@
 //! `cargo xtask check` runs the steps, each in a separate process, with waiting steps next to
-//! computing ones, and reports on them.
+//! computing ones, and reports the results.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,20 +10,21 @@ use std::time::Instant;
 use crate::notes;
 use crate::steps::{self, STEPS, Step, Uses};
 
-/// Free bytes that the checks need, including all that they download and build.
+/// The free disk space that the checks need in bytes, including all that they download and build.
 const ROOM: u64 = 24_000_000_000;
 
 /// The cores that computing steps share.
 const CORES: usize = 2;
 
-/// The last lines of a step that fails; for tests, the first characters of each that fails.
+/// The number of output lines shown for a failed step; for tests, the number of characters shown
+/// for each failed one.
 const LINES: usize = 30;
 const CHARACTERS: usize = 1200;
 
 /// The variable with the file for the processor time of a step.
 const SECONDS: &str = "PAVIOR_STEP_SECONDS";
 
-/// The end of a step.
+/// The result of a step.
 enum End {
     Passed,
     Failed,
@@ -31,12 +32,12 @@ enum End {
     LeftOut(String),
 }
 
-/// A step that has ended.
+/// A step that has finished.
 struct Ended {
     step: &'static Step,
     end: End,
     seconds: f64,
-    /// Seconds of processor time, of the step and its subprocesses.
+    /// The processor time of the step and its subprocesses, in seconds.
     processor: f64,
 }
 
@@ -73,8 +74,8 @@ pub(crate) fn run(root: &Path, only: &[String]) -> Vec<String> {
     problems
 }
 
-/// Returns the named steps with all that they follow, in the order of the table; all if none is
-/// named.
+/// Returns the named steps with all steps that they follow, in the order of the table; all steps if
+/// none are named.
 fn chosen(only: &[String]) -> Result<Vec<&'static Step>, String> {
     let mut names: Vec<&str> = only.iter().map(String::as_str).collect();
     let mut at = 0;
@@ -113,13 +114,13 @@ struct Run {
     root: PathBuf,
     /// This program.
     program: PathBuf,
-    /// True if a step is skipped whose inputs have not changed since it passed.
+    /// True if steps are skipped whose inputs have not changed since they passed.
     only_changed: bool,
 }
 
 impl Run {
-    /// Runs steps: waiting ones as soon as the steps that they follow have ended, computing ones in
-    /// their order, as cores become free.
+    /// Runs steps: waiting ones as soon as the steps that they follow have finished, computing ones
+    /// in order, as cores become free.
     fn steps(&self, steps: &[&'static Step]) -> Vec<Ended> {
         let (sender, receiver) = mpsc::channel::<Ended>();
         let mut waiting = steps.to_vec();
@@ -241,13 +242,13 @@ fn cores(step: &Step) -> usize {
     }
 }
 
-/// Returns a step that another follows and that did not pass.
+/// Returns a step that did not pass and that the given one follows.
 fn lost(step: &Step, ended: &[Ended]) -> Option<&'static str> {
     let lost = |end: &&Ended| step.follows(end.step.name) && !matches!(end.end, End::Passed);
     ended.iter().find(lost).map(|end| end.step.name)
 }
 
-/// Returns the line of a step in the table.
+/// Formats a step's row in the table.
 fn row(ended: &Ended) -> String {
     let name = ended.step.name;
     match &ended.end {
@@ -277,7 +278,7 @@ fn last(said: &str) -> String {
     told.join("\n")
 }
 
-/// Returns the numbers of passed and failed tests in an output of Rust's tests.
+/// Returns the numbers of passed and failed tests in the output of Rust's test harness.
 fn counts(said: &str) -> (usize, usize) {
     let number = |line: &str, what: &str| {
         let before = line.split(what).next()?.trim_end();

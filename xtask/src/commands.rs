@@ -1,4 +1,4 @@
-//! The commands of `cargo xtask`: one table, from which arguments are read and help is printed.
+//! The commands of `cargo xtask`: one table, which is used to parse arguments and to print help.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::{python, service, sharing, slurm, steps, strategy, tidy, tools, trial
 /// A command of `cargo xtask`.
 struct Command {
     name: &'static str,
-    /// Arguments, in the form in which help prints them and from which they are read.
+    /// Arguments, in the form in which help prints them and from which they are parsed.
     usage: &'static str,
     does: &'static str,
     takes: &'static str,
@@ -118,7 +118,7 @@ const COMMANDS: &[Command] = &[
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Arguments {
     pub(crate) words: Vec<String>,
-    /// Options with their values; a flag has none.
+    /// Options with their values; the value of a flag is empty.
     options: Vec<(String, String)>,
 }
 
@@ -209,7 +209,8 @@ impl Accepted {
     }
 }
 
-/// Runs the command of a command line. Returns the problems, or the text of help or of an error.
+/// Runs the command given by a command line. Returns the problems, or the text of help or of an
+/// error.
 pub(crate) fn run(root: &Path, mut parser: lexopt::Parser) -> Result<Vec<String>, Refusal> {
     let name = match parser.next() {
         Ok(Some(Arg::Value(name))) => name.to_string_lossy().into_owned(),
@@ -295,7 +296,7 @@ mod tests {
         }
     }
 
-    /// Checks that each command in the workflows for a forge is one that exists here.
+    /// Checks that the workflows for forges only run commands that exist here.
     #[test]
     fn workflows_run_commands_of_this_program() {
         let folder = crate::root().join(".github/workflows");

@@ -23,8 +23,8 @@ const LICENCES: &[&str] = &[
     "Zlib",
 ];
 
-/// Packages with other licenses that are not in any program, since they are for platforms for which
-/// Pavior is not built.
+/// Packages with other licenses that are not in any program, since they are only used on platforms
+/// for which Pavior is not built.
 const NOT_BUILT: &[(&str, &str)] =
     &[("tiny-keccak", "of WebAssembly: the hashes of arrow-array draw their seed with it")];
 
@@ -92,7 +92,7 @@ fn of_metadata(metadata: &Value) -> Vec<String> {
     problems
 }
 
-/// Returns true if an SPDX expression can be met with permissive licenses; `/` is an old OR.
+/// Returns true if an SPDX expression can be satisfied with permissive licenses; `/` is an old OR.
 fn is_permissive(expression: &str) -> bool {
     let is_met = |license: &spdx::LicenseReq| LICENCES.contains(&license.to_string().as_str());
     let parsed = spdx::Expression::parse_mode(expression, spdx::ParseMode::LAX);

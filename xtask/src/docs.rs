@@ -1,4 +1,4 @@
-//! The checks of what pages say: kinds, links, quoted messages, and blocks that a reader runs.
+//! Checks of the contents of pages: kinds, links, quoted messages, and shell blocks.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
 //! The growth of cost with machines, queues and clients: the output of the relevant benches, for
-//! this checkout alone, or compared with an earlier commit in one run.
+//! this checkout alone, or compared with an earlier commit in the same run.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -118,7 +118,7 @@ impl Drop for Base {
         let folder = &self.0;
         let parent = folder.parent().unwrap_or(folder);
         let remove = ["worktree", "remove", "--force"];
-        // Git reports on its own if it cannot remove something.
+        // Git itself reports if it cannot remove something.
         let _ = folder
             .is_dir()
             .then(|| Command::new("git").current_dir(parent).args(remove).arg(folder).status());
@@ -160,7 +160,7 @@ fn compared(old: &str, new: &str) -> String {
     (0..new.len()).map(told).collect::<Vec<String>>().join(" ")
 }
 
-/// Reads a number of a line, in seconds if a unit of time is attached or follows.
+/// Parses a number in a line, in seconds if a unit of time is attached or follows.
 fn number(words: &[String], index: usize) -> Option<f64> {
     let word = words[index].trim_end_matches([',', ';']);
     let end = word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len());

@@ -7,7 +7,7 @@ use std::path::Path;
 const INDEX: &str = "docs/README.md";
 const KINDS: [&str; 4] = ["tutorial", "how-to", "reference", "explanation"];
 
-/// Returns the pages that are listed under no kind or under two, or that declare another.
+/// Returns the pages that are listed under no kind or more than one, or that declare another kind.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let Ok(index) = std::fs::read_to_string(root.join(INDEX)) else {
         return vec![format!("{INDEX}: cannot be read")];
@@ -28,7 +28,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Returns the pages of the index with their kinds, each kind once.
+/// Returns the pages in the index with their kinds, without duplicates.
 fn listed(index: &str) -> BTreeMap<&str, Vec<&'static str>> {
     let mut found: BTreeMap<&str, Vec<&'static str>> = BTreeMap::new();
     let mut section = "";

@@ -1,4 +1,4 @@
-//! The releases of Kubernetes with which `pavior kube` is tested.
+//! The Kubernetes releases with which `pavior kube` is tested.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,9 +9,9 @@ use crate::commands::Arguments;
 /// Names for `examples/kubernetes/control-plane.sh`. The checks use the last one.
 const RELEASES: [&str; 4] = ["1.34", "1.35", "1.36", "1.37"];
 
-/// Builds the control plane, Kueue and JobSet in advance, so that the tests do not wait for them.
-/// The tests skip missing ones with a message. The gigabytes that Go downloads and compiles are
-/// removed; the programs stay.
+/// Builds the control plane, Kueue and JobSet in advance, so that the tests do not have to wait for
+/// them. The tests skip missing ones with a message. The gigabytes that Go downloads and compiles
+/// are removed; the programs are kept.
 pub(crate) fn prepare(root: &Path) -> Vec<String> {
     let newest = RELEASES[RELEASES.len() - 1];
     let caches = root.join("target/go");
@@ -31,8 +31,8 @@ pub(crate) fn prepare(root: &Path) -> Vec<String> {
     Vec::new()
 }
 
-/// Runs all disruptions of a cluster on a release, with seeds; or all tests of the checks, on each
-/// release except theirs; or a measurement.
+/// Runs all disruptions of a cluster on a release, with seeds; or all tests from the checks, on
+/// each release not covered by them; or a measurement.
 pub(crate) fn storm(root: &Path, given: &Arguments) -> Vec<String> {
     let release = given.words[0].as_str();
     match release {

@@ -5,7 +5,7 @@ use std::path::Path;
 use toml::{Table, Value};
 
 /// The allowed dependencies of each crate, in the order in which the crates are best read. Names
-/// are without `pavior-`.
+/// omit `pavior-`.
 const ALLOWED: &[(&str, &str)] = &[
     ("kernel", ""),
     ("mesh", "kernel"),
@@ -39,14 +39,14 @@ const ALLOWED: &[(&str, &str)] = &[
     ("xtask", ""),
 ];
 
-/// The crate that interfaces use. It lists each public item, and none of its crates as a whole.
+/// The crate that interfaces use. It lists each public item and re-exports no crate as a whole.
 const FACADE: &str = "pavior";
 
 /// A crate that the tests of every crate may use, and only tests. They may also depend on their own
 /// crate, with more features.
 const TRIALS: &str = "trials";
 
-/// Returns every edge that ARCHITECTURE.md does not list.
+/// Returns every dependency that ARCHITECTURE.md does not list.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let mut problems = Vec::new();
     let mut seen = 0;
@@ -71,13 +71,13 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Returns the files of a folder, without those of folders in it.
+/// Returns the files in a folder, without those in subfolders.
 fn files(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten();
     entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_file())
 }
 
-/// Returns the lines of a file of the facade that re-export a whole crate or all its items.
+/// Returns the lines in a file of the facade that re-export a whole crate or all its items.
 fn whole_crates(path: &str, text: &str) -> Vec<String> {
     let whole = |line: &str| {
         let line = line.trim_start().strip_prefix("pub use pavior_")?;
@@ -87,8 +87,8 @@ fn whole_crates(path: &str, text: &str) -> Vec<String> {
     text.lines().filter_map(whole).collect()
 }
 
-/// Returns the forbidden edges of one crate. Development dependencies may only point downwards,
-/// too.
+/// Returns the forbidden dependencies of one crate. Development dependencies may also only point
+/// downwards.
 fn of_manifest(path: &str, text: &str) -> Vec<String> {
     let manifest: Table = match text.parse() {
         Ok(manifest) => manifest,

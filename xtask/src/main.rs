@@ -1,4 +1,4 @@
-//! Checks that the compiler does not make, and the single command that runs all of them.
+//! Checks that the compiler does not perform, and the single command that runs all of them.
 
 mod blocks;
 mod browser;

@@ -1,7 +1,7 @@
-//! Checks that the program has the messages that docs/troubleshooting.md quotes.
+//! Checks that the messages quoted in docs/troubleshooting.md exist in the program.
 //!
 //! A message is the code in the first column of a table. An ellipsis in it represents a part that
-//! varies; each piece in between is searched in the strings of the sources.
+//! varies; each piece in between is searched for in the string literals of the sources.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use crate::rust_files;
 
 const PAGE: &str = "docs/troubleshooting.md";
 
-/// The least length of a piece that is significant.
+/// The minimum length of a significant piece.
 const LEAST: usize = 6;
 
-/// Returns every message that no source contains.
+/// Returns every message that is not found in the sources.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let Ok(page) = std::fs::read_to_string(root.join(PAGE)) else {
         return vec![format!("{PAGE}: cannot be read")];
@@ -32,7 +32,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     missing.collect()
 }
 
-/// Returns the messages of a page, with their lines.
+/// Returns the messages quoted on a page, with their lines.
 fn quoted(page: &str) -> Vec<(usize, &str)> {
     page.lines()
         .enumerate()
@@ -43,7 +43,7 @@ fn quoted(page: &str) -> Vec<(usize, &str)> {
         .collect()
 }
 
-/// Joins strings of a source that continue on the next line, with quotes as they are displayed.
+/// Joins string literals that continue on the next line, with quotes as they are displayed.
 fn joined(source: &str) -> String {
     let mut text = String::new();
     let mut lines = source.lines().peekable();

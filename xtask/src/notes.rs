@@ -1,25 +1,25 @@
-//! Notes of tests for the end of a run: skipped parts, and the attacks that were tried.
+//! Notes written by tests for the end of a run: skipped parts, and the attacks that were tried.
 //!
 //! The format of the notes is described in `xtask/trials`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The environment variable with the path of the file of notes.
+/// The environment variable with the path of the notes file.
 pub(crate) const NOTES: &str = "PAVIOR_NOTES";
 
-/// With this variable set, as in `.ci/run`, a skipped part is a failure.
+/// If this variable is set, as in `.ci/run`, a skipped part is a failure.
 const REQUIRE_ALL: &str = "PAVIOR_REQUIRE_ALL";
 
-/// The file of notes, in the folder of build output.
+/// The name of the notes file, in the folder for build output.
 pub(crate) const FILE: &str = "notes.txt";
 
-/// Returns the path of the file of notes.
+/// Returns the path of the notes file.
 pub(crate) fn path(root: &Path) -> PathBuf {
     root.join("target").join(FILE)
 }
 
-/// Starts an empty file.
+/// Starts an empty notes file.
 pub(crate) fn begin(root: &Path) {
     let _ = fs::create_dir_all(root.join("target"));
     let _ = fs::remove_file(path(root));
@@ -34,7 +34,7 @@ pub(crate) fn skip(root: &Path, what: &str, why: &str) {
     written.expect("the file of notes can be written");
 }
 
-/// Returns the skipped parts, each once.
+/// Returns the skipped parts, without duplicates.
 pub(crate) fn skipped(root: &Path) -> Vec<String> {
     let told = |line: &str| match line.split('\t').collect::<Vec<_>>()[..] {
         ["skipped", what, why] => Some(format!("{what} ({why})")),
@@ -60,7 +60,7 @@ pub(crate) fn all_required() -> bool {
     std::env::var_os(REQUIRE_ALL).is_some()
 }
 
-/// Returns the attacks as a Markdown table, in the order of their areas.
+/// Returns the attacks as a Markdown table, ordered by area.
 pub(crate) fn attacks(root: &Path) -> String {
     let text = read(root);
     let row = |line| match str::split(line, '\t').collect::<Vec<_>>()[..] {

@@ -1,7 +1,7 @@
 //! The OpenAPI document of `pavior serve`, tested against a running service: with schemathesis, and
 //! with the client that openapi-python-client generates from it.
 //!
-//! Both are installed in the environment of the checks of the Python package (see `python`).
+//! Both are installed in the environment used to check the Python package (see `python`).
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -30,7 +30,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
 
 type Try = fn(&Path, &python::Environment, &str) -> Result<(), String>;
 
-/// Checks that the service behaves as the document says.
+/// Checks that the service behaves as documented.
 fn described(root: &Path, environment: &python::Environment, address: &str) -> Result<(), String> {
     let document = format!("{address}/openapi.json");
     let token = format!("Authorization: Bearer {TOKEN}");
@@ -97,7 +97,7 @@ impl Service {
     }
 }
 
-/// Creates a file of tokens that only its owner can read.
+/// Creates a token file that only its owner can read.
 fn token_file(folder: &Path) -> std::io::Result<std::path::PathBuf> {
     fs::create_dir_all(folder)?;
     let path = folder.join("tokens");

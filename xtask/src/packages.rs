@@ -24,7 +24,7 @@ const FIELDS: &[&str] = &[
     "readme",
 ];
 
-/// Returns the missing parts of packages, one per line.
+/// Returns the parts that are missing from packages, one per line.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let mut problems = Vec::new();
     let mut folders = Vec::new();
@@ -63,7 +63,7 @@ fn missing(manifest: &Table) -> impl Iterator<Item = &'static str> {
     FIELDS.iter().copied().filter(move |field| !package.contains_key(*field))
 }
 
-/// Checks that the minimum Rust version is the toolchain of all checks, so that it is tested.
+/// Checks that the minimum Rust version is the toolchain used by all checks, so that it is tested.
 fn minimum_rust(root: &Path) -> Option<String> {
     let read = |file: &str| fs::read_to_string(root.join(file)).ok()?.parse::<Table>().ok();
     let (workspace, toolchain) = (read("Cargo.toml")?, read("rust-toolchain.toml")?);
@@ -77,8 +77,8 @@ fn minimum_rust(root: &Path) -> Option<String> {
     })
 }
 
-/// Returns a hash of everything that decides if packages compile as the workspace does: manifests,
-/// names of files, and lines that read a file at compile time.
+/// Returns a hash of everything that determines whether packages compile as the workspace does:
+/// manifests, names of files, and lines that read a file at compile time.
 pub(crate) fn inputs(root: &Path) -> String {
     sum(root, |name, text, sum| {
         name.hash(sum);

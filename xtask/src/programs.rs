@@ -1,4 +1,4 @@
-//! The test programs that one build creates, and the steps that run them.
+//! The test programs created by a single build, and the steps that run them.
 //!
 //! They run as under cargo, but without its lock, so tests that wait run at the same time as
 //! builds.
@@ -45,7 +45,7 @@ pub(crate) fn build(root: &Path) -> Vec<String> {
     written.err().into_iter().collect()
 }
 
-/// Returns the line of the list for a message of cargo about a program with tests.
+/// Returns the list's line for a cargo message about a program with tests.
 fn of_message(root: &Path, line: &str) -> Option<String> {
     let message: Value = serde_json::from_str(line).ok()?;
     let path = message["executable"].as_str()?;
@@ -76,7 +76,7 @@ impl Program {
         self.target == "it" && WAITING.contains(&self.folder.as_str())
     }
 
-    /// Runs the tests, with another program in front if one is given.
+    /// Runs the tests, optionally under another program.
     fn run(&self, root: &Path, before: &[&str], arguments: &[&str]) -> bool {
         let own = self.path.to_string_lossy();
         let words = [before, &[&*own], arguments].concat();
@@ -88,7 +88,7 @@ impl Program {
     }
 }
 
-/// Runs the tests of all programs of some kind.
+/// Runs the tests of all programs that satisfy a predicate.
 fn tests(root: &Path, is_run: impl Fn(&Program) -> bool, arguments: &[&str]) -> Vec<String> {
     let programs = match programs(root) {
         Ok(programs) => programs,
@@ -127,11 +127,10 @@ pub(crate) fn browser(root: &Path) -> Vec<String> {
 /// the flags of the compiler.
 const VECTORS: &str = "-C target-feature=+avx2,+bmi1,+bmi2,+lzcnt,+popcnt";
 
-/// The tests of that call.
+/// The tests that use these features.
 const VECTOR_TESTS: &str = "search::vectors";
 
-/// Runs the tests of the vectors under Miri if a nightly toolchain has it, otherwise under
-/// valgrind.
+/// Runs the vector tests under Miri if a nightly toolchain has it, otherwise under valgrind.
 pub(crate) fn memory(root: &Path) -> Vec<String> {
     let miri = |arguments: &[&str]| {
         let mut command = Command::new("rustup");

@@ -1,7 +1,7 @@
-//! The Python package: built as a wheel, installed into a separate environment, and tested there;
-//! and the documentation site, which is built in the same environment.
+//! The Python package: built as a wheel, installed into a separate environment, and tested there.
+//! Also the documentation site, which is built in the same environment.
 //!
-//! The environment is in `target/python`. It is created again when its requirements have changed.
+//! The environment is in `target/python`. It is recreated when its requirements have changed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,16 +11,16 @@ use std::process::{Command, Stdio};
 use crate::browser::{self, NotBuilt};
 use crate::{cargo, notes};
 
-/// With this variable set, a machine without Python or without a package index fails the check.
+/// If this variable is set, the check fails on a machine without Python or without a package index.
 const REQUIRE: &str = "PAVIOR_REQUIRE_PYTHON";
 
 /// Interpreters that may exist, the newest first.
 const INTERPRETERS: [&str; 5] = ["python3.14", "python3.13", "python3.12", "python3.11", "python3"];
 
-/// A test that an interpreter is new enough and can create environments.
+/// A check that an interpreter is new enough and can create environments.
 const IS_USABLE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
 
-/// The steps in the environment, below `apps/python`: a program of it, and its arguments.
+/// The steps in the environment, below `apps/python`: a program in it, and its arguments.
 const STEPS: &[&[&str]] = &[
     &["python", "-m", "pytest", "--quiet", "-rs", "tests"],
     &["python", "-m", "mypy", "--strict", "examples", "benches"],
@@ -58,7 +58,7 @@ pub(crate) fn site(root: &Path) -> Vec<String> {
     })
 }
 
-/// Runs something in the environment. Without one, it is skipped with a message.
+/// Runs a function with the environment. Without one, it is skipped with a message.
 pub(crate) fn with_environment(
     root: &Path,
     what: &str,
@@ -76,8 +76,8 @@ pub(crate) fn with_environment(
     }
 }
 
-/// Builds the site with drawings of the program; any warning is a failure. The home page has the
-/// page that runs the engine, if that can be built.
+/// Builds the site with drawings made by the program; any warning is a failure. The home page
+/// includes the page that runs the engine, if that can be built.
 fn built(root: &Path, environment: &Environment, program: Result<PathBuf, String>) -> Vec<String> {
     eprintln!("== documentation site");
     match browser::page(root) {
@@ -112,7 +112,7 @@ pub(crate) fn prepare(root: &Path) -> Vec<String> {
     Vec::new()
 }
 
-/// An environment with the programs of the checks.
+/// An environment with the programs that the checks need.
 pub(crate) struct Environment(PathBuf);
 
 impl Environment {
@@ -120,10 +120,10 @@ impl Environment {
         self.0.join("bin").join(name)
     }
 
-    /// Runs a program of the environment. Returns true if it succeeded.
+    /// Runs a program in the environment. Returns true if it succeeded.
     pub(crate) fn run(&self, folder: &Path, step: &[&str]) -> bool {
         let (program, arguments) = step.split_first().expect("a step names its program");
-        // Programs of the environment call others of it.
+        // Programs in the environment call each other.
         let own = self.0.join("bin");
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&path)));
@@ -195,8 +195,8 @@ pub(crate) fn environment(root: &Path) -> Result<Environment, String> {
     Ok(environment)
 }
 
-/// Builds the wheel and installs it. The profile is that of the tests, so that little is built
-/// twice.
+/// Builds the wheel and installs it. The profile is the one used by the tests, so that little is
+/// built twice.
 fn install(root: &Path, folder: &Path, environment: &Environment) -> Result<(), String> {
     let wheels = root.join(WHEELS);
     // The folder has only wheels, and does not exist the first time.

@@ -1,8 +1,8 @@
-//! Pages of results must be short and have unique names.
+//! Pages of results, which must be short and have unique names.
 
 use std::path::Path;
 
-/// The most lines of a page of results. Longer tables are CSV files next to it.
+/// The maximum number of lines on a page of results. Longer tables are CSV files next to it.
 const PAGE_LINES: usize = 100;
 
 /// Returns the pages that are too long, or that have the same name as a page of docs/.
@@ -29,7 +29,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Returns the problem of a page that is too long.
+/// Returns the problem with a page that is too long.
 fn of_page(folder: &str, name: &str, text: &str) -> Option<String> {
     let lines = text.lines().count();
     let long = lines > PAGE_LINES;

@@ -60,7 +60,7 @@ impl Part {
     }
 }
 
-/// Measures, with the release profile. Returns the failures.
+/// Runs the measurements, with the release profile. Returns the failures.
 pub(crate) fn measure(root: &Path) -> Vec<String> {
     let mut failed = Vec::new();
     for part in PARTS {

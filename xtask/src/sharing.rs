@@ -1,4 +1,4 @@
-//! Checks that the interfaces share compiled packages: each asks for the same features of the
+//! Checks that the interfaces share compiled packages: each must request the same features of the
 //! packages that it has in common with the program, so that building one after another compiles
 //! none of them twice.
 

@@ -1,4 +1,4 @@
-//! The releases of Slurm with which `pavior slurm` is tested.
+//! The Slurm releases with which `pavior slurm` is tested.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,8 +9,8 @@ use crate::commands::Arguments;
 /// Names for `examples/slurm/release.sh`.
 const RELEASES: [&str; 3] = ["22.05", "24.11", "testing"];
 
-/// Prepares the releases in advance, so that the tests do not wait for each, and reports their
-/// versions. The tests skip missing ones with a message.
+/// Prepares the releases in advance, so that the tests do not have to wait for them, and reports
+/// their versions. The tests skip missing ones with a message.
 pub(crate) fn prepare(root: &Path) -> Vec<String> {
     for release in RELEASES {
         for accounting in ["", "1"] {
@@ -27,7 +27,7 @@ pub(crate) fn prepare(root: &Path) -> Vec<String> {
     Vec::new()
 }
 
-/// Runs the whole scenario of `pavior slurm` on a release, with seeds.
+/// Runs the complete `pavior slurm` scenario on a release, with seeds.
 pub(crate) fn story(root: &Path, given: &Arguments) -> Vec<String> {
     let release = given.words[0].as_str();
     if !RELEASES.contains(&release) {

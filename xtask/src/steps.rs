@@ -1,4 +1,4 @@
-//! The steps of `cargo xtask check`: one table, the cheapest first.
+//! The steps of `cargo xtask check`: one table, with the cheapest step first.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,16 +8,16 @@ use crate::{cargo, packages, programs, python, sharing, slurm, tidy, viewer};
 
 /// A step of the checks.
 pub(crate) struct Step {
-    /// The name by which `--only` runs it.
+    /// The name with which `--only` selects it.
     pub(crate) name: &'static str,
-    /// Seconds on two idle cores, with what was built before.
+    /// The time in seconds on two idle cores, reusing earlier builds.
     pub(crate) seconds: u32,
     pub(crate) uses: Uses,
-    /// Names of steps that must end before it begins, separated by spaces.
+    /// Names of steps that must finish before it begins, separated by spaces.
     pub(crate) after: &'static str,
     pub(crate) does: &'static str,
     work: Work,
-    /// A hash of all its inputs. A step that passed is skipped as long as the hash is the same.
+    /// A hash of all its inputs. A step that passed is skipped as long as the hash is unchanged.
     pub(crate) inputs: Option<fn(&Path) -> String>,
 }
 
@@ -33,7 +33,7 @@ use Uses::{Both, One, Wait};
 
 #[derive(Clone, Copy)]
 enum Work {
-    /// Commands of cargo, one after another.
+    /// Cargo commands, run one at a time.
     Cargo(&'static [&'static str]),
     Own(fn(&Path) -> Vec<String>),
 }
@@ -62,7 +62,7 @@ impl Step {
     }
 }
 
-/// All steps. Those of cargo use all features, so that shared dependencies are built once.
+/// All steps. Cargo steps use all features, so that shared dependencies are built once.
 #[rustfmt::skip]
 pub(crate) const STEPS: &[Step] = &[
     step("tidy", 1, One, "", "lengths, banned calls, comments, lines", Own(tidy::problems)),
@@ -93,14 +93,14 @@ pub(crate) const STEPS: &[Step] = &[
         Own(programs::kube)),
     step("clippy", 60, Both, "", "lints of all targets", Cargo(&[
         "clippy --workspace --all-targets --all-features --quiet -- -D warnings",
-        // Measurements, which run only by name.
+        // Measurements, which only run if selected by name.
         "clippy --workspace --all-features --test speed --quiet -- -D warnings",
     ])),
     step("tests", 300, Both, "build", "all other tests", Own(programs::others)),
     step("doctests", 60, Both, "", "examples of items", Cargo(&[
         "test --workspace --all-features --no-fail-fast --quiet --doc",
     ])),
-    // The program and the facade have the same name, and therefore the same folder of pages.
+    // The program and the facade have the same name, and therefore the same documentation folder.
     step("documentation", 60, Both, "", "rustdoc without a warning", Cargo(&[
         "doc --package pavior-cli --all-features --no-deps --quiet",
         "doc --workspace --exclude pavior-cli --all-features --no-deps --quiet",
@@ -124,7 +124,7 @@ pub(crate) const STEPS: &[Step] = &[
         .where_changed(packages::inputs),
     step("release", 60, One, "build python clean", "a release in a clean Debian 13",
         Own(dist::check)).where_changed(dist::inputs),
-    // Last, because it replaces the program that tests run by one with fewer features.
+    // Last, because it replaces the program that tests run with one that has fewer features.
     step("features", 60, Both, "tests serve slurm kube readme openapi",
         "lints with fewer features, and help without the others", Cargo(&[
         "clippy --package pavior --quiet -- -D warnings",

@@ -1,11 +1,11 @@
-//! `cargo xtask strategy NAME`: creates the file of a new contiguous strategy, and its lines in the
-//! lists.
+//! `cargo xtask strategy NAME`: creates the file for a new contiguous strategy, and its lines in
+//! the lists.
 
 use std::fs;
 use std::path::Path;
 
 const FOLDER: &str = "crates/allocation/src/strategies";
-/// The line of the list above which a new contiguous strategy goes.
+/// The line in the list above which a new contiguous strategy is inserted.
 const END_OF_LIST: &str = "    // End of the contiguous ones.\n";
 
 /// The file, in which `{name}`, `{title}` and `{rule}` are replaced.
@@ -99,7 +99,7 @@ fn try_add(root: &Path, name: &str) -> Result<String, String> {
     Ok(file)
 }
 
-/// Returns the file of a strategy.
+/// Returns the file for a strategy.
 fn filled(name: &str) -> String {
     let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
     let words: Vec<String> = name.split('-').map(capital).collect();

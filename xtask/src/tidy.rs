@@ -1,5 +1,5 @@
-//! Lengths of lines, functions and pages of results, the budget of lines, and banned calls, each
-//! with its replacement.
+//! Limits on the lengths of lines, functions and pages of results, the line budget, and banned
+//! calls, each with its replacement.
 //!
 //! The text is expected in the format of rustfmt: a function ends at the first line that is a
 //! closing brace at its own indentation.
@@ -110,15 +110,15 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Returns the problems of a file; for other languages than Rust, only the lengths of lines. Tests,
-/// benches, examples and build scripts may use every call.
+/// Returns the problems in a file; in other languages than Rust, only lines that are too long.
+/// Tests, benches, examples and build scripts may use every call.
 fn of_file(name: &str, text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     if Path::new(name).extension().is_none_or(|extension| extension != "rs") {
         return long_lines(name, &lines);
     }
     let code = lines.iter().position(|line| *line == "#[cfg(test)]").unwrap_or(lines.len());
-    // A build script talks to cargo over standard output.
+    // A build script communicates with cargo over standard output.
     let others = ["/tests/", "/benches/", "/examples/", "/build.rs", "/build/"];
     let is_source = !others.iter().any(|part| name.contains(part));
     let mut problems = long_functions(name, &lines);
@@ -131,8 +131,8 @@ fn of_file(name: &str, text: &str) -> Vec<String> {
     problems
 }
 
-/// Finds lines that are too long: rustfmt does not change comments, texts and macros. A line with
-/// an address is exempt, because an address cannot be split.
+/// Finds lines that are too long: rustfmt does not change comments, strings and macros. A line with
+/// a URL is exempt, because a URL cannot be split.
 fn long_lines(name: &str, lines: &[&str]) -> Vec<String> {
     let columns = lines.iter().map(|line| line.chars().count());
     let long = columns.enumerate().filter(|&(at, columns)| {

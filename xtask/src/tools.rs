@@ -1,5 +1,5 @@
-//! The Debian packages with the programs that the checks of the interfaces use, and those that pack
-//! a release.
+//! The Debian packages with the programs that the checks of the interfaces use, and those needed to
+//! package a release.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -19,7 +19,7 @@ const PACKAGES: &[&str] = &[
     // pavior serve.
     "chromium",
     "postgresql",
-    // pavior kube: a clock that is wrong, and an image.
+    // pavior kube: a wrong clock, and a container image.
     "faketime",
     "buildah",
     // The Python package, and a sweep on Slurm.
@@ -30,7 +30,7 @@ const PACKAGES: &[&str] = &[
     "systemd",
 ];
 
-/// The page's bundle. An existing Node may come from elsewhere.
+/// For the page's bundle. Node may already be installed from another source.
 const NODE: &[&str] = &["nodejs", "npm"];
 
 /// Installs the missing packages.
@@ -39,7 +39,7 @@ pub(crate) fn install(root: &Path) -> Vec<String> {
     if !succeeds(Command::new("npm").arg("--version")) {
         packages.extend(NODE);
     }
-    // The page that runs the engine.
+    // For the page that runs the engine.
     let _ = succeeds(Command::new("rustup").args(["target", "add", "wasm32-unknown-unknown"]));
     if succeeds(Command::new("dpkg").arg("--status").args(&packages)) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Long tests that are run by hand: claims of strategies, attacks, hostile values, changed inputs.
+//! Long tests that are run manually: claims of strategies, attacks, hostile values, mutated inputs.
 
 use std::path::Path;
 
@@ -22,13 +22,12 @@ fn example(root: &Path, profile: &[&str], name: &str, arguments: &[String]) -> V
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let run = ["run", "--quiet", "--package", "pavior-allocation"];
     let call = [&run[..], profile, &["--example", name, "--"], &arguments].concat();
-    // Not built as in the checks, because cargo then recompiles less after a change.
+    // Not built as in the checks, because this way cargo recompiles less after a change.
     let passed = run_with(root, &call, &[]);
     problem(passed, "a claim is broken")
 }
 
-/// Tries every hostile value of every option, and every fault of outputs; prints the counts by
-/// area.
+/// Tries every hostile value of every option, and every output fault; prints the counts by area.
 pub(crate) fn tries(root: &Path) -> Vec<String> {
     let tests = ["test", "--quiet", "--package", PROGRAM, "--all-features", "--test", "it"];
     let tries = ["tries", "--", "--nocapture", "--test-threads", "1"];
@@ -55,7 +54,7 @@ pub(crate) fn attack(root: &Path) -> Vec<String> {
     failed
 }
 
-/// Tries changed inputs on every parser for some minutes.
+/// Feeds mutated inputs to every parser for some minutes.
 pub(crate) fn fuzz(root: &Path, minutes: Option<&str>) -> Vec<String> {
     let Ok(minutes) = minutes.map_or(Ok(1), str::parse::<u64>) else {
         return vec!["cargo xtask fuzz MINUTES: a whole number".to_string()];

@@ -1,4 +1,4 @@
-//! Checks the types of the page's sources, and that `crates/viewer/page/dist` is their build
+//! Checks the types in the page's sources, and that `crates/viewer/page/dist` is their build
 //! output: it is built again in a separate folder, and compared byte by byte.
 //!
 //! Tests of the page use the npm packages installed there to look for accessibility barriers.
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use crate::notes;
 
-/// Messages of npm if its registry is unreachable.
+/// npm's messages if its registry is unreachable.
 const UNREACHABLE: [&str; 7] = [
     "ENOTFOUND",
     "EAI_AGAIN",
@@ -58,7 +58,7 @@ fn outcome(root: &Path) -> Result<Vec<String>, String> {
     Ok(compare(&page.join("dist"), &built))
 }
 
-/// Returns a folder with the sources and the installed packages, for other pages made of them.
+/// Returns a folder with the sources and the installed packages, for other pages built from them.
 ///
 /// # Errors
 /// If the packages cannot be installed.
@@ -89,7 +89,7 @@ fn copy(page: &Path, folder: &Path) -> Result<(), String> {
     if copied.status.success() { Ok(()) } else { Err(said(&copied)) }
 }
 
-/// Describes the differences of two folders.
+/// Describes the differences between two folders.
 fn compare(kept: &Path, built: &Path) -> Vec<String> {
     let differ =
         Command::new("diff").arg("--recursive").arg("--brief").args([kept, built]).output();

@@ -1,5 +1,5 @@
 //! The first words of doc comments, by crate: clauses such as What and How in place of nouns, and
-//! verbs in the third person for functions.
+//! third-person verbs for functions.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,8 @@ use crate::{rust_files, tidy::function_name};
 const CLAUSES: [&str; 8] = ["What", "How", "Where", "Which", "Of", "Who", "Whose", "Whether"];
 /// Words that look like verbs in the third person.
 const NO_VERBS: [&str; 8] = ["This", "Its", "Is", "Nodes", "Times", "Boxes", "Jobs", "Sides"];
-/// The greatest percentage of clauses among sentences, and the least of verbs among functions.
+/// The maximum percentage of clauses among sentences, and the minimum percentage of verbs among
+/// functions.
 const LIMITS: (usize, usize) = (3, 75);
 
 #[derive(Debug, Default, PartialEq)]

@@ -1,5 +1,5 @@
 //! The archives: the program with its pages and completions, as `bin` and `share`, and separately
-//! the data for debuggers.
+//! the debug data.
 
 use super::tree::Tree;
 use super::{Release, said};
@@ -11,7 +11,7 @@ pub(super) fn write(release: &Release, tree: &Tree) -> Result<(), String> {
     pack(release, tree, "pavior.debug", &format!("{name}-debug.tar.gz"))
 }
 
-/// Packs one name of the staged files. The same files give the same bytes.
+/// Packs one of the staged files or folders. The same files give the same bytes.
 fn pack(release: &Release, tree: &Tree, name: &str, archive: &str) -> Result<(), String> {
     let mut tar = release.packer("tar");
     tar.args(["--create", "--gzip", "--sort=name", "--owner=root:0", "--group=root:0"])

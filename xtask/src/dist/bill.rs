@@ -1,7 +1,7 @@
 //! The components of the program: a bill of materials (CycloneDX 1.6, JSON), and the licenses of
 //! all parts.
 //!
-//! The parts are the packages that `cargo tree` names for the program with all its interfaces,
+//! The parts are the packages that `cargo tree` lists for the program with all its interfaces,
 //! except build tools, and the npm packages in the page's bundle.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,11 +22,11 @@ pub(super) struct Part {
     url: String,
     /// An SPDX expression.
     licence: String,
-    /// SHA-256 of the package in the registry.
+    /// The SHA-256 of the package in the registry.
     sum: Option<String>,
     /// The package URLs of the parts that it needs.
     needs: BTreeSet<String>,
-    /// The folder of its licenses.
+    /// The folder that contains its licenses.
     folder: PathBuf,
     /// True if it belongs to Pavior.
     is_own: bool,
@@ -49,7 +49,7 @@ const TREE: [&str; 14] = [
     "{p}",
 ];
 
-/// Lists the parts of the program, in order of name.
+/// Lists the parts of the program in alphabetical order.
 pub(super) fn parts(root: &Path) -> Result<Vec<Part>, String> {
     let tree = cargo_output(root, &TREE)?;
     let used: BTreeSet<(&str, &str)> = tree.lines().filter_map(name_and_version).collect();
@@ -78,7 +78,7 @@ pub(super) fn parts(root: &Path) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// Reads the name and the version of a package from a line such as `serde v1.0.0 (/folder)`.
+/// Parses the name and the version of a package from a line such as `serde v1.0.0 (/folder)`.
 fn name_and_version(line: &str) -> Option<(&str, &str)> {
     let mut words = line.split_whitespace();
     Some((words.next()?, words.next()?.strip_prefix('v')?))
@@ -105,7 +105,7 @@ fn of_cargo(package: &Value, needs: BTreeSet<String>, lock: &Table) -> Part {
     }
 }
 
-/// Lists the packages in the page's bundle, from the lock file of npm.
+/// Lists the packages in the page's bundle, from npm's lock file.
 fn of_npm(root: &Path) -> Result<Vec<Part>, String> {
     let page = root.join("crates/viewer/page");
     let file = page.join("package-lock.json");
@@ -190,7 +190,7 @@ pub(super) fn licences(parts: &[Part]) -> Result<String, String> {
     Ok(list)
 }
 
-/// Returns the texts of those files of a package whose names are those of licenses.
+/// Returns the texts of those files in a package that have the name of a license file.
 fn licence_files(part: &Part) -> Result<Vec<String>, String> {
     let folder = &part.folder;
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;

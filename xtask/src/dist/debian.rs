@@ -1,8 +1,8 @@
-//! The Debian packages: `pavior`, the program with the unit of `pavior serve`, and `pavior-slurm`,
-//! its services for Slurm.
+//! The Debian packages: `pavior`, with the program and the unit of `pavior serve`, and
+//! `pavior-slurm`, with the services for Slurm.
 //!
 //! They are packed by Debian's own `dpkg-deb`. Files below `etc` are conffiles, so an upgrade keeps
-//! the changes of an administrator.
+//! an administrator's changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::{Release, files, make_folder, said, write as write_file};
 
 const MAINTAINER: &str = "The Pavior maintainers <maintainers@pavior.invalid>";
 
-/// The folder of the units of packages in Debian's systemd.
+/// The folder for packages' units in Debian's systemd.
 const SYSTEM: &str = "usr/lib/systemd/system";
 
 /// The folder of completions in a prefix, and the one in Debian.
@@ -23,7 +23,8 @@ const ZSH: (&str, &str) = ("usr/share/zsh/site-functions", "usr/share/zsh/vendor
 const SERVE_SERVICES: &str = "pavior-serve.service";
 const SLURM_SERVICES: &str = "pavior-slurm.service pavior-slurm-observe.service";
 
-/// After an upgrade, those services that were running run the new program; no others are started.
+/// After an upgrade, services that were running are restarted with the new program; no others are
+/// started.
 const AFTER: &str = r#"#!/bin/sh
 set -e
 if [ "$1" = configure ] && [ -d /run/systemd/system ]; then
@@ -62,7 +63,7 @@ fn program(release: &Release, tree: &Tree) -> Result<(), String> {
     let usr = package.folder.join("usr");
     make_folder(&package.folder)?;
     said(Command::new("cp").arg("--archive").arg(&tree.files).arg(&usr))?;
-    // These belong to the other package, or move to the places that systemd searches.
+    // These belong to the other package, or are moved to the places that systemd searches.
     let others = package.folder.join("usr/share/pavior");
     fs::remove_dir_all(&others).map_err(|error| format!("{}: {error}", others.display()))?;
     let moved = fs::rename(package.folder.join(ZSH.0), package.folder.join(ZSH.1));
@@ -116,7 +117,7 @@ struct Package<'a> {
     release: &'a Release,
     name: &'static str,
     architecture: &'static str,
-    /// Laid out as `/`, with the control files in `DEBIAN`.
+    /// Its layout is that of `/`, with the control files in `DEBIAN`.
     folder: PathBuf,
 }
 
@@ -131,7 +132,7 @@ impl<'a> Package<'a> {
         Package { release, name, architecture, folder }
     }
 
-    /// Writes the scripts that Debian runs for some services.
+    /// Writes the scripts that Debian runs for the given services.
     fn scripts(&self, services: &str) -> Result<(), String> {
         for (name, text) in SCRIPTS {
             let script = self.folder.join("DEBIAN").join(name);
@@ -141,7 +142,7 @@ impl<'a> Package<'a> {
         Ok(())
     }
 
-    /// Writes the control file with additional fields and a description, and packs.
+    /// Writes the control file with additional fields and a description, and packs the package.
     fn pack(&self, fields: &str, description: &str) -> Result<(), String> {
         let (name, version) = (self.name, format!("{}-1", self.release.version));
         self.documents(&version)?;
@@ -161,7 +162,7 @@ impl<'a> Package<'a> {
         said(deb.arg("--build").arg(&self.folder).arg(self.release.out.join(file))).map(drop)
     }
 
-    /// Writes the files that Debian requires of every package: copyright and changes.
+    /// Writes the files that Debian requires in every package: copyright and changelog.
     fn documents(&self, version: &str) -> Result<(), String> {
         let doc = self.folder.join("usr/share/doc").join(self.name);
         let licence = self.release.root.join("LICENSE-MIT");
@@ -186,7 +187,7 @@ impl<'a> Package<'a> {
     }
 }
 
-/// Lets systemd judge the privileges of the units, if it is available.
+/// Lets systemd rate the privileges of the units, if it is available.
 fn judge(folder: &Path) -> Result<(), String> {
     for unit in files(folder)? {
         let unit = folder.join(unit);

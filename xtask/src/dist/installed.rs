@@ -1,5 +1,5 @@
-//! A release, installed and used like a user would: in a Debian without any part of Pavior, which
-//! keeps no changes.
+//! A release, installed and used as a user would: in a Debian system without any part of Pavior,
+//! which keeps no changes.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,10 @@ use std::process::{Command, Stdio};
 use super::{copy, make_folder};
 use crate::notes;
 
-/// Makes the chroots, and runs commands in them.
+/// The script that creates the chroots and runs commands in them.
 const CHROOT: &str = "examples/slurm/release.sh";
 
-/// Installs and uses everything, in the chroot.
+/// The script that installs and uses everything in the chroot.
 const STORY: &str = "xtask/installed.sh";
 
 /// The program that the script runs with the wheel.
@@ -25,7 +25,7 @@ fn debian(version: &str) -> Result<String, String> {
     }
 }
 
-/// Creates the chroot of the checks if possible; [`check`] reports the reason if not.
+/// Creates the chroot for the checks if possible; [`check`] reports the reason if not.
 pub(crate) fn prepare(root: &Path) -> Vec<String> {
     let _ = make("clean-13", root);
     Vec::new()
@@ -68,7 +68,7 @@ fn make(name: &str, root: &Path) -> Result<(), String> {
     Err(String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; "))
 }
 
-/// Runs the script in a chroot that has a copy of the release.
+/// Runs the script in a chroot that contains a copy of the release.
 fn story(root: &Path, release: &Path, debian: &str) -> Result<(), String> {
     let seen = root.join("target/installed");
     let _ = fs::remove_dir_all(&seen);

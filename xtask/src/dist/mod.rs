@@ -1,8 +1,8 @@
 //! The parts of a release: archives, Debian packages, the wheel, a bill of materials and checksums.
 //! docs/releasing.md describes each.
 //!
-//! `cargo xtask dist` creates them in `dist/` from builds of the profile `dist`. The checks create
-//! them in `target/release-check` from earlier build output, and try them.
+//! `cargo xtask dist` creates them in `dist/` from builds with the profile `dist`. The checks
+//! create them in `target/release-check` from earlier build output, and test them.
 
 mod archive;
 mod bill;
@@ -33,7 +33,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("gzip", "gzip"),
 ];
 
-/// A program in Python that reads a bill of materials strictly.
+/// A Python program that strictly parses a bill of materials.
 const VALIDATE: &str = "
 import sys
 from cyclonedx.schema import SchemaVersion
@@ -42,10 +42,10 @@ with open(sys.argv[1]) as file:
     wrong = JsonStrictValidator(SchemaVersion.V1_6).validate_str(file.read())
 sys.exit(wrong and str(wrong))";
 
-/// The contents of a release, and the way in which they are packed.
+/// The contents of a release, and the settings for packing them.
 struct Release {
     root: PathBuf,
-    /// The folder of the files of the release.
+    /// The folder for the release's files.
     out: PathBuf,
     version: &'static str,
     /// The commit time of the sources, which is the time of every packed file.
@@ -70,7 +70,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     made.err().into_iter().collect()
 }
 
-/// Creates the parts of a release from the program and the wheel that the checks built, and tries
+/// Creates the parts of a release from the program and the wheel that the checks built, and tests
 /// them in a clean Debian 13. Parts that this machine cannot create are skipped with a message.
 pub(crate) fn check(root: &Path) -> Vec<String> {
     if let Err(why) = lacking() {
@@ -149,11 +149,11 @@ fn build(root: &Path, linker: &Path) -> Result<PathBuf, String> {
 impl Release {
     /// Creates a release in an empty folder.
     fn new(root: &Path, out: PathBuf, effort: &'static str) -> Result<Release, String> {
-        // All packages of the workspace have one version.
+        // All packages in the workspace have the same version.
         let version = env!("CARGO_PKG_VERSION");
         let _ = fs::remove_dir_all(&out);
         make_folder(&out)?;
-        // The owner of a checkout may be a different user, as in a container.
+        // The owner of a checkout may be a different user, for example in a container.
         let time = ["-c", "safe.directory=*", "log", "-1", "--format=%ct"];
         // An archive of the sources has no commits.
         let committed = said(Command::new("git").args(time).current_dir(root));

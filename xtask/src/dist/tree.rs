@@ -1,4 +1,4 @@
-//! The files of a package, laid out below a prefix: the stripped program, its manual pages,
+//! The files in a package, laid out below a prefix: the stripped program, its manual pages,
 //! completions and licenses, and next to them the stripped debug data.
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 use super::bill::Part;
 use super::{Release, copy, glibc, make_folder, said, write as write_file};
 
-/// The units of systemd and their configuration.
+/// The systemd units and their configuration.
 pub(super) const UNITS: &[&str] = &[
     "apps/slurm/dist/pavior-slurm.service",
     "apps/slurm/dist/pavior-slurm-observe.service",
@@ -37,12 +37,12 @@ pub(super) const MANUAL: &str = "share/man/man1";
 /// The folder of the licenses and the list of changes.
 pub(super) const DOC: &str = "share/doc/pavior";
 
-/// The folders of the files that were written.
+/// The folders with the files that were written.
 pub(super) struct Tree {
     pub(super) stage: PathBuf,
     /// `bin` and `share`.
     pub(super) files: PathBuf,
-    /// The oldest glibc that the program runs with.
+    /// The oldest glibc with which the program runs.
     pub(super) glibc: (u32, u32),
 }
 
@@ -77,7 +77,7 @@ pub(super) fn write(
     Ok(Tree { stage: stage.to_path_buf(), files, glibc })
 }
 
-/// Copies a file of the sources into a folder.
+/// Copies a source file into a folder.
 pub(super) fn put(root: &Path, file: &str, folder: &Path) -> Result<(), String> {
     let from = root.join(file);
     copy(&from, &folder.join(from.file_name().unwrap_or_default()))

@@ -1,16 +1,16 @@
-//! One table of states and questions, which every interface is asked.
+//! One table of states and questions that every interface is asked.
 //!
-//! A state is of a `mesh:4x2`: jobs with their boxes, each of which ends so many seconds from now,
-//! and nodes that are not available. A question is a box. The answer is in sentences, in which a
-//! time is written in seconds from now, and the strategy as `S`.
+//! A state describes a `mesh:4x2`: jobs with their boxes, each with its remaining time in seconds,
+//! and unavailable nodes. A question is a box. The answer consists of sentences, in which a time is
+//! written in seconds from now, and the strategy as `S`.
 
 /// The cases, as JSON.
 pub const ANSWERS: &str = include_str!("../cases/answers.json");
 
-/// Writes an answer as the table has it.
+/// Rewrites an answer in the words of the table.
 ///
-/// `times` are the texts of an interface for seconds from now, `names` what it calls strategies
-/// and jobs, beside what the table calls them.
+/// `times` are an interface's texts for seconds from now, `names` its names for strategies and
+/// jobs, each with the table's name.
 pub fn in_words_of_the_table(
     line: &str,
     times: &[(String, u64)],

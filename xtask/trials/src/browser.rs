@@ -1,4 +1,4 @@
-//! A real Chromium without a screen, controlled through a pipe.
+//! A real Chromium without a display, controlled through a pipe.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -17,7 +17,7 @@ const REQUIRED: &str = "PAVIOR_REQUIRE_BROWSER";
 const INSTALLED: [&str; 2] =
     ["../../target/viewer/node_modules", "../../crates/viewer/page/node_modules"];
 
-/// A browser with one page. It ends when dropped.
+/// A browser with one page. It is closed when dropped.
 pub struct Browser {
     process: Child,
     send: File,
@@ -160,7 +160,7 @@ impl Browser {
         }
     }
 
-    /// Waits until an element, by its id, has a text.
+    /// Waits until the element with an id shows a text.
     pub fn shows(&mut self, element: &str, text: &str) {
         let text = json!(text);
         self.until(&format!("document.getElementById('{element}')?.textContent.includes({text})"));
@@ -169,7 +169,7 @@ impl Browser {
     /// Presses a key.
     pub fn press(&mut self, key: &str) {
         let text = if key.len() == 1 { key } else { "" };
-        // The browser's own reactions depend on the number of a key.
+        // The browser's own reactions depend on the key code.
         let number = match key {
             "Tab" => 9,
             "Enter" => 13,
@@ -198,7 +198,7 @@ impl Browser {
         self.call("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    /// Sets the preferences of the reader's system: dark pages, and pages without animations.
+    /// Sets preferences of the reader's system: dark mode, and reduced motion.
     pub fn prefer(&mut self, dark: bool, still: bool) {
         let scheme = if dark { "dark" } else { "light" };
         let motion = if still { "reduce" } else { "no-preference" };

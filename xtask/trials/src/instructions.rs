@@ -1,13 +1,13 @@
 //! Instructions counted by callgrind, and fixed sets of counts that the checks compare.
 //!
-//! A program that is to be counted runs itself again under `valgrind`. Counts depend on the
-//! compiler and on whether the processor has AVX2, not on other running programs.
+//! A program that is to be measured runs itself again under `valgrind`. Counts depend on the
+//! compiler and on whether the processor has AVX2, but not on other running programs.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, ExitCode, Stdio};
 
-/// A count that has grown by more than this share fails.
+/// The relative growth of a count above which the check fails.
 const TOLERANCE: f64 = 0.05;
 
 /// A set of counts in a file of tab-separated values.
@@ -37,9 +37,9 @@ pub fn collected(arguments: &[&str], function: &str, input: &str) -> Option<f64>
     events(arguments, function, input, &[]).and_then(|events| Some(events.first()?.1))
 }
 
-/// Counts instructions (`Ir`) as [`collected`] does, and memory accesses: reads of data (`Dr`), and
-/// those that miss a first cache of 32 KiB or of this processor's size (`D1mr`), among others. A
-/// read of a vector counts once.
+/// Counts instructions (`Ir`) as [`collected`] does, and memory accesses, including data reads
+/// (`Dr`) and those that miss a first-level cache of 32 KiB or of this processor's size (`D1mr`). A
+/// vector read counts once.
 pub fn collected_with_memory(
     arguments: &[&str],
     function: &str,
@@ -99,8 +99,8 @@ fn platform() -> String {
 }
 
 impl FixedSet {
-    /// Runs the action that the first argument of a program names: `check` or `write`. Returns
-    /// `None` for other arguments.
+    /// Runs the action given by a program's first argument: `check` or `write`. Returns `None` for
+    /// other arguments.
     pub fn done(&self, argument: Option<&str>) -> Option<ExitCode> {
         match argument {
             Some("check") => Some(self.check()),

@@ -1,12 +1,12 @@
-//! The size of a test run, and the notes of tests for the runner of the checks: skipped tests, and
-//! the attacks that were tried.
+//! The size of a test run, and notes from tests to the runner of the checks: skipped tests, and the
+//! attacks that were tried.
 //!
-//! Rust's test harness hides the output of a passing test. A test that lacks a program would end as
-//! `ok` without any sign. Tests therefore append lines to a file that the runner names in the
+//! Rust's test harness hides the output of a passing test. A test that lacks a program would
+//! silently end as `ok`. Tests therefore append lines to a file that the runner names in the
 //! environment variable [`NOTES`]. `cargo xtask check` and `cargo xtask attack` read that file at
 //! the end.
 //!
-//! A note is a line of fields separated by tabs:
+//! A note is a line with fields separated by tabs:
 //!
 //! ```text
 //! skipped   what was skipped   why
@@ -28,7 +28,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// The environment variable with the path of the file of notes.
+/// The environment variable with the path of the notes file.
 pub const NOTES: &str = "PAVIOR_NOTES";
 
 /// Notes that a test is skipped, because this machine lacks something that it needs.
@@ -73,7 +73,7 @@ pub fn log(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// Appends a line to the file of notes, if there is one.
+/// Appends a line to the notes file, if there is one.
 fn note(fields: &[&str]) {
     let Some(path) = std::env::var_os(NOTES) else { return };
     let clean = |field: &&str| field.replace(['\t', '\n'], " ");

@@ -1,9 +1,9 @@
-//! The size of a run of the tests, which the environment variable [`SIZE`] sets for all of them.
+//! The size of a test run, which the environment variable [`SIZE`] sets for all tests.
 //!
 //! | value | run by | a test takes |
 //! |---|---|---|
 //! | `quick` | `cargo test`; the default | at most 5 s of processor time |
-//! | `checks` | `cargo xtask check` | so long that all tests together take half an hour |
+//! | `checks` | `cargo xtask check` | long enough that all tests together take half an hour |
 //! | `long` | `cargo xtask attack`, `tries`, `slurm`, `kube`, `service` | minutes |
 //!
 //! A larger size tries more cases of the same kind. Tests that cannot be made small are skipped in
@@ -15,7 +15,7 @@ pub const SIZE: &str = "PAVIOR_SIZE";
 /// The environment variable with the seeds of long runs, separated by spaces.
 pub const SEEDS: &str = "PAVIOR_SEEDS";
 
-/// The seeds of a long run that names none.
+/// The seeds of a long run that does not specify any.
 const FIRST_SEEDS: [u64; 5] = [1, 2, 3, 4, 5];
 
 /// The size of a run.
