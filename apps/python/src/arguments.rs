@@ -25,7 +25,7 @@ pub(crate) fn whole(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Ok(number) = given.extract::<u64>() {
         return Ok(number);
     }
-    // A text is not a number, although some number types can be parsed from it.
+    // A string is not a number, although some number types can be parsed from it.
     let number = given.extract::<f64>().map_err(|_| {
         PyTypeError::new_err(format!("{} is no whole number, such as 1", shown(given)))
     })?;
@@ -36,7 +36,7 @@ pub(crate) fn whole(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     Err(value(format!("{} is no whole number from 0 to 2^64 - 1", shown(given))))
 }
 
-/// Returns the name of a machine. Sides are those of a mesh.
+/// Returns the name of a machine. Sides describe a mesh.
 pub(crate) fn machine_name(given: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(name) = given.cast::<PyString>() {
         return Ok(name.to_str()?.to_string());

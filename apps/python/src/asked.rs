@@ -1,4 +1,4 @@
-//! The request of a call: one combination of parameters, and the source of its jobs.
+//! The request made by a call: one combination of parameters, and the source of its jobs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -228,7 +228,7 @@ fn path(given: &Bound<'_, PyAny>) -> PyResult<String> {
     })
 }
 
-/// Returns the name in an experiment for a name, a class or a function.
+/// Returns the name used in an experiment for a name, a class or a function.
 fn named(
     given: Option<&Bound<'_, PyAny>>,
     usual: &str,
@@ -236,7 +236,7 @@ fn named(
     own: &mut Own,
 ) -> PyResult<String> {
     let Some(given) = given else { return Ok(usual.to_string()) };
-    // A list of one member is read as this member.
+    // A list with one member is read as this member.
     let member = members(given)?.and_then(|members| members.into_iter().next());
     let given = member.as_ref().unwrap_or(given);
     match given.cast::<PyString>() {

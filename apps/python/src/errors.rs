@@ -39,7 +39,7 @@ fn raise(
     }
 }
 
-/// Creates a `BadName`, with the characters of `text` that are wrong.
+/// Creates a `BadName` that marks the wrong characters of `text`.
 pub(crate) fn bad_name(py: Python<'_>, text: &str, reason: String, span: Range<usize>) -> PyErr {
     // Python counts characters, Rust counts bytes.
     let characters = |end: usize| text.get(..end).map_or(end, |part| part.chars().count());
@@ -88,7 +88,7 @@ pub(crate) fn other(py: Python<'_>, message: String) -> PyErr {
     })
 }
 
-/// Converts an error of a file to the matching `OSError`, or to `ValueError` for invalid contents.
+/// Converts a file error to the matching `OSError`, or to `ValueError` for invalid contents.
 pub(crate) fn file(py: Python<'_>, error: &FileError) -> PyErr {
     let (FileError::Read { path, reason }
     | FileError::Place { path, reason }
@@ -131,7 +131,7 @@ pub(crate) fn directory(py: Python<'_>, error: &DirectoryError) -> PyErr {
     }
 }
 
-/// Creates a `ValueError` for an invalid value of the caller.
+/// Creates a `ValueError` for an invalid value from the caller.
 pub(crate) fn value(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! Forecasts for the jobs of a log, from the arguments of a call to a table.
+//! Forecasts for the jobs in a log, from the arguments of a call to a table.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -85,7 +85,7 @@ pub(crate) fn forecast<'py>(
     Ok(Forecasts { score: Score::of(&judged), judged, rejected, point, jobs: PyOnceLock::new() })
 }
 
-/// Makes all forecasts, and reports the progress.
+/// Computes all forecasts, and reports the progress.
 fn run(
     py: Python<'_>,
     asked: Asked,

@@ -27,7 +27,8 @@ pub(crate) fn entries(argument: &Bound<'_, PyAny>) -> Option<Vec<i64>> {
     if let Ok(number) = argument.extract::<i64>() {
         return Some(vec![number]);
     }
-    // A numpy array is not a sequence by its type. Sets and dictionaries have no order of axes.
+    // A numpy array is not a sequence by its type. The members of sets and dictionaries have no
+    // order.
     let is_ordered = argument.cast::<PySequence>().is_ok() || argument.hasattr("tolist").ok()?;
     let mut members = argument.try_iter().ok().filter(|_| is_ordered)?.map(PyResult::ok);
     let members: Vec<Bound<'_, PyAny>> = members.by_ref().collect::<Option<_>>()?;

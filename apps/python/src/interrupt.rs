@@ -23,8 +23,9 @@ fn signals(py: Python<'_>) -> PyResult<()> {
 }
 
 /// Does the same as [`watched`], for work that calls the caller's code. Its thread stays registered
-/// with the interpreter, so that calls are cheap. A signal also raises in the caller's code, which
-/// may be in an endless loop. So does another thread that makes `is_stopped` true.
+/// with the interpreter, so that calls are cheap. A signal, or another thread that makes
+/// `is_stopped` true, also raises an exception in the caller's code, which may be in an endless
+/// loop.
 pub(crate) fn interruptible_own<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
@@ -42,7 +43,7 @@ pub(crate) fn interruptible_own<T: Send + 'static>(
             py.detach(work)
         })
     };
-    // If this fails, the caller's code ends by itself or not at all.
+    // If this fails, the caller's code either ends by itself or not at all.
     let raise = || drop(Python::attach(|py| raise_in(py, thread.load(Ordering::Relaxed))));
     let mut polls_since = 0;
     let looked = || {

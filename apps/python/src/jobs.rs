@@ -1,4 +1,4 @@
-//! The callers' names of jobs, and the machine's numbers for them.
+//! The callers' names for jobs, and the corresponding numbers in the machine.
 
 use pavior::{JobId, Machine};
 use pyo3::IntoPyObjectExt;
@@ -57,7 +57,7 @@ impl std::fmt::Display for JobName {
 const TABLED: u64 = 1 << 63;
 
 /// The names of the jobs that hold nodes. A name that is a number of at least 0 is used as the
-/// job's number. The machine knows which jobs hold nodes, and the order of grants. So usually
+/// job's number. The machine knows which jobs hold nodes, and the order of grants, so usually
 /// nothing is stored here.
 #[derive(Clone, Default)]
 pub(crate) struct Jobs {

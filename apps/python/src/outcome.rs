@@ -1,4 +1,4 @@
-//! The results of one run, as tables, in words, and on a page.
+//! The results of one run, as tables, as text, and on a page.
 
 use std::sync::Arc;
 

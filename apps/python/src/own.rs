@@ -10,7 +10,7 @@ use crate::errors::value;
 use crate::schedulers::{Kind, Unit, register as register_scheduler};
 use crate::strategies::register as register_strategy;
 
-/// The built-in entries, and the strategies and schedulers of the caller.
+/// The built-in entries, and the caller's strategies and schedulers.
 #[derive(Default)]
 pub(crate) struct Own {
     pub(crate) catalogue: Catalogue,
@@ -66,7 +66,8 @@ impl Own {
         self.strategies || self.schedulers
     }
 
-    /// Tells the schedulers the unit of time, which is known after the experiment has been read.
+    /// Passes the unit of time, which is known after the experiment has been read, to the
+    /// schedulers.
     pub(crate) fn settle(&self, experiment: &Specification) -> PyResult<()> {
         let Some(first) = experiment.points.first() else { return Ok(()) };
         if self.schedulers && experiment.points.iter().any(|point| point.unit() != first.unit()) {

@@ -1,4 +1,4 @@
-//! The progress of a long call, and requests to end it.
+//! The progress of a long call, and requests to stop it.
 
 use pavior::simulation::Stop;
 use pyo3::prelude::*;

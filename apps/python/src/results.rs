@@ -76,7 +76,7 @@ impl Results {
         rows.retain(|row| row.summary.mean.is_some());
         let order =
             |metric: &str| self.specification().metrics.iter().position(|spec| spec.name == metric);
-        // A measured time is not a metric of the experiment, so it comes last.
+        // A measured time is not one of the experiment's metrics, so it comes last.
         rows.sort_by_key(|row| order(&row.metric).unwrap_or(usize::MAX));
         let values: Vec<&[String]> = rows.iter().map(|row| &row.values[..]).collect();
         let varies = |at: usize| values.iter().any(|row| row[at] != values[0][at]);
@@ -167,7 +167,7 @@ fn parameter_of(column: &str) -> Option<&'static parameters::Parameter> {
     parameters::ALL.iter().find(|known| known.column() == column)
 }
 
-/// Creates the columns of parameters from their values row by row. An empty text becomes null.
+/// Creates the columns for parameters from rows of values. An empty text becomes null.
 fn parameter_columns<'n>(names: &'n [String], rows: &[&[String]]) -> Vec<(&'n str, ArrayRef)> {
     let column = |(at, name): (usize, &'n String)| -> (&'n str, ArrayRef) {
         let texts =

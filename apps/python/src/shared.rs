@@ -66,7 +66,7 @@ impl Drop for Held<'_> {
     }
 }
 
-/// Returns a number that identifies this thread among those alive: an address of a thread-local
+/// Returns a number that identifies this thread among the live ones: the address of a thread-local
 /// variable.
 fn this_thread() -> usize {
     thread_local! {

@@ -81,7 +81,7 @@ pub(crate) struct Excerpt {
 }
 
 impl Excerpt {
-    /// Takes the first and the last rows of a table, at most `most`.
+    /// Takes the first and the last rows of a table, at most `most` in total.
     pub(crate) fn of(batch: &RecordBatch, most: usize) -> Excerpt {
         let total = batch.num_rows();
         let (before, after) = if total <= most { (total, 0) } else { (most - most / 2, most / 2) };
@@ -147,7 +147,7 @@ impl Excerpt {
         lines.join("\n")
     }
 
-    /// Formats the rows as a table of a page, below a caption.
+    /// Formats the rows as an HTML table with a caption.
     pub(crate) fn html(&self, caption: &str) -> String {
         let side = |at: usize| if self.numeric[at] { "right" } else { "left" };
         let cells = |tag: &str, cells: &[String]| {

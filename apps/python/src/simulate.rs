@@ -80,7 +80,7 @@ enum Fault {
     Run(RunError),
 }
 
-/// The number of jobs that have ended, and the number that are to end.
+/// The number of jobs that have ended, and the number expected to end.
 #[derive(Default)]
 struct Ended {
     done: AtomicU64,

@@ -1,4 +1,4 @@
-//! The number of boxes of a shape that fit side by side.
+//! The number of boxes of a shape that fit at the same time.
 
 use pavior::answers::{Defragmented, SearchLimits, Shape, SlotsAnswer, Snapshot};
 use pavior::{Cuboid, Grid};
@@ -16,7 +16,7 @@ pub(crate) struct Slots {
     moves: Vec<(JobName, Vec<Cuboid>, Vec<Cuboid>)>,
 }
 
-/// Counts them, after at most this many jobs have moved.
+/// Counts them, now and after moving at most this many jobs.
 pub(crate) fn count(
     snapshot: &Snapshot,
     jobs: &Jobs,

@@ -68,7 +68,7 @@ pub(crate) fn largest_free(jobs: &[JobRecord], grid: Grid) -> Vec<Step> {
     // At the same time, departures come before starts.
     let mut changes: Vec<(Time, bool, &Cuboid)> = Vec::new();
     for Stay { start, end, placement } in jobs.iter().flat_map(JobRecord::stays) {
-        // A job that departs or moves at once holds its nodes for no time.
+        // A job that departs or moves immediately never holds its nodes.
         if end == Some(start) {
             continue;
         }

@@ -1,7 +1,7 @@
 //! Tables in Arrow memory, passed without a copy.
 //!
-//! The Arrow PyCapsule interface needs no Arrow library of Python: capsules with C streams are
-//! passed in both directions.
+//! The Arrow PyCapsule interface does not require an Arrow library in Python: capsules with C
+//! streams are passed in both directions.
 
 use std::collections::HashMap;
 use std::ffi::CStr;

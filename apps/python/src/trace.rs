@@ -22,7 +22,7 @@ use crate::interrupt::interruptible;
 use crate::shown::number;
 use crate::table::{Table, batches, numbers, texts};
 
-/// The longest time in a table, in seconds: about 30,000 years.
+/// The maximum time in a table, in seconds: about 30,000 years.
 const LONGEST: f64 = 1e12;
 
 /// A log of jobs, from a file or a table.

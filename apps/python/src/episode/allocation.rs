@@ -1,4 +1,4 @@
-//! Episodes in which the scheduler chooses the next job, and the caller its place.
+//! Episodes in which the scheduler chooses the next job, and the caller places it.
 
 use pavior::scheduling::Start;
 use pavior::simulation::RunError;
@@ -23,7 +23,7 @@ impl Allocating {
         Allocating { steps, bases, chosen: None }
     }
 
-    /// Runs until the next job is to be placed.
+    /// Runs until the next job has to be placed.
     pub(super) fn settle(&mut self) -> Result<(), RunError> {
         self.chosen = None;
         while !self.steps.over {

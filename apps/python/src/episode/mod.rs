@@ -1,6 +1,6 @@
-//! Runs that are stepped decision by decision, for the environments of `pavior.gym`.
+//! Runs that are advanced decision by decision, for the environments of `pavior.gym`.
 //!
-//! A step takes microseconds, so it keeps the interpreter lock and uses no thread.
+//! A step takes microseconds, so it keeps the interpreter lock and uses no separate thread.
 
 mod allocation;
 mod features;

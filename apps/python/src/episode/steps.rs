@@ -3,7 +3,7 @@
 use pavior::Time;
 use pavior::simulation::{RunError, Simulation, Stop};
 
-/// A run that is stepped.
+/// A run that is advanced step by step.
 pub(super) struct Steps {
     pub(super) simulation: Simulation<'static, 'static, 'static>,
     /// The scale for times, in ticks.

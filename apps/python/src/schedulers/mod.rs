@@ -1,4 +1,4 @@
-//! Schedulers and priority functions of the caller, which the engine calls.
+//! The caller's schedulers and priority functions, which the engine calls.
 
 mod job;
 mod scheduler;

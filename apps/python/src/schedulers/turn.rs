@@ -4,7 +4,7 @@
 //! duration of the question. Nothing is copied for a question, and an object that is used later
 //! raises an error.
 
-// The data that these objects show is not in them.
+// These objects do not contain the data that they show.
 #![allow(clippy::unused_self)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +26,7 @@ use crate::machine::Machine as PyMachine;
 use crate::shared::Shared;
 use crate::table::Table;
 
-/// The data of a question from the engine to a scheduler.
+/// The data for a question from the engine to a scheduler.
 pub(super) trait Turn {
     fn queue(&self) -> &Waiting;
     fn running(&self) -> &Started;

@@ -181,7 +181,7 @@ fn subject(selection: &Selection, machine: &str) -> String {
     format!("{} claims on {machine} {claim}", cell(&selection.to_string()))
 }
 
-/// Runs the test without the interpreter lock. After a signal, the strategy is not asked again.
+/// Runs the test without the interpreter lock. After a signal, the strategy is no longer called.
 fn run(
     py: Python<'_>,
     raised: &Raised,

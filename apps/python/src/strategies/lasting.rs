@@ -1,4 +1,4 @@
-//! Names with the lifetime of the program.
+//! Names that live as long as the program.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};

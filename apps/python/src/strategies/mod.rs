@@ -1,4 +1,4 @@
-//! Strategies of the caller, which the engine calls.
+//! The caller's strategies, which the engine calls.
 
 mod free;
 pub(crate) mod judgement;

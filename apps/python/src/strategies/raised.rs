@@ -1,4 +1,4 @@
-//! The exceptions of the caller's code.
+//! Exceptions raised by the caller's code.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -23,7 +23,7 @@ impl Raised {
         self.0.error.get_or_init(|| CallerError::new(error));
     }
 
-    /// Returns the stored exception. The caller's code is not called again then.
+    /// Returns the stored exception, if any. The caller's code is then no longer called.
     pub(crate) fn get(&self) -> Option<&CallerError> {
         self.0.error.get()
     }
