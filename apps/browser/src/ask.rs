@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 use crate::engine::Fault;
 use crate::session::{Session, boxed};
 
-/// The most jobs that a plan moves.
+/// The maximum number of jobs that a plan moves.
 const MOVED: usize = 3;
-/// The largest machine for which moves and counts are searched while a reader waits.
+/// The size of the largest machine for which moves and counts are computed while a reader waits.
 const SEARCHED: u32 = 40_000;
 
-/// Tells whether a shape fits now, and if not, who stands at the place that is free first, which
-/// jobs would have to move, and how many boxes of the shape are free.
+/// Reports whether a shape fits now. If not, also reports which jobs occupy the place that becomes
+/// free first, which jobs would have to move, and how many boxes of the shape are free.
 pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     let (run, grid) = (session.run(), session.grid());
     let ask = Ask::typed(Some(shape), None, grid).map_err(Fault::of)?;
     let rule: Selection<ShapeRule> = "compact".parse().map_err(Fault::of)?;
     let request = ask.request(&mut Shaper::new(&rule, grid, 1, 0));
-    // A copy is asked, because a strategy that draws numbers must not draw them for a question.
+    // A copy is asked, because the question must not consume random numbers of the strategy.
     let selection = run.machine().selection();
     let mut machine = State::of(run.machine()).machine(selection, 1).map_err(Fault::of)?;
     let (demand, snapshot) = (Demand::of(&mut machine, &request), Snapshot::of(&machine));
@@ -60,7 +60,7 @@ pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     }))
 }
 
-/// Tells how many boxes of a shape are free side by side.
+/// Reports how many boxes of a shape fit at the same time.
 fn count(found: usize, bound: usize, shape: &str) -> String {
     match (found, bound) {
         (0, 0) => format!("No box of {shape} is free now."),

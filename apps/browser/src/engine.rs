@@ -1,4 +1,4 @@
-//! Commands of the page, and their replies.
+//! The page's commands and their replies.
 
 use pavior::experiments::{
     Environment, Keys, NoProgress, NoStore, Scenario, Setting, SettingError, Shard, Specification,
@@ -12,28 +12,28 @@ use crate::log::Log;
 use crate::session::Session;
 use crate::{ask, registries};
 
-/// Settings of a run by their names, each with one text or several.
+/// The settings of a run by name, each with one text or several.
 type Settings = Map<String, Value>;
 
-/// A command of the page.
+/// A command from the page.
 #[derive(Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 enum Command {
     /// Lists strategies, schedulers, patterns and parameters with their sentences.
     Registries,
-    /// Starts a run that is stepped, in place of the one with this number.
+    /// Opens a run to be advanced in steps, replacing the one with this number.
     Open { run: usize, settings: Settings },
-    /// Advances a run by at most so many instants, until a time at the latest.
+    /// Advances a run by at most `instants` instants, and not beyond `until`.
     Step { run: usize, instants: u64, until: Option<f64> },
-    /// Compares the waits of two runs.
+    /// Compares the waiting times of two runs.
     Difference { runs: [usize; 2] },
     /// Asks about a shape in the state of a run.
     Ask { run: usize, shape: String },
-    /// Runs what `pavior simulate --no-timing --format json` runs.
+    /// Runs the equivalent of `pavior simulate --no-timing --format json`.
     Simulate { settings: Settings },
-    /// Reads the log that follows the line of the command, and summarizes it.
+    /// Reads the log that follows the command's line, and summarizes it.
     Log { name: String },
-    /// Runs alternatives to the settings on the jobs of the log.
+    /// Runs alternatives to the settings with the jobs of the log.
     Advise { settings: Settings },
 }
 
@@ -44,12 +44,13 @@ pub struct Engine {
     log: Log,
 }
 
-/// The most runs of a page.
+/// The maximum number of runs on a page.
 const RUNS: usize = 8;
 
 impl Engine {
-    /// Answers a message: one line with a command in JSON, then the bytes of a log, if the command
-    /// reads one. A reply is one JSON object; that of a command that fails has the member `error`.
+    /// Answers a message: one line with a command in JSON, followed by the bytes of a log if the
+    /// command reads one. A reply is one JSON object; if the command fails, it has the member
+    /// `error`.
     ///
     /// ```
     /// let mut engine = pavior_browser::Engine::default();
@@ -99,7 +100,7 @@ impl Engine {
                     Environment { files: &self.log, progress: &NoProgress, ..Environment::PLAIN };
                 let specification = specification(&settings)?;
                 let axes = specification.points[0].settings().machine.axes();
-                // Counting larger boxes after every event takes most of the time of advice.
+                // Counting larger boxes after every event would take most of the time for advice.
                 let one = vec!["1"; axes].join("x");
                 let advice = advice::advise(&listed(&settings)?, Some(&one), environment);
                 Ok(advised(&advice.map_err(Fault::of)?))
@@ -128,7 +129,7 @@ impl Engine {
     }
 }
 
-/// Returns the settings as those of a command line.
+/// Converts the settings to those of a command line.
 fn listed(settings: &Settings) -> Result<Vec<Setting>, Fault> {
     let one = |(key, value): (&String, &Value)| match value {
         Value::String(text) => Ok(Setting::new(key, text)),
@@ -145,7 +146,7 @@ fn listed(settings: &Settings) -> Result<Vec<Setting>, Fault> {
     settings.iter().map(one).collect()
 }
 
-/// Reads settings. Nothing is timed, because a browser has no clock for it.
+/// Reads settings. Nothing is timed, because a browser has no suitable clock.
 fn specification(settings: &Settings) -> Result<Specification, Fault> {
     let mut all = listed(settings)?;
     all.push(Setting::new("timing", "false"));
@@ -177,7 +178,7 @@ fn advised(advice: &advice::Advice) -> Value {
     })
 }
 
-/// The reason why a command failed, and the setting at fault.
+/// The reason why a command failed, and the setting that caused it.
 #[derive(Debug)]
 pub(crate) struct Fault {
     reason: String,

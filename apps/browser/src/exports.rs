@@ -1,6 +1,6 @@
 //! The functions that a browser calls. A message is written to the address that `reserve` returns;
-//! `call` replaces it by the reply, which `reply` locates. Only integers are passed, and no pointer
-//! is followed.
+//! `call` replaces it with the reply, whose address `reply` returns. Only integers are passed, and
+//! no pointers are dereferenced.
 
 #![expect(unsafe_code, reason = "a symbol with a fixed name can collide with another one")]
 
@@ -12,7 +12,7 @@ thread_local! {
     static PAGE: RefCell<(Engine, Vec<u8>)> = RefCell::default();
 }
 
-/// Makes room for a message, and returns its address.
+/// Reserves memory for a message, and returns its address.
 #[unsafe(no_mangle)]
 extern "C" fn reserve(length: usize) -> *mut u8 {
     PAGE.with_borrow_mut(|(_, buffer)| {

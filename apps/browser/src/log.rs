@@ -1,4 +1,4 @@
-//! The log of the page, read from its bytes.
+//! The page's log, read from its bytes.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -24,8 +24,8 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Takes a log in place of the last one, and returns its summary with a machine that has room
-    /// for it. A log that cannot be read is not kept.
+    /// Reads a log, which replaces the previous one, and returns its summary with a machine that is
+    /// large enough for it. A log that cannot be read is not kept.
     pub(crate) fn read(&mut self, name: String, bytes: &[u8]) -> Result<Value, Fault> {
         let log = Log { name, bytes: bytes.into() };
         let trace = log.trace(&ReadOptions::default()).map_err(Fault::of)?;
@@ -59,8 +59,8 @@ impl InputFiles for Log {
     }
 }
 
-/// Returns the smallest cube-like torus with at least so many nodes: no log says how its nodes are
-/// wired.
+/// Returns the smallest cube-like torus with at least `nodes` nodes: logs do not say how their
+/// nodes are connected.
 fn machine(nodes: u64) -> String {
     let nodes = nodes.clamp(1, 1 << 24);
     let side = (1..=256_u64).find(|side| side.pow(3) >= nodes).unwrap_or(256);

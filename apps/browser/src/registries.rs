@@ -1,4 +1,4 @@
-//! What the page offers, from the registries.
+//! The choices that the page offers, from the registries.
 
 use pavior::experiments::parameters;
 use pavior::names::OptionSpec;

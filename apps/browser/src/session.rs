@@ -1,4 +1,4 @@
-//! A run that is stepped, and its accounts.
+//! A run that is advanced in steps, and its statistics.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 
 use crate::engine::Fault;
 
-/// The most nodes of a machine whose largest free box is searched after every step.
+/// The maximum number of nodes for which the largest free box is searched after every step.
 const SEARCHED: u32 = 40_000;
-/// The fewest jobs for an interval: ten in each batch.
+/// The minimum number of jobs for an interval: ten in each batch.
 const FEWEST_JOBS: usize = 10 * BATCHES;
 
-/// A run and what was said of it.
+/// A run and the state last reported to the page.
 pub(crate) struct Session {
     run: Simulation<'static, 'static, 'static>,
     unit: TimeUnit,
@@ -31,7 +31,7 @@ pub(crate) struct Session {
     waits: Vec<Option<Time>>,
     started: u64,
     waited: u128,
-    /// Busy nodes times their time, in ticks.
+    /// The time integral of the number of busy nodes, in ticks.
     used: u128,
 }
 
@@ -75,7 +75,7 @@ impl Session {
         self.unit.units(time)
     }
 
-    /// Returns a time in words, rounded for people.
+    /// Formats a time, rounded for people.
     pub(crate) fn in_words(&self, time: Time) -> String {
         format!("{:.2}", self.units(time))
     }
@@ -92,7 +92,7 @@ impl Session {
         })
     }
 
-    /// Advances by at most so many instants, until a time at the latest, and returns what changed.
+    /// Advances by at most `instants` instants, not beyond `until`, and returns the changes.
     pub(crate) fn step(&mut self, instants: u64, until: Option<f64>) -> Result<Value, Fault> {
         for _ in 0..instants {
             let now = self.run.now();
@@ -105,7 +105,7 @@ impl Session {
                 break;
             }
             if self.started == 0 {
-                // Averages of a log start at its first job.
+                // Averages over a log start at its first job.
                 self.begin = self.begin.max(if self.waits.is_empty() { now } else { self.begin });
             }
             self.used += busy * u128::from(self.run.now().since(now).0);
@@ -115,7 +115,8 @@ impl Session {
         Ok(self.changes())
     }
 
-    /// Counts the jobs that started in the current instant, each only for its first start.
+    /// Counts the jobs that started at the current instant. Each job only counts at its first
+    /// start.
     fn count_starts(&mut self) {
         let now = self.run.now();
         for RunningJob { job, start } in self.run.running().by_estimated_end() {
@@ -189,8 +190,8 @@ impl Session {
         })
     }
 
-    /// Returns the difference of the mean wait from another run of the same jobs: over the jobs
-    /// before the first one that has not started in both. Jobs that were rejected do not count.
+    /// Returns the difference in mean waiting time from another run of the same jobs, over the jobs
+    /// before the first one that has not started in both. Rejected jobs do not count.
     pub(crate) fn difference(&self, other: &Session) -> Value {
         let settled = self.settled().min(other.settled());
         let waits = self.waits.iter().zip(&other.waits).take(settled);
@@ -217,7 +218,7 @@ impl Session {
         })
     }
 
-    /// Returns the number of jobs before the first one that still waits or has not arrived.
+    /// Returns the number of jobs before the first one that is still waiting or has not arrived.
     fn settled(&self) -> usize {
         let oldest = self.run.queue().iter().map(|job| job.index).min();
         oldest.map_or(self.waits.len(), |index| index as usize)
