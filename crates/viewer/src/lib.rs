@@ -2,8 +2,8 @@
 //! past from a schedule embedded in the page.
 //!
 //! The page is one self-contained file. Its sources, in TypeScript, are in `page/src`. `npm ci &&
-//! npm run build` in `page` checks their types and builds `page/dist/viewer.js`. The bundle is
-//! committed too, so building this crate does not need Node. Its first line has the digests of its
+//! npm run build` in `page` checks their types and builds `page/dist/viewer.js`. The bundle is also
+//! committed, so building this crate does not require Node. Its first line has the digests of its
 //! sources and of the rest of the bundle, and a test compares them with the files. It contains
 //! three.js (MIT, see `page/THREE-LICENSE`).
 
@@ -13,7 +13,7 @@ const PAGE: &str = include_str!("../page/src/index.html");
 const STYLE: &str = include_str!("../page/src/style.css");
 const SCRIPT: &str = include_str!("../page/dist/viewer.js");
 
-/// A job of a schedule. Times are in seconds.
+/// A job in a schedule. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScheduledJob {
     /// The name: a JSON integer or string.
@@ -30,8 +30,8 @@ pub struct ScheduledJob {
     pub parts: Vec<(Vec<u16>, Vec<u16>)>,
 }
 
-/// The state of the machine from a time on, as the curves show it. The page draws every one of
-/// them: for each column of pixels, the least and the greatest value.
+/// The state of the machine from a given time, as shown by the curves. The page draws all of them:
+/// for each column of pixels, the minimum and the maximum value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
     /// The time in seconds.
@@ -42,7 +42,7 @@ pub struct CurvePoint {
     pub largest_free: Option<u32>,
 }
 
-/// Returns the page of a service, which serves it at `/`.
+/// Returns the page for a service, which serves it at `/`.
 ///
 /// ```
 /// assert!(pavior_viewer::live().starts_with("<!doctype html>"));
@@ -106,8 +106,8 @@ mod tests {
         assert!(page.ends_with("</html>\n"));
     }
 
-    /// Finds, without `npm run build`, that the build was forgotten or that the bundle was edited
-    /// by hand: the bundle has the digests of its sources and of itself.
+    /// Checks, without `npm run build`, that the bundle is up to date and was not edited by hand:
+    /// it contains the digests of its sources and of itself.
     #[test]
     fn the_bundle_is_built_from_the_sources() {
         let (first, bundle) = SCRIPT.split_once('\n').expect("the bundle has a first line");
