@@ -1,11 +1,11 @@
-//! The machine next to advance reservations: the reserved nodes count as taken.
+//! Answers for a machine with advance reservations, whose reserved nodes count as taken.
 //!
 //! The strategy is asked on a fork in which all free nodes that are not open to the job are taken.
 //! Jobs with the same reach share a fork.
 //!
-//! Invariant: a question has one answer as long as the machine and the calendar do not change.
+//! Invariant: the same question gets the same answer until the machine or the calendar changes.
 //!
-//! Cost: a fork for each reach that occurs in a state, then one search per request.
+//! Cost: one fork for each reach that occurs in a state, then one search per request.
 
 use pavior_allocation::{Fork, Machine, Placement, Refusal};
 use pavior_kernel::Time;
@@ -30,8 +30,8 @@ struct Reached {
 }
 
 impl BesideCalendar {
-    /// Returns the strategy's placement for a job, whose reach is not empty, and the number of
-    /// nodes that are open to it.
+    /// Returns the strategy's placement for a job whose reach is not empty, and the number of nodes
+    /// that are open to it.
     pub(crate) fn place(
         &mut self,
         machine: &mut Machine,

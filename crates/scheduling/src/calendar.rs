@@ -1,21 +1,21 @@
 //! Advance reservations: nodes that are kept free of jobs for a given period.
 //!
-//! They serve for maintenance, or for a run with a deadline. A starting job is expected to run for
-//! its estimate, and for a tick at least. It may start on nodes that are open to it: those that are
-//! not reserved at any time until its expected end.
+//! They are used for maintenance, or for a run with a deadline. A starting job is expected to run
+//! for its estimate, but for at least one tick. It may start only on nodes that are open to it:
+//! those not reserved at any time before its expected end.
 //!
 //! ```text
-//!   x  0 1 2 3      nodes 2 and 3 are reserved from 10 to 20. At 4 a job of 6 may start anywhere;
-//!      . . r r      one of 7 reaches into the reservation, and may start on 0 and 1 alone.
+//!   x  0 1 2 3      nodes 2 and 3 are reserved from 10 to 20. At time 4, a job of length 6 may
+//!      . . r r      start anywhere; one of length 7 would overlap, and may only use 0 and 1.
 //! ```
 //!
-//! No job is ended for a reservation. A job that outruns its estimate, or that started before the
-//! reservation was made, keeps its nodes until it ends. Then they are kept free.
+//! No job is ended to make way for a reservation. A job that outruns its estimate, or that started
+//! before the reservation was made, keeps its nodes until it ends. After that they are kept free.
 //!
-//! Invariant: reservations are in the order (begin, number), and none of them is over.
+//! Invariant: reservations are sorted by (start, number), and none of them is over.
 //!
-//! Cost: O(R) per question for R reservations, and O(R N/64) words for the nodes that they leave
-//! open.
+//! Cost: O(R) per question for R reservations, and O(R N/64) words to compute the nodes that they
+//! leave open.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -36,13 +36,13 @@ pub struct AdvanceReservation {
 /// Reasons why nodes cannot be reserved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadReservation {
-    /// Its end is not after its begin.
+    /// The reservation does not end after it begins.
     #[error("a reservation ends after it begins")]
     NoTime,
-    /// It has no box.
+    /// The reservation has no boxes.
     #[error("a reservation has at least one node")]
     NoNodes,
-    /// A box does not lie on the machine.
+    /// A box is not entirely on the machine.
     #[error("the box at {:?} of {:?} does not lie on {grid}", part.base, part.sides)]
     Outside {
         /// The box.
@@ -50,7 +50,7 @@ pub enum BadReservation {
         /// The machine.
         grid: Grid,
     },
-    /// It is for a machine with another grid.
+    /// The reservation is for a machine with another grid.
     #[error("the reservation is of {0}, and not of this machine")]
     OtherMachine(Grid),
 }
@@ -85,39 +85,39 @@ impl AdvanceReservation {
         Ok(AdvanceReservation { number, from, to, nodes: boxes.into(), others })
     }
 
-    /// Returns its number.
+    /// Returns the number of the reservation.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Returns the time from which its nodes are to be free.
+    /// Returns the time from which the nodes are to be free.
     pub fn from(&self) -> Time {
         self.from
     }
 
-    /// Returns the time from which jobs may use them again.
+    /// Returns the time from which jobs may use the nodes again.
     pub fn to(&self) -> Time {
         self.to
     }
 
-    /// Returns its boxes, as given.
+    /// Returns the boxes, as given.
     pub fn boxes(&self) -> &[Cuboid] {
         self.nodes.parts()
     }
 
-    /// Returns all nodes of the machine except its own.
+    /// Returns all nodes of the machine except the reserved ones.
     pub fn others(&self) -> &Occupancy {
         &self.others
     }
 
-    /// Returns true if it covers a part of the period from `at` to `end`.
+    /// Returns true if the reservation overlaps the period from `at` to `end`.
     fn meets(&self, at: Time, end: Time) -> bool {
         self.from < end && at < self.to
     }
 }
 
-/// The reach of a job: the number of reservations, in their order, that begin before its expected
-/// end. Jobs with the same reach have the same open nodes now.
+/// The reach of a job: the number of reservations, in order, that begin before its expected end.
+/// Jobs with the same reach currently have the same open nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reach(usize);
 
@@ -159,7 +159,7 @@ impl Calendar {
         self.ahead.is_empty()
     }
 
-    /// Returns the reservations by begin, with ties by number.
+    /// Returns the reservations by start time, with ties by number.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &AdvanceReservation> {
         self.ahead.iter()
     }
@@ -205,15 +205,15 @@ impl Calendar {
         Reach(self.ahead.partition_point(|reservation| reservation.from < end))
     }
 
-    /// Returns the boxes that are reserved at any time of a job's estimated run from `at` on, or
-    /// `None` if there are none.
+    /// Returns the boxes that are reserved at any time during a job's estimated run from `at` on,
+    /// or `None` if there are none.
     pub fn reserved(&self, at: Time, estimate: Time) -> Option<Placement> {
         let parts: Vec<Cuboid> =
             self.met(at, estimate).flat_map(|met| met.boxes().iter().copied()).collect();
         (!parts.is_empty()).then_some(Placement::Parts(parts))
     }
 
-    /// Removes from a set the nodes that are reserved at any time of a job's estimated run from
+    /// Removes from a set the nodes that are reserved at any time during a job's estimated run from
     /// `at` on. O(R N/64).
     ///
     /// # Panics
@@ -249,7 +249,7 @@ impl Calendar {
             .filter(move |one| one.meets(at, end))
     }
 
-    /// Returns the ends of reservations after `now`, in order.
+    /// Returns the times after `now` at which reservations end, in order.
     pub(crate) fn ends(&self, now: Time) -> Vec<Time> {
         let mut ends: Vec<Time> =
             self.ahead.iter().map(|one| one.to).filter(|to| *to > now).collect();
@@ -265,7 +265,7 @@ impl Calendar {
     }
 }
 
-/// Returns the expected end of a job, which has its nodes for at least a tick.
+/// Returns the expected end of a job, which holds its nodes for at least one tick.
 fn end(at: Time, estimate: Time) -> Time {
     at.saturating_add(estimate.max(Time(1)))
 }

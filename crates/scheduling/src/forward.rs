@@ -1,7 +1,7 @@
-//! One possible future: time advances from a state, with given run times of jobs.
+//! Simulation of one possible future: time advances from a state, with given run times of jobs.
 //!
-//! Cost: that of the decisions, one round at each arrival, end of a job, and begin or end of an
-//! advance reservation.
+//! Cost: that of the decisions, with one round whenever a job arrives or ends, and whenever an
+//! advance reservation begins or ends.
 
 use pavior_allocation::Placement;
 use pavior_kernel::{Agenda, Time};
@@ -21,7 +21,7 @@ pub struct PlannedMove {
     pub to: Placement,
 }
 
-/// At an instant, ends of jobs come before moves.
+/// When several things happen at the same time, jobs end before others move.
 const ENDS: u8 = 0;
 const MOVES: u8 = 1;
 
@@ -64,8 +64,8 @@ pub struct Future<A: Iterator<Item = Job>, L> {
     pub moves: Vec<PlannedMove>,
     /// Jobs that arrive after `now`, in the order of their arrivals.
     pub arrivals: A,
-    /// Returns the run time of a job, from its start on. For a job that already runs, the start is
-    /// given.
+    /// A function that returns the run time of a job, counted from its start. For a job that is
+    /// already running, it is given the start time.
     pub length: L,
     /// The time at which the run ends.
     pub end: Time,
@@ -77,8 +77,8 @@ where
     L: FnMut(&Job, Option<Time>) -> Time,
 {
     /// Runs forward until `started` returns false, the end is reached, or no events remain.
-    /// `started` is called for each job that starts, with the time. At each instant jobs end, then
-    /// others move, then others arrive, then the scheduler starts jobs. A running job that should
+    /// `started` is called with each job that starts, and the time. At each instant, jobs end, then
+    /// jobs move, then jobs arrive, and then the scheduler starts jobs. A running job that should
     /// have ended before now ends first.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ where
         self.run_while(started, || true)
     }
 
-    /// Runs forward as [`Future::run`] does, but stops once `goes_on`, which is called at each
+    /// Runs forward as [`Future::run`] does, but stops when `goes_on`, which is called at each
     /// instant, returns false.
     ///
     /// # Errors
@@ -139,8 +139,9 @@ where
 }
 
 /// Runs a machine with its queue forward until no jobs wait. Returns each waiting job with its
-/// start, in the order of the starts. Jobs that never start are left out. Running jobs end at their
-/// expected ends, and waiting jobs after their estimates. No other jobs arrive.
+/// start time, in the order in which they start. Jobs that never start are left out. Running jobs
+/// end at their expected end, and waiting jobs run for exactly their estimates. No other jobs
+/// arrive.
 ///
 /// # Errors
 /// Returns an error if the strategy or the scheduler fails.

@@ -1,4 +1,4 @@
-//! Schedulers as data in the registry, and how a selected one is created.
+//! Schedulers as data in the registry, and the creation of a selected one.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,10 +25,10 @@ pub type Registry = pavior_kernel::Registry<SchedulerKind>;
 /// ```
 pub type Selection = pavior_kernel::Selection<SchedulerKind>;
 
-/// Returns the name of a scheduler with the defaults of a service or a daemon. Promises to waiting
-/// jobs hold even if users underestimate run times (`promise=holds`), and the given number of
-/// waiting jobs is planned (`depth`). Options in the name take precedence, and schedulers without
-/// such options are unchanged.
+/// Returns the name of a scheduler with the default options used by services and daemons. Promises
+/// to waiting jobs hold even if users underestimate run times (`promise=holds`), and the given
+/// number of waiting jobs is planned (`depth`). Options in the name take precedence, and schedulers
+/// without such options are unchanged.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; }
@@ -66,7 +66,7 @@ pub struct SchedulerKind {
     pub build: BuildScheduler,
 }
 
-/// Creates an entry for a scheduler without options. `make` creates one per run.
+/// Creates an entry for a scheduler without options. `make` is called once per run.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_kernel::*; }
@@ -99,9 +99,9 @@ pub fn entry<S: Scheduler + 'static>(
 /// A way to create a scheduler.
 #[derive(Clone)]
 pub enum BuildScheduler {
-    /// By a function.
+    /// Created by a function.
     Function(fn(&Options) -> Box<dyn Scheduler>),
-    /// By a closure that captures data.
+    /// Created by a closure that captures data.
     Closure(Arc<SchedulerClosure>),
 }
 

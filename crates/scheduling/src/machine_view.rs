@@ -12,7 +12,7 @@ use crate::{AdvanceReservation, Dispatcher, Prediction, Queue, RepeatedJob, Runn
 /// A question and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// The number of free nodes of the machine in question. This may be a fork in which
+    /// The number of free nodes of the machine that was asked. This may be a fork in which
     /// reservations count as taken.
     pub free: u32,
     /// The reason for a refusal, if it was refused.
@@ -23,7 +23,7 @@ pub struct Attempt {
 pub trait AttemptObserver {
     /// Called when an attempt begins.
     fn begins(&mut self) {}
-    /// Called when it has ended.
+    /// Called when an attempt has ended.
     fn ended(&mut self, attempt: Attempt);
 }
 
@@ -32,12 +32,12 @@ impl AttemptObserver for () {
     fn ended(&mut self, _: Attempt) {}
 }
 
-/// The machine as a scheduler sees it. Each question here counts as an attempt in the metrics;
-/// forks of the machine, for plans, do not count.
+/// A scheduler's view of the machine. Each question asked here counts as an attempt in the metrics;
+/// questions to forks of the machine, which are used for plans, do not count.
 ///
 /// Nodes with an advance reservation count as taken for each job that would overlap the reservation
-/// ([`Calendar`]). A scheduler that only asks here can ignore reservations. A scheduler that plans
-/// on its own forks uses [`MachineView::calendar`].
+/// ([`Calendar`]), so a scheduler that only asks here can ignore reservations. A scheduler that
+/// plans on its own forks uses [`MachineView::calendar`].
 pub struct MachineView<'a> {
     machine: &'a mut Machine,
     observer: &'a mut dyn AttemptObserver,
@@ -49,7 +49,7 @@ pub struct MachineView<'a> {
     granted: &'a [JobId],
 }
 
-/// The advance reservations and the answers next to them.
+/// The advance reservations, and cached answers that take them into account.
 pub(crate) struct Ahead<'a> {
     pub(crate) now: Time,
     pub(crate) calendar: &'a Calendar,
@@ -80,12 +80,11 @@ impl<'a> MachineView<'a> {
     }
 
     /// Returns the predicted extra time that a job takes on some nodes, compared with the requested
-    /// box. In that box it takes its estimated run time. Never negative, and zero without a
-    /// prediction.
+    /// box, in which it takes its estimated run time. The result is never negative, and is zero
+    /// without a prediction.
     pub fn added_time(&mut self, job: &Job, placement: &Placement) -> Time {
         let growth = self.prediction.as_mut().map_or(1.0, |known| known.growth(job, placement));
-        // The conversion turns infinity and numbers out of range into the nearest time, and NaN
-        // into zero.
+        // The conversion saturates infinity and out-of-range numbers, and turns NaN into zero.
         Time((job.estimate.ticks() * (growth - 1.0)).round() as u64)
     }
 
@@ -117,9 +116,9 @@ impl<'a> MachineView<'a> {
         answer
     }
 
-    /// Returns the placement of a job that starts now on nodes that a plan leaves free. `fork` is
-    /// the machine now, with the plan's reservations taken. Advance reservations count as taken as
-    /// well.
+    /// Returns the placement of a job that starts now on nodes that a plan leaves free. `fork` must
+    /// be the current machine, with the plan's reservations taken. Advance reservations also count
+    /// as taken.
     ///
     /// # Errors
     /// Returns the reason if there is none.
@@ -135,7 +134,7 @@ impl<'a> MachineView<'a> {
         })
     }
 
-    /// Does the same as [`MachineView::can_start_on`], with another way to ask the fork.
+    /// Does the same as [`MachineView::can_start_on`], with another way of asking the fork.
     pub(crate) fn can_start_by(
         &mut self,
         fork: &mut Fork,
@@ -149,22 +148,22 @@ impl<'a> MachineView<'a> {
         answer
     }
 
-    /// Records a question to a plan that leaves too few nodes free for the request.
+    /// Records a question about a plan that leaves too few nodes free for the request.
     pub(crate) fn refuse_by_count(&mut self, free: u32) {
         self.observer.begins();
         self.observer.ended(Attempt { free, refusal: Some(Refusal::TooFewFreeNodes) });
     }
 
-    /// Makes the machine remember grants and releases, for forks that follow it.
+    /// Makes the machine record grants and releases, for forks that follow it.
     pub(crate) fn remember_changes(&mut self) {
         self.machine.remember_changes();
     }
 
-    /// Copies the machine and its reservations as they are now, with the given jobs and another
-    /// scheduler. Time can advance in the copy ([`Future`](crate::Future)). Running jobs that hold
-    /// no nodes are ignored, and holders that are not among the running jobs have no expected end.
-    /// The prediction of run times is not copied. O(N/64 + j log j) for N nodes and j jobs, plus
-    /// the strategy's index.
+    /// Copies the machine and its reservations in their current state, with the given jobs and
+    /// another scheduler. Time can advance in the copy ([`Future`](crate::Future)). Running jobs
+    /// that hold no nodes are ignored, and jobs that hold nodes but are not in `running` have no
+    /// expected end. The prediction of run times is not copied. O(N/64 + j log j) for N nodes and j
+    /// jobs, plus the cost of copying the strategy's index.
     ///
     /// # Errors
     /// Returns an error if a job waits twice, or both waits and holds nodes.
@@ -190,7 +189,7 @@ impl<'a> MachineView<'a> {
     }
 
     /// Returns the reach of a job that starts now. If a job is refused, other jobs with the same
-    /// request and reach are refused too.
+    /// request and reach are also refused.
     #[inline]
     pub fn reach(&self, job: &Job) -> Reach {
         let ahead = self.ahead.as_ref();
@@ -203,8 +202,9 @@ impl<'a> MachineView<'a> {
     }
 
     /// Returns a number that changes whenever an answer for a job of the same reach could change.
-    /// Each start and each end of a job adds exactly one. While it does not change, a refused job
-    /// can be granted only if its reach has grown, and only by a strategy that can miss free nodes.
+    /// Each time a job starts or ends, it increases by exactly one. While it does not change, a
+    /// refused job can be granted only if its reach has increased, and only by a strategy that can
+    /// miss free nodes.
     #[inline]
     pub fn state(&self) -> u64 {
         self.machine.state() + self.ahead.as_ref().map_or(0, |ahead| ahead.calendar.state())
@@ -218,14 +218,15 @@ impl<'a> MachineView<'a> {
     }
 
     /// Returns the jobs that were given nodes outside the queue since the scheduler was last asked,
-    /// in order. Some may have ended since. Promises of nodes that they will still hold are void.
+    /// in order. Some may have ended since then. Promises that need nodes which these jobs will
+    /// still hold are void.
     #[inline]
     pub fn granted(&self) -> &'a [JobId] {
         self.granted
     }
 
     /// Returns the state, and the time if answers depend on it: with advance reservations, the
-    /// reach of a job grows with time.
+    /// reach of a job increases with time.
     #[inline]
     pub(crate) fn moment(&self) -> (u64, Time) {
         (self.state(), self.now())

@@ -5,11 +5,10 @@ use pavior_workload::Job;
 
 /// Predicts how much longer a job takes on some nodes than in the requested box.
 ///
-/// The caller that runs the machine provides it
-/// ([`MachineView::with_prediction`](crate::MachineView::with_prediction)), because a scheduler
-/// sees neither the strategy nor the network. Any function of a job and a placement is a
-/// prediction.
-///
+/// The prediction is provided by the code that runs the machine
+/// ([`MachineView::with_prediction`](crate::MachineView::with_prediction)), because a scheduler has
+/// no access to the strategy or the network. Any function of a job and a placement implements this
+/// trait.
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling;
 /// #     pub use pavior_workload as workload; pub use pavior_allocation::*; }
@@ -24,8 +23,8 @@ use pavior_workload::Job;
 /// takes(&mut slower);
 /// ```
 pub trait Prediction {
-    /// Returns the job's time on these nodes divided by its time in the requested box. Equal
-    /// questions must get equal answers as long as no job starts or ends.
+    /// Returns the job's run time on these nodes divided by its run time in the requested box.
+    /// Equal questions must get equal answers as long as no job starts or ends.
     fn growth(&mut self, job: &Job, placement: &Placement) -> f64;
 }
 

@@ -2,11 +2,11 @@
 //! arrival.
 //!
 //! The key of a job is computed once, when the job starts to wait, and again if it is requeued
-//! after a failure. So the key cannot change with time; such a rule needs its own [`Scheduler`]. If
-//! the least job does not fit, it blocks all others. With `backfill`, the others are tried in the
-//! order of their keys, and jobs with large keys may wait without bound. O(log q) per decision for
-//! q waiting jobs. With `backfill`, O(q) after a change of the machine, with one question for each
-//! distinct request.
+//! after a failure. The key therefore cannot change with time; a rule whose keys do needs its own
+//! [`Scheduler`]. If the job with the least key does not fit, it blocks all others. With
+//! `backfill`, the others are tried in the order of their keys, and jobs with large keys may wait
+//! indefinitely. O(log q) per decision for q waiting jobs. With `backfill`, O(q) after each change
+//! to the machine, with one question for each distinct request.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
@@ -22,7 +22,7 @@ use crate::{MachineView, Queue, Running, Scheduler, Standing, Start};
 /// A function that computes the key of a job, or returns an error.
 pub type KeyFunction = dyn FnMut(&Job) -> Result<f64, CallerError> + Send + Sync;
 
-/// Such a function for keys of any type.
+/// A function that computes keys of any type.
 type Key<K> = dyn FnMut(&Job) -> Result<K, CallerError> + Send + Sync;
 
 /// A scheduler based on a function that returns a key for each job.
@@ -105,7 +105,7 @@ pub(crate) struct LeastFirst<K> {
     backfill: bool,
     /// The waiting jobs.
     order: BTreeSet<Place<K>>,
-    /// The youngest job seen. Younger jobs are new.
+    /// The youngest job read so far. Younger jobs are new.
     youngest: Option<(Time, JobId)>,
     /// [`Queue::returns`] and [`Queue::withdrawals`] when the queue was last read.
     returns: u64,
@@ -180,14 +180,14 @@ impl<K: Ord + Copy> LeastFirst<K> {
         Ok(())
     }
 
-    /// Returns the least job, if it fits.
+    /// Returns the job with the least key, if it fits.
     fn least(&self, queue: &Queue, view: &mut MachineView<'_>) -> Option<(Place<K>, usize)> {
         let place = *self.order.first()?;
         let index = queue.place_of(place.arrival, place.job)?;
         view.can_start(queue.get(index)?).ok().map(|()| (place, index))
     }
 
-    /// Returns the least of the jobs that fit.
+    /// Returns the job with the least key among those that fit.
     fn least_that_fits(
         &mut self,
         queue: &Queue,

@@ -8,7 +8,7 @@ use pavior_workload::Job;
 
 /// Waiting jobs in the order of arrival.
 ///
-/// Adding a job and taking the first one is O(1). Taking a job from the middle moves the jobs on
+/// Adding a job and taking the first one are O(1). Taking a job from the middle moves the jobs on
 /// the shorter side.
 ///
 /// ```
@@ -66,7 +66,7 @@ impl Queue {
         self.jobs.push_back(job);
     }
 
-    /// Puts a job back at the position of its arrival (a job that failed and is requeued).
+    /// Puts a job that failed and is requeued back at the position given by its arrival.
     pub fn reinsert(&mut self, job: Job) {
         self.returns += 1;
         let key = |job: &Job| (job.arrival, job.id);
@@ -79,7 +79,7 @@ impl Queue {
         self.returns
     }
 
-    /// Removes the job at an index, which is not to run any more. Returns `None` if there is none.
+    /// Removes the job at an index, so that it never runs. Returns `None` if there is none.
     pub fn withdraw(&mut self, index: usize) -> Option<Job> {
         let job = self.jobs.remove(index)?;
         self.withdrawals += 1;
@@ -87,7 +87,7 @@ impl Queue {
     }
 
     /// Returns the number of jobs that were withdrawn so far ([`Queue::withdraw`]). If it has
-    /// grown, jobs may have other indices than a scheduler remembers.
+    /// increased, the indices that a scheduler has stored may be out of date.
     pub fn withdrawals(&self) -> u64 {
         self.withdrawals
     }

@@ -17,21 +17,21 @@ pub struct RunningJob {
 }
 
 impl RunningJob {
-    /// Returns its estimated end: its start plus its estimate.
+    /// Returns the estimated end: the start time plus the estimate.
     pub fn estimated_end(&self) -> Time {
         self.start.saturating_add(self.job.estimate)
     }
 
-    /// Returns its expected end: its start plus its estimate, doubled until that is not in the
-    /// past.
+    /// Returns the expected end: the start time plus the estimate, which is doubled until the end
+    /// is not in the past.
     ///
-    /// A job that outruns its estimate is expected to take as long again. Eventually this guess is
+    /// A job that outruns its estimate is expected to take twice as long. Eventually this guess is
     /// wrong by at most a factor of two. The obvious guess, that the job ends at any moment, would
     /// stop backfilling while the job runs: a job that waits for its nodes would be promised them
     /// now, and no other job ends before now.
     ///
-    /// A job with an estimate of zero ends in the instant in which it starts, after the scheduler
-    /// has been asked. So it is not late yet.
+    /// A job with an estimate of zero ends at the instant at which it starts, after the scheduler
+    /// has been asked, so it is not late yet.
     pub fn expected_end(&self, now: Time) -> Time {
         let mut end = self.estimated_end();
         let mut length = self.job.estimate.max(Time(1));
@@ -43,7 +43,7 @@ impl RunningJob {
     }
 }
 
-/// The running jobs in the order (estimated end, job). Every change is O(log n) for n jobs.
+/// The running jobs, sorted by (estimated end, job). Every change is O(log n) for n jobs.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_workload as workload;

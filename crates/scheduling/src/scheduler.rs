@@ -19,22 +19,22 @@ pub trait Scheduler: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Start>;
 
-    /// Returns the reasons why jobs wait, as of the last question, whose answer was `None`. Returns
-    /// `None` if the scheduler does not report them. The queue and the machine have not changed
-    /// since, and `now` is not earlier. O(q) for q waiting jobs.
+    /// Returns the reasons why jobs are waiting, as of the last call to [`Scheduler::next`], which
+    /// returned `None`. Returns `None` if the scheduler does not report them. The queue and the
+    /// machine must not have changed since, and `now` must not be earlier. O(q) for q waiting jobs.
     fn standing(&self, _now: Time, _queue: &Queue, _machine: &Machine) -> Option<Standing> {
         None
     }
 
-    /// Returns the number of jobs that started later than they were first promised, except because
-    /// of failures. Zero for schedulers without promises.
+    /// Returns the number of jobs that started later than first promised, not counting delays
+    /// caused by failures. Zero for schedulers without promises.
     fn broken_guarantees(&self) -> u64 {
         0
     }
 
     /// Returns the error that has occurred in the scheduler, if it depends on something that can
-    /// fail, such as a script or a service. It returns `None` from the question that fails, and the
-    /// run stops with this error.
+    /// fail, such as a script or a service. When such a failure occurs, [`Scheduler::next`] returns
+    /// `None`, and the run stops with this error.
     fn error(&self) -> Option<CallerError> {
         None
     }
@@ -56,8 +56,9 @@ impl Start {
         Start { index, placement: None }
     }
 
-    /// Starts a job on given nodes. They must be free, and at least as many as requested. The
-    /// scheduler is responsible for their shape and the job's [`Freedom`](pavior_mesh::Freedom).
+    /// Starts a job on given nodes. They must be free, and there must be at least as many as
+    /// requested. The scheduler is responsible for their shape and the job's
+    /// [`Freedom`](pavior_mesh::Freedom).
     pub fn on(index: usize, placement: Placement) -> Start {
         Start { index, placement: Some(placement) }
     }

@@ -6,7 +6,7 @@ use pavior_mesh::JobId;
 
 use crate::Queue;
 
-/// The plan of a scheduler for waiting jobs, after it has answered that none starts now.
+/// The plan of a scheduler for waiting jobs, after it has decided that none starts now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// The reason for each job's wait, in the order of the queue.
@@ -14,14 +14,14 @@ pub struct Standing {
     /// The reservations for waiting jobs, at most one per job.
     pub reserved: Vec<Reserved>,
     /// The expected ends of running jobs with their numbers of nodes, if reservations are numbers
-    /// of nodes and the scheduler keeps these.
+    /// of nodes and the scheduler stores these.
     pub ends: Vec<(Time, u64)>,
 }
 
 /// Reasons why a job does not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// The machine alone: the job starts as soon as it can be placed.
+    /// Only the machine: the job starts as soon as it can be placed.
     ByMachine,
     /// Another job must start first, even if nodes are free. `None` if the scheduler does not
     /// examine the job yet.
@@ -64,8 +64,8 @@ impl Standing {
         Standing { kept: (0..queue.len()).map(kept).collect(), ..Standing::default() }
     }
 
-    /// Creates a plan in which the head starts as soon as it can be placed, and so does a job that
-    /// ends before the head's reservation begins. The others must not use the reservation.
+    /// Creates a plan in which the head starts as soon as it can be placed, as does any job that
+    /// ends before the head's reservation begins. The others may not use the reservation.
     pub(crate) fn behind_head(
         now: Time,
         queue: &Queue,

@@ -1,5 +1,5 @@
-//! Changes to the queue, the running jobs, the machine and the calendar. Each keeps these tables
-//! consistent, and records its effect on the scheduler's plan. A call that fails has changed
+//! Changes to the queue, the running jobs, the machine and the calendar. Each method keeps these
+//! tables consistent, and records its effect on the scheduler's plan. A call that fails changes
 //! nothing.
 
 use pavior_allocation::{Machine, Placement, RelocateError, UnknownNode};
@@ -14,16 +14,16 @@ impl Dispatcher {
     /// Adds a job at the end of the queue. O(1).
     ///
     /// # Errors
-    /// Returns an error if a job with its number is already waiting or running.
+    /// Returns an error if a job with the same number is already waiting or running.
     pub fn submit(&mut self, job: Job) -> Result<(), RepeatedJob> {
         self.enqueue(job, Queue::push)
     }
 
-    /// Puts a job that has lost its nodes back into the queue, at the position of its arrival. O(q)
-    /// for q waiting jobs.
+    /// Puts a job that has lost its nodes back into the queue, at the position given by its
+    /// arrival. O(q) for q waiting jobs.
     ///
     /// # Errors
-    /// Returns an error if a job with its number is already waiting or running.
+    /// Returns an error if a job with the same number is already waiting or running.
     pub fn resubmit(&mut self, job: Job) -> Result<(), RepeatedJob> {
         self.enqueue(job, Queue::reinsert)
     }
@@ -41,8 +41,8 @@ impl Dispatcher {
         if is_known { Err(RepeatedJob(job)) } else { Ok(()) }
     }
 
-    /// Removes the job at an index of the queue, which is not to run any more. Returns `None` if
-    /// there is none. O(q) for q waiting jobs.
+    /// Removes the job at an index of the queue, so that it never runs. Returns `None` if there is
+    /// no such job. O(q) for q waiting jobs.
     pub fn withdraw(&mut self, index: usize) -> Option<Job> {
         let job = self.queue.withdraw(index)?;
         self.plan.note(Change::Withdrawal);
@@ -53,8 +53,8 @@ impl Dispatcher {
     /// Starts a job that has not waited. The strategy places it, outside of advance reservations.
     ///
     /// # Errors
-    /// Returns an error if the job is already waiting or running, and those of
-    /// [`Machine::allocate`].
+    /// Returns an error if the job is already waiting or running, or if [`Machine::allocate`]
+    /// fails.
     pub fn grant(&mut self, job: Job, now: Time) -> Result<&Placement, GrantError> {
         self.check_is_new(job.id)?;
         self.calendar.pass(now);
@@ -65,13 +65,13 @@ impl Dispatcher {
         Ok(granted)
     }
 
-    /// Records that a job has held given nodes since `start`. The job is already running, or its
-    /// nodes were not chosen by the scheduler and the strategy. Advance reservations are not
-    /// checked.
+    /// Records that a job has held given nodes since `start`. This is for jobs that are already
+    /// running, and for jobs whose nodes were not chosen by the scheduler and the strategy. Advance
+    /// reservations are not checked.
     ///
     /// # Errors
-    /// Returns an error if the job is already waiting or running, and those of
-    /// [`Machine::allocate_at`].
+    /// Returns an error if the job is already waiting or running, or if [`Machine::allocate_at`]
+    /// fails.
     pub fn hold(
         &mut self,
         job: Job,
@@ -102,7 +102,7 @@ impl Dispatcher {
         }
     }
 
-    /// Moves a running job to other nodes. Its own old nodes count as free. Returns the old nodes.
+    /// Moves a running job to other nodes, which may overlap its old ones. Returns the old nodes.
     ///
     /// # Errors
     /// Returns the errors of [`Machine::relocate`].
@@ -110,8 +110,8 @@ impl Dispatcher {
         self.disturb(Change::Relocation, |machine| machine.relocate(job, to))
     }
 
-    /// Marks a node as failed, and returns the job that holds it. The job keeps the node until it
-    /// ends. Marking it twice changes nothing.
+    /// Marks a node as failed, and returns the job that holds it. The job keeps the node until the
+    /// job ends. Marking a failed node changes nothing.
     ///
     /// # Errors
     /// Returns an error if the machine has no such node.
@@ -127,13 +127,14 @@ impl Dispatcher {
         self.disturb(Change::Failure, |machine| machine.repair(node))
     }
 
-    /// Sets whether the switches that join parts of placements work ([`Machine::set_switches`]).
+    /// Sets whether the switches that connect the parts of placements work
+    /// ([`Machine::set_switches`]).
     pub fn set_switches(&mut self, work: bool) {
         self.disturb(Change::Failure, |machine| machine.set_switches(work));
     }
 
-    /// Changes the health of the machine or the places of jobs, and records the change if there was
-    /// one.
+    /// Changes the health of the machine or the location of jobs, and records the change if there
+    /// was one.
     fn disturb<T>(&mut self, change: Change, act: impl FnOnce(&mut Machine) -> T) -> T {
         let before = self.machine.health();
         let answer = act(&mut self.machine);
@@ -143,8 +144,8 @@ impl Dispatcher {
         answer
     }
 
-    /// Adds a pool: nodes (those free in `nodes`) to which requests of later jobs may be confined
-    /// ([`Machine::add_pool`]).
+    /// Adds a pool: a set of nodes (those free in `nodes`) to which requests of later jobs can be
+    /// confined ([`Machine::add_pool`]).
     ///
     /// # Errors
     /// Returns an error if the nodes are on another grid.
@@ -165,7 +166,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Removes an advance reservation. Returns `None` if there is none with this number.
+    /// Removes an advance reservation. Returns `None` if none has this number.
     pub fn give_up(&mut self, reservation: u64) -> Option<AdvanceReservation> {
         let gone = self.calendar.remove(reservation)?;
         self.plan.note(Change::Reservation);

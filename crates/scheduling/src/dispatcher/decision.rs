@@ -11,7 +11,7 @@ use crate::{AttemptObserver, Start};
 /// A waiting job that is to start now. It can only be used with [`Decision::start`].
 ///
 /// It borrows the dispatcher, so it cannot be started on another one, and nothing can change before
-/// its start:
+/// it starts:
 ///
 /// ```compile_fail,E0499
 /// # use pavior_kernel::Time;
@@ -49,7 +49,7 @@ impl<'d> Decision<'d> {
         self.dispatcher.queue.get(self.start.index).expect("nothing has changed since")
     }
 
-    /// Returns the index of the job in the queue, and its nodes if they are chosen.
+    /// Returns the index of the job in the queue, and its nodes if they have been chosen.
     pub fn named(&self) -> &Start {
         &self.start
     }
@@ -63,8 +63,8 @@ impl<'d> Decision<'d> {
     /// advance reservations. Cost: that of [`Machine::allocate`](pavior_allocation::Machine).
     ///
     /// # Errors
-    /// Returns an error if the job does not fit now, gets fewer nodes than it requests, or would
-    /// overlap a reservation of its nodes. Nothing has changed then.
+    /// Returns an error, and changes nothing, if the job does not fit now, gets fewer nodes than it
+    /// requests, or would overlap a reservation of its nodes.
     #[expect(clippy::missing_panics_doc, reason = "the machine has just granted the job its nodes")]
     pub fn start(self) -> Result<Started<'d>, StartError> {
         let Decision { dispatcher, now, start: Start { index, placement } } = self;
@@ -95,8 +95,8 @@ impl<'d> Decision<'d> {
 }
 
 impl Dispatcher {
-    /// Asks the scheduler which job starts next, if any. The caller must start it before the
-    /// scheduler is asked again.
+    /// Asks the scheduler which job starts next, if any. The caller must start that job before
+    /// asking again.
     ///
     /// # Errors
     /// Returns an error if the strategy or the scheduler fails, or if the scheduler names an index
@@ -120,7 +120,7 @@ impl Dispatcher {
         Ok(Some(self.choose(now, start)?))
     }
 
-    /// Chooses a waiting job instead of the scheduler.
+    /// Chooses a waiting job on behalf of the caller, without asking the scheduler.
     ///
     /// # Errors
     /// Returns an error if the queue has no such index.

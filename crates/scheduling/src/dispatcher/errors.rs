@@ -1,4 +1,4 @@
-//! Errors of a dispatcher for data that it cannot accept. Nothing has changed then.
+//! Errors for data that a dispatcher cannot accept. When one is returned, nothing has changed.
 
 use pavior_allocation::{AllocateError, PlacementError, Refusal};
 use pavior_kernel::CallerError;
@@ -10,16 +10,16 @@ use thiserror::Error;
 #[error("job {} waits or holds nodes already", .0.0)]
 pub struct RepeatedJob(pub JobId);
 
-/// Reasons why a job that has not waited gets no nodes.
+/// Reasons why a job that has not waited is given no nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GrantError {
-    /// It is already waiting or running.
+    /// The job is already waiting or running.
     #[error(transparent)]
     Repeated(#[from] RepeatedJob),
-    /// The strategy refuses it or fails.
+    /// The strategy refuses the job or fails.
     #[error(transparent)]
     Allocate(#[from] AllocateError),
-    /// It cannot have the given nodes.
+    /// The job cannot have the given nodes.
     #[error(transparent)]
     Placement(#[from] PlacementError),
 }
@@ -45,10 +45,10 @@ pub enum StartError {
         /// The length of the queue.
         waiting: usize,
     },
-    /// The strategy refuses it.
+    /// The strategy refuses the job.
     #[error("job {} was started, but it does not fit now", .0.0)]
     DoesNotFit(JobId),
-    /// It was given nodes that it cannot use.
+    /// The job was given nodes that it cannot use.
     #[error("job {} was started on nodes that it cannot have: {error}", job.0)]
     BadPlacement {
         /// The job.
@@ -56,7 +56,7 @@ pub enum StartError {
         /// The reason.
         error: PlacementError,
     },
-    /// It was given fewer nodes than it requests.
+    /// The job was given fewer nodes than it requests.
     #[error("job {} asks for {asked} nodes and was started on {given}", job.0)]
     TooFewNodes {
         /// The job.
@@ -66,7 +66,7 @@ pub enum StartError {
         /// The number of nodes that it was given.
         given: u32,
     },
-    /// It was given nodes that are reserved before its expected end.
+    /// The job was given nodes that are reserved before its expected end.
     #[error("job {} was started on nodes of reservation {reservation} and reaches into it", job.0)]
     Reserved {
         /// The job.

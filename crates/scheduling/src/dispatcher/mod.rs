@@ -1,8 +1,8 @@
 //! A machine with its queue: jobs wait, start when the scheduler chooses them, run and end.
 //!
-//! Invariant: each job waits once, or runs, or neither, and exactly the running jobs hold nodes of
-//! the machine. Only `changes.rs` and `decision.rs` change the tables, and `questions.rs` reads
-//! them. `plan_status.rs` defines which changes void the scheduler's plan.
+//! Invariant: each job is waiting, running or unknown, never two of these, and exactly the running
+//! jobs hold nodes of the machine. Only `changes.rs` and `decision.rs` change the tables, and
+//! `questions.rs` reads them. `plan_status.rs` defines which changes void the scheduler's plan.
 
 mod changes;
 mod decision;
@@ -26,11 +26,11 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// A machine, its waiting and running jobs, and the scheduler that chooses among them.
 ///
 /// The simulation, the service and the daemons for Slurm and Kubernetes are built on this type. It
-/// keeps three tables consistent, whatever its callers do: a job is in the queue, or among the
+/// keeps three tables consistent, whatever its callers do: a job is in the queue, or both among the
 /// running jobs and on the machine, or in none of them.
 ///
-/// The caller provides the time, which does not go backward, and the events. After each event it
-/// starts jobs until the scheduler names no more:
+/// The caller provides the events and the time, which must not go backward. After each event, the
+/// caller starts jobs until the scheduler names no more:
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling;
@@ -84,8 +84,8 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Creates a dispatcher with an empty queue. Jobs that hold nodes of the machine count as
-    /// running since time 0, without an expected end. O(j log j) for j of them.
+    /// Creates a dispatcher with an empty queue. Jobs that already hold nodes of the machine count
+    /// as running since time 0, without an expected end. O(j log j) for j such jobs.
     pub fn new(machine: Machine, scheduler: Box<dyn Scheduler>) -> Dispatcher {
         let mut running = Running::new();
         for (id, placement) in machine.held() {
@@ -137,9 +137,9 @@ impl Dispatcher {
     }
 
     /// Makes a copy in which time can advance independently. Its scheduler must be a new one of the
-    /// same kind, and `estimate` returns the estimated run time of each job in the copy. The
-    /// prediction of run times is not copied. O(N/64) for N nodes, plus the strategy's index, the
-    /// jobs and the advance reservations.
+    /// same kind, and `estimate` must return the estimated run time of each job in the copy. The
+    /// prediction of run times is not copied. O(N/64) for N nodes, plus the cost of copying the
+    /// strategy's index, the jobs and the advance reservations.
     pub fn fork(
         &self,
         scheduler: Box<dyn Scheduler>,
@@ -204,7 +204,7 @@ impl Dispatcher {
     }
 }
 
-/// Grants a new job the nodes that the strategy chooses now, outside of advance reservations.
+/// Grants a new job the nodes that the strategy currently chooses, outside of advance reservations.
 fn allocate<'a>(
     (machine, calendar, beside): (&'a mut Machine, &Calendar, &mut BesideCalendar),
     job: &Job,

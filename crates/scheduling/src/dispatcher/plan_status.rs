@@ -1,10 +1,11 @@
-//! Changes, and their effects on the promises of a scheduler, which [`Change::effect`] defines.
+//! Changes to a dispatcher's tables. [`Change::effect`] defines their effects on the promises that
+//! a scheduler has made.
 //!
 //! ```text
-//!   change                                           effect     what a scheduler sees of it
+//!   change                                           effect     how a scheduler notices it
 //!   submission, withdrawal, start, end, estimate     Seen       queue, running jobs, free nodes
-//!   a job is given nodes beside the queue            Granted    MachineView::granted
-//!   relocation, failure, repair, reservation ahead   Voids      another MachineView::health
+//!   a job is given nodes without having waited       Granted    MachineView::granted
+//!   relocation, failure, repair, reservation         Voids      another MachineView::health
 //! ```
 
 use pavior_mesh::JobId;
@@ -28,8 +29,8 @@ pub(super) enum Change {
 
 /// The effect of a change on promises.
 enum Effect {
-    /// Schedulers adapt their plan: they see the change in the queue, the running jobs and the free
-    /// nodes.
+    /// Schedulers adapt their plan to the change, which is visible in the queue, the running jobs
+    /// and the free nodes.
     Seen,
     /// Promises remain valid unless they need the nodes of this job while it runs.
     Granted(JobId),
@@ -51,8 +52,8 @@ impl Change {
     }
 }
 
-/// The maximum number of grants that are remembered for a scheduler. One more voids its plan. This
-/// bounds the memory of a dispatcher whose scheduler is never asked.
+/// The maximum number of grants recorded for a scheduler. One more voids its plan. This bounds the
+/// memory of a dispatcher whose scheduler is never asked.
 const MOST_GRANTS: usize = 1 << 16;
 
 /// The state of a scheduler's plan.

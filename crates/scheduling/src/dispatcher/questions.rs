@@ -1,5 +1,5 @@
-//! Questions to a dispatcher, which do not affect later answers. Those that take `&mut self` cache
-//! answers, count work, and drop reservations that are over.
+//! Questions to a dispatcher, which do not affect later answers. Methods that take `&mut self`
+//! cache answers, count work, and drop reservations that are over.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::{CallerError, Time};
@@ -40,7 +40,7 @@ impl Dispatcher {
         (&mut *self.scheduler, view, &self.queue, &self.running)
     }
 
-    /// Checks that the strategy and the scheduler work.
+    /// Checks that the strategy and the scheduler have not failed.
     ///
     /// # Errors
     /// Returns the error that occurred in one of them.
@@ -52,7 +52,7 @@ impl Dispatcher {
     /// ([`Dispatcher::grant`]).
     ///
     /// # Errors
-    /// Returns the reason if it would get none.
+    /// Returns the reason if it would not get any nodes.
     pub fn probe(&mut self, job: &Job, now: Time) -> Result<Placement, Refusal> {
         self.view(now, &mut ()).place(job)
     }
@@ -69,15 +69,15 @@ impl Dispatcher {
     /// Checks that a request could be granted if the machine were empty and healthy.
     ///
     /// # Errors
-    /// Returns the reason if not. It is permanent.
+    /// Returns the reason, which is permanent, if it could not.
     pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
         self.machine.could_ever_fit(request)
     }
 
     /// Returns true if no waiting job can start, whatever the scheduler names, until something
     /// other than a grant happens: the machine refuses each of them, and would also refuse them
-    /// with fewer free nodes. After the scheduler has named no job, the first question costs a
-    /// search for each distinct request, and the others are O(1).
+    /// with fewer free nodes. After the scheduler has named no job, the first call costs one search
+    /// for each distinct request, and later calls are O(1).
     pub fn refuses_all_waiting(&mut self) -> bool {
         if let Some(known) = self.plan.refuses_all {
             return known;
@@ -90,8 +90,8 @@ impl Dispatcher {
         *plan.refuses_all.insert(requests.all(refuses))
     }
 
-    /// Returns the scheduler's plan for the waiting jobs. `None` if something has changed since it
-    /// named no job, or if it does not report a plan. O(q) for q waiting jobs.
+    /// Returns the scheduler's plan for the waiting jobs, or `None` if something has changed since
+    /// the scheduler last named no job, or if it does not report a plan. O(q) for q waiting jobs.
     pub fn standing(&self, now: Time) -> Option<Standing> {
         let asked = self.plan.is_settled && !self.queue.is_empty();
         if asked { self.scheduler.standing(now, &self.queue, &self.machine) } else { None }

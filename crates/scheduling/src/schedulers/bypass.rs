@@ -1,15 +1,15 @@
 //! Adaptive bypass: the longer the queue, the more jobs may bypass the head.
 //!
-//! The first `1 + floor(factor * q)` of q waiting jobs are tried in the order of arrival, and the
-//! first that fits starts. With a short queue this is FCFS; under load it is similar to ScanAll.
-//! The number of bypasses of a job is not limited, so a large job can starve at a load that keeps
-//! the queue long. O(q) per decision, with one question for each distinct request in a state of the
-//! machine.
+//! With q waiting jobs, the first `1 + floor(factor * q)` are tried in the order of arrival, and
+//! the first that fits starts. With a short queue this is FCFS; under load it is similar to
+//! ScanAll. There is no limit on how often a job can be bypassed, so a large job can starve under a
+//! load that keeps the queue long. O(q) per decision, with one question for each distinct request
+//! in a state of the machine.
 //!
 //! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "An adaptive job scheduling scheme for
 //! mesh-connected multicomputers", J. Supercomputing 53(1), 2010. The paper's function of the load
-//! was not available to us. The linear function with factor 0.5 is ours, and we left out its
-//! optional priority for large jobs.
+//! was not available to us. The linear function with factor 0.5 is ours, and we left out the
+//! paper's optional priority for large jobs.
 
 use pavior_allocation::Machine;
 use pavior_kernel::{OptionSpec, Time, Values};

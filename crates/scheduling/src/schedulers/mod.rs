@@ -1,6 +1,6 @@
-//! The schedulers, one file or folder each, and the list of them.
+//! The schedulers, in one file or folder each, and a list of them.
 //!
-//! To add one, write its file with an `ENTRY`, name the module, and add a line here.
+//! To add one, write its file with an `ENTRY`, declare the module, and add a line here.
 
 mod bypass;
 mod conservative;
@@ -18,7 +18,7 @@ pub use easy_freedom::weighs_messages;
 
 use crate::Entry;
 
-/// Every scheduler, in the order of tables.
+/// All schedulers, in the order of tables.
 pub(crate) const ALL: &[&Entry] = &[
     &fcfs::ENTRY,
     &ssd::ENTRY,

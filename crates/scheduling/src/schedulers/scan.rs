@@ -1,9 +1,9 @@
-//! Scan: one size class after another, each served until none of its jobs waits.
+//! Scan: one size class at a time, each served until none of its jobs waits.
 //!
 //! Classes are powers of two: class k contains the jobs with 2^k to 2^(k+1) - 1 nodes. The oldest
 //! job of the current class starts, or none. When no job of the class waits, the next class up (or
-//! down) with a job is served. The first class follows the last. Jobs of similar size follow one
-//! another, so nodes that one gives back fit the next:
+//! down) with a job is served, wrapping around after the last. Jobs of similar size follow one
+//! another, so the nodes freed by one fit the next:
 //!
 //! ```text
 //!   class 0: a e      up: a e, then b, then c d f, then class 0 again
@@ -17,7 +17,8 @@
 //! Source: Krueger, Lai & Dixit-Radiya, "Job scheduling is more important than processor allocation
 //! for hypercube computers", IEEE TPDS 5(5), 1994. The classes of a hypercube are its dimensions;
 //! powers of two are the analogue on a mesh. Two points are our interpretation: a blocked job
-//! blocks all, and an arriving job joins its class at once even while the class is served.
+//! blocks all others, and an arriving job joins its class immediately, even while the class is
+//! served.
 
 use pavior_allocation::Machine;
 use pavior_kernel::{OptionSpec, Time, Values};

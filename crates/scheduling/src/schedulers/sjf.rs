@@ -1,8 +1,8 @@
 //! Smallest Job First: the waiting job with the least size, or none.
 //!
-//! The measure of size is an option, because the field uses one name for three rules: `size` (nodes
-//! requested), `area` (nodes x estimated run time) and `time` (estimated run time, the same as
-//! [SSD](super::ssd)). Ties go to the older job. If the smallest job does not fit, it blocks all
+//! The measure of size is an option, because the literature uses one name for three rules: `size`
+//! (nodes requested), `area` (nodes x estimated run time) and `time` (estimated run time, the same
+//! as [SSD](super::ssd)). Ties go to the older job. If the smallest job does not fit, it blocks all
 //! others. Large jobs starve while smaller ones keep arriving. O(log q) for q waiting jobs and one
 //! question per decision; O(q log q) after a failure.
 //!
@@ -35,7 +35,7 @@ pub(super) const BY: OptionSpec = OptionSpec {
     bare: true,
 };
 
-/// Returns the measure of size that the options choose.
+/// Returns the measure of size selected by the options.
 pub(super) fn size_of(options: &Options) -> fn(&Job) -> u128 {
     match options.get("by") {
         "size" => |job| u128::from(job.request.nodes),

@@ -1,16 +1,17 @@
-//! Window: any job that fits among `w` consecutive arrivals, beginning with the oldest waiting job.
+//! Window: any job that fits among `w` consecutive arrivals, starting with the oldest waiting job.
 //!
-//! Jobs of the window are tried in the order of arrival. A job that has started keeps its place in
-//! the window. The window slides only when the oldest job starts, up to the next waiting job:
+//! Jobs in the window are tried in the order of arrival. A job that has started keeps its place in
+//! the window. The window slides only when the oldest job starts; it then begins at the next
+//! waiting job:
 //!
 //! ```text
-//!   w = 4        [a b c d] e f      b starts: [a - c d] e f      e must wait for a, though a, c
-//!                                   and d are all that wait in the window
+//!   w = 4        [a b c d] e f      b starts: [a - c d] e f      e must wait for a, although only
+//!                                   a, c and d are still waiting in the window
 //! ```
 //!
-//! So a job is overtaken by at most w - 1 others, all from the w - 1 arrivals that follow it, and
-//! none starves. `window:1` is FCFS; wider windows are more similar to ScanAll. O(w) per decision,
-//! with one question for each distinct request in a state of the machine.
+//! A job is thus overtaken by at most w - 1 others, all among the w - 1 arrivals that follow it,
+//! and none starves. `window:1` is FCFS; wider windows are more similar to ScanAll. O(w) per
+//! decision, with one question for each distinct request in a state of the machine.
 //!
 //! Source: Ababneh & Bani-Mohammad, "A new window-based job scheduling scheme for 2D mesh
 //! multicomputers", Simulation Modelling Practice and Theory 19(1), 2011. Trying the window in the
@@ -66,7 +67,7 @@ impl Window {
             let Some(job) = queue.get(waiting) else { break };
             match self.started.get(gone) {
                 Some(&started) if started < job.id => gone += 1,
-                // It failed and waits again.
+                // The job failed and is waiting again.
                 Some(&started) if started == job.id => drop(self.started.remove(gone)),
                 _ => waiting += 1,
             }

@@ -1,4 +1,4 @@
-//! The machine next to the reservation of a waiting job: the reserved nodes count as taken.
+//! Answers for a machine in which the nodes reserved for a waiting job count as taken.
 
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_mesh::Occupancy;
@@ -12,8 +12,8 @@ use crate::{MachineView, Reach};
 /// The strategy is asked on a fork of the machine. If its answers depend only on the free nodes,
 /// one fork lasts as long as the reservation: it follows the machine's grants and releases in O(1)
 /// each, and the strategy keeps its caches. Otherwise, and after failures, a new fork is made for
-/// each state of the machine. For a job that overlaps an advance reservation, a fork is made for
-/// the question.
+/// each state of the machine. For a job that overlaps an advance reservation, a separate fork is
+/// made for the question.
 #[derive(Default)]
 pub(crate) struct BesideReservation {
     /// Created for the first request that is not refused by count.
@@ -103,7 +103,7 @@ impl UpdatedFork {
         UpdatedFork { fork, state: machine.state(), health: machine.health() }
     }
 
-    /// Applies the grants and releases since. Returns `None` if these are not known, or if the
+    /// Applies the grants and releases since then. Returns `None` if they are not known, or if the
     /// strategy cannot follow a grant of reserved nodes.
     fn update(mut self, machine: &Machine) -> Option<UpdatedFork> {
         if !machine.is_determined() || self.health != machine.health() {

@@ -10,7 +10,7 @@ use crate::{Calendar, Running, RunningJob};
 /// A running job and its expected end.
 pub(crate) type End<'a> = (Time, &'a RunningJob);
 
-/// A time at which a job may find room, and the number of running jobs that will have ended by
+/// A time at which a job may start to fit, and the number of running jobs that will have ended by
 /// then.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Instant {
@@ -35,14 +35,14 @@ pub(crate) fn instants(now: Time, ends: &[End<'_>], calendar: Option<&Calendar>)
     instants
 }
 
-/// The expectations about running jobs.
+/// The expected ends of running jobs.
 ///
-/// A job that has outrun its estimate is expected to take as long again
-/// ([`RunningJob::expected_end`]). So promises are postponed for jobs with estimates that are too
-/// short, and more such jobs can start before the new time: a large job would wait as long as they
-/// keep arriving. Therefore promises can be made to hold. Then a job that overtook the oldest
-/// waiting job and has outrun its estimate is expected to end at any moment. No promise is
-/// postponed for it, and until it ends no other job starts on the promised nodes.
+/// A job that has outrun its estimate is expected to take twice as long
+/// ([`RunningJob::expected_end`]). As a result, promises are postponed for jobs with estimates that
+/// are too short, and more such jobs can start before the new time: a large job would wait as long
+/// as they keep arriving. Therefore promises can be made to hold. In that case, a job that overtook
+/// the oldest waiting job and has outrun its estimate is expected to end at any moment. No promise
+/// is postponed for it, and until it ends no other job starts on the promised nodes.
 #[derive(Clone, Copy)]
 pub(crate) struct Expected<'a> {
     pub(crate) now: Time,
@@ -57,7 +57,7 @@ impl<'a> Expected<'a> {
         Expected { now, running, oldest: None }
     }
 
-    /// Makes the promises to this job, if one is given, and to those behind it hold.
+    /// Makes the promises to this job, if one is given, and to the jobs behind it hold.
     pub(crate) fn holding(self, oldest: Option<&'a Job>) -> Expected<'a> {
         Expected { oldest, ..self }
     }

@@ -1,11 +1,11 @@
-//! The start that was promised to the head of the queue, and the option by which promises hold.
+//! The start time promised to the head of the queue, and the option that makes promises hold.
 
 use pavior_kernel::{OptionSpec, Options, Time, Values};
 use pavior_mesh::JobId;
 
 use crate::MachineView;
 
-/// The option by which promises hold ([`Expected`](super::ends::Expected)).
+/// The option that makes promises hold ([`Expected`](super::ends::Expected)).
 pub(crate) const OPTION: OptionSpec = OptionSpec {
     key: "promise",
     values: Values::OneOf(&["moves", "holds"]),
@@ -22,9 +22,9 @@ pub(crate) fn holds(options: &Options) -> bool {
 
 /// The first promise to the head of the queue, and the number of promises broken so far.
 ///
-/// A promise is broken if the job starts later. It is voided by a failure or repair of a node, by a
-/// change of the advance reservations, and by a job outside the queue that is given its nodes. The
-/// next promise then counts as the first.
+/// A promise is broken if the job starts later. It is voided by the failure or repair of a node, by
+/// a change to the advance reservations, and by a job outside the queue that is given its nodes.
+/// The next promise then counts as the first.
 #[derive(Default)]
 pub(crate) struct HeadPromise {
     first: Option<(JobId, Time)>,
@@ -59,7 +59,7 @@ impl HeadPromise {
         self.first = None;
     }
 
-    /// Promises the head a start. Later promises to the same job do not count.
+    /// Promises the head a start time. Later promises to the same job do not count.
     pub(crate) fn give(&mut self, head: JobId, at: Time) {
         if self.first.is_none_or(|(job, _)| job != head) {
             self.first = Some((head, at));

@@ -1,4 +1,4 @@
-//! Refused requests, so that none is asked twice.
+//! A cache of refused requests, so that none is asked twice.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Pool, Request};
@@ -9,8 +9,8 @@ use crate::{MachineView, Queue, Reach, Start};
 
 /// The requests that were refused in one state of the machine.
 ///
-/// A refused request stays refused until the state changes, for jobs of the same reach. So each
-/// distinct request is asked once, however many jobs make it.
+/// For jobs with the same reach, a refused request stays refused until the state changes. Each
+/// distinct request is therefore asked only once, however many jobs make it.
 #[derive(Default)]
 pub(crate) struct Refused {
     state: u64,
@@ -37,7 +37,7 @@ impl Key {
     #[inline]
     fn of(request: &Request, reach: Reach) -> Key {
         let Request { nodes, shape, freedom, pool } = *request;
-        // No side is 0, nor is the number for a freedom or a pool.
+        // Neither a side nor the number for a freedom or a pool is ever 0.
         let sides =
             shape.map_or(0, |[x, y, z]| u64::from(x) | u64::from(y) << 16 | u64::from(z) << 32);
         let freedom = freedom.map_or(0, |freedom| 1 + freedom as u128);
@@ -82,8 +82,8 @@ impl Refused {
 
     /// Starts the first of the oldest `window` jobs that can start.
     ///
-    /// No job returns to the queue in one state of the machine. So jobs that were passed over keep
-    /// their indices unless one is withdrawn.
+    /// No job returns to the queue within one state of the machine, so jobs that were passed over
+    /// keep their indices unless one is withdrawn.
     pub(crate) fn first_fit(
         &mut self,
         queue: &Queue,

@@ -1,8 +1,8 @@
 //! The number of free nodes over time: the timeline of `conservative:count`.
 //!
-//! Invariant: a running job has taken the nodes that it was granted and that have not failed. A
-//! booking has taken the number of nodes that the job needs. Reserved nodes count as taken unless a
-//! running job has them.
+//! Invariant: a running job occupies the nodes that it was granted and that have not failed. A
+//! booking occupies the number of nodes that the job needs. Reserved nodes count as taken unless a
+//! running job holds them.
 //!
 //! Cost: that of [`Steps`], O(log T) per question and change. Closing the reserved nodes is O((r +
 //! R)^2 N/64) for r running jobs and R reservations.

@@ -1,8 +1,8 @@
-//! The fast profile, which only asks questions whose answers can be new.
+//! The fast profile, which asks only questions whose answers may have changed.
 //!
-//! A strategy that finds every free box, or that grants by count, refuses with fewer free nodes
-//! whatever it refuses with more. So does any strategy except partition hardware for a job with a
-//! freedom ([`Machine::answers`]). For such requests:
+//! If a strategy finds every free box, or grants by count, a request that it refuses is also
+//! refused when fewer nodes are free. This is true of any strategy except partition hardware if the
+//! job has a freedom ([`Machine::answers`]). For such requests:
 //!
 //! - A job can get an earlier slot only on nodes that were freed since it was last tried.
 //! - If a request was refused before some time, every later request for the same or larger boxes,
@@ -10,7 +10,7 @@
 //!
 //! For other requests, every time at which enough nodes are free is tried.
 //!
-//! In a round in which jobs move up, each job is only tried near the nodes that were freed since it
+//! In a round in which jobs move up, each job is tried only near the nodes that were freed since it
 //! was last tried, and not at all if there are none. Nodes that a job frees by moving are available
 //! to the jobs behind it in this round (`freed`), and to all jobs in the next round
 //! (`newly_freed`). A refusal in a round remains valid except near nodes that are freed later in
@@ -47,8 +47,8 @@ pub(super) trait Timeline: Send + Sync {
     /// taken.
     fn is_monotone(request: &Request, machine: &Machine) -> bool;
 
-    /// Returns the boxes, one of which must be free for a request. `None` if there are many, or if
-    /// other conditions decide.
+    /// Returns the boxes of which one must be free for a request. `None` if there are many, or if
+    /// other conditions also matter.
     fn boxes_for(request: &Request, machine: &Machine) -> Option<Vec<Sides>>;
 
     /// Returns the nodes of a running job. Failed nodes cannot be taken.
@@ -108,7 +108,7 @@ pub(super) trait Timeline: Send + Sync {
 pub(super) struct Wanted<'a, H> {
     pub(super) now: Time,
     pub(super) job: &'a Job,
-    /// The period in which it may begin.
+    /// The period in which the job may begin.
     pub(super) begins: Interval,
     /// The job's own slot, which counts as free.
     pub(super) own: Option<&'a Slot<H>>,
@@ -251,8 +251,8 @@ impl<T: Timeline> Profile for Fast<T> {
             return None;
         }
         let refused = self.refused(job, view.machine());
-        // A job that begins later still runs when its own slot begins. There it can use nodes that
-        // the refused jobs could not, so their refusals do not apply.
+        // A job that begins later is still running when its own slot begins. There it can use nodes
+        // that the refused jobs could not, so their refusals do not apply.
         let until = refused.until.min(first_begin_reaching(booked, job.estimate));
         let (timeline, freed) = (&mut self.timeline, &self.freed);
         // Before that time, only places near the nodes freed since then are searched.
@@ -286,7 +286,7 @@ impl<T: Timeline> Profile for Fast<T> {
 
 impl<T: Timeline> Fast<T> {
     /// Returns the time before which a job is known to be refused. Answers that are not monotone
-    /// are never cached, so they are never known.
+    /// are never cached, so no such time is known for them.
     fn refused(&mut self, job: &Job, machine: &Machine) -> RefusedUntil {
         let boxes_for = |request: &Request| T::boxes_for(request, machine);
         self.refusals.of(job, self.freed.len(), boxes_for)
@@ -298,7 +298,7 @@ impl<T: Timeline> Fast<T> {
     }
 }
 
-/// Returns the first time at which a job can begin such that it still runs at a given time.
+/// Returns the earliest time at which a job can begin and still be running at a given time.
 pub(super) fn first_begin_reaching(at: Time, estimate: Time) -> Time {
     let length = estimate.max(Time(1));
     if at < length { Time::ZERO } else { at.since(length).saturating_add(Time(1)) }

@@ -1,5 +1,6 @@
-//! The nodes that were freed, and the periods. A job with monotone answers that was refused before
-//! can only fit now if it runs on one of these nodes for some of its time.
+//! The nodes that were freed, and the periods for which they were freed. A job with monotone
+//! answers that was refused before can fit now only if it runs on one of these nodes for some of
+//! its time.
 //!
 //! Cost: O(1) to add a slot; O(rows of the freed nodes) per question.
 
@@ -27,7 +28,7 @@ impl<H> FreedNodes<H> {
         self.slots.is_empty()
     }
 
-    /// Returns the time at which the last of the slots ends.
+    /// Returns the time at which the latest slot ends.
     pub(super) fn end(&self) -> Time {
         self.end
     }
@@ -47,7 +48,7 @@ impl<H> FreedNodes<H> {
         FreedSince { slots: &self.slots[first..] }
     }
 
-    /// Returns the times at which a job can begin such that it overlaps one of the slots from an
+    /// Returns the times at which a job can begin so that it overlaps one of the slots from an
     /// index on, as disjoint periods in order. O(k log k) for k slots.
     pub(super) fn begins_since(
         &self,
@@ -80,13 +81,13 @@ impl<H> Copy for FreedSince<'_, H> {}
 
 impl<'a> FreedSince<'a, Placement> {
     /// Returns true if any of the nodes that are free throughout a period was freed for a part of
-    /// it. If not, requests that were refused before are refused now. O(rows of the freed nodes).
+    /// it. If not, requests that were refused before are still refused. O(rows of the freed nodes).
     pub(super) fn reach(self, throughout: Interval, free: &Occupancy) -> bool {
         self.boxes(throughout, free).next().is_some()
     }
 
-    /// Returns true if a box of one of these sides is free throughout a period now, given that none
-    /// was before. Such a box shares a node with those freed.
+    /// Returns true if a box with one of these side lengths is free throughout a period, given that
+    /// none was before. Such a box must contain a freed node.
     ///
     /// Searches either the rows around the freed nodes, or all rows of the machine (`bases`),
     /// whichever are fewer. Each row costs O(log of the sides) words.

@@ -2,17 +2,18 @@
 //!
 //! ```text
 //!   time      0         4         8         a and b are booked on some nodes, x and y on others.
-//!   nodes   0 . . g g g g . . . . .         g was granted beside the queue, and is said to run
-//!           1 . . . . . b b b b . .         until 6. It is on nodes of x, which it overlaps in
-//!           2 a a a a a . . y y y .         time: x gives way, and is booked anew after y. The
+//!   nodes   0 . . g g g g . . . . .         g was granted outside the queue, and is expected to
+//!           1 . . . . . b b b b . .         run until 6. It uses nodes of x, which it overlaps in
+//!           2 a a a a a . . y y y .         time: x gives way, and is rebooked after y. The
 //!                 x x x x x                 bookings of a, b and y stay.
 //! ```
 //!
 //! Bookings are in the order of the queue. Each is compared with the grant by its period, and then
 //! by its nodes. If bookings are numbers of nodes, the youngest give way until enough nodes are
-//! left. Those that gave way are booked again in the order of arrival. Then all jobs move up.
+//! left. Jobs whose bookings gave way are booked again in the order of arrival. Then all jobs move
+//! up.
 //!
-//! Cost: O(q) comparisons of periods for q bookings, O(rows) words for each that overlaps, and a
+//! Cost: O(q) comparisons of periods for q bookings, O(rows) words for each that overlaps, and one
 //! search for each that gives way.
 
 use pavior_kernel::Time;

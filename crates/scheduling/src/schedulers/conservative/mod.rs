@@ -2,13 +2,13 @@
 //!
 //! 1. A job is booked when it arrives: it gets nodes, and the earliest time at which the strategy
 //!    can place it. The strategy is asked on a fork in which every node is taken that a running job
-//!    or an earlier booking has at any time of `[t, t + estimate)`.
-//! 2. A job starts at its time, on its nodes.
+//!    or an earlier booking uses at any time in `[t, t + estimate)`.
+//! 2. A job starts at its booked time, on its booked nodes.
 //! 3. If a job ends early, its nodes are free for the rest of its time. Then the waiting jobs move
 //!    up in the order of arrival: each exchanges its booking for an earlier one, either found by
 //!    the strategy or on the same nodes. This is repeated until no job moves.
-//! 4. If a running job outruns its expected end, or if the job of a booking cannot start at its
-//!    time, all bookings are made again in the order of arrival.
+//! 4. If a running job outruns its expected end, or if a booked job cannot start at its time, all
+//!    bookings are made again in the order of arrival.
 //!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) then defines the new expected
 //!    end.
 //! 5. If a job was given nodes outside the queue, the bookings that need one of its nodes before
@@ -21,43 +21,43 @@
 //!
 //! ```text
 //!   x  0 1 2 3              a runs until 4; b, which asks for 4 nodes for 2, is booked for 4 to 6;
-//!      a a c c   0 to 4     c (2 nodes for 4) ends by then and starts beside a; d (2 nodes for 5)
+//!      a a c c   0 to 4     c (2 nodes for 4) ends by then and starts next to a; d (2 nodes for 5)
 //!      b b b b   4 to 6     would run into b, and is booked for 6 to 11
 //!      d d . .   6 to 11
 //! ```
 //!
-//! `rule.rs` implements this rule. It asks a `Profile`, which knows the free nodes over time, for
-//! bookings. The plain profile (`plain.rs`) is a list. With the rule, it defines the scheduler;
-//! `conservative:plain` runs it. The fast profile (`fast.rs`) finds the same bookings with fewer
-//! questions to the strategy, and `conservative` runs it. Tests compare the decisions of both.
+//! `rule.rs` implements this rule. It asks a `Profile`, which tracks the free nodes over time, for
+//! bookings. The plain profile (`plain.rs`) is a list. Together with the rule, it defines the
+//! scheduler; `conservative:plain` runs it. The fast profile (`fast.rs`) finds the same bookings
+//! with fewer questions to the strategy, and `conservative` runs it. Tests compare the decisions of
+//! both.
 //!
 //! `conservative:count` is the classic rule: a booking is a number of nodes that are free for the
-//! whole estimate. The strategy chooses the nodes when the time has come. If it refuses, because
-//! the free nodes are scattered, the younger jobs whose time has come are tried.
+//! whole estimated run time. The strategy chooses the nodes when the job is due to start. If it
+//! refuses, because the free nodes are scattered, the younger jobs that are due are tried.
 //!
 //! With exact estimates, no job starts later than its first booking, and none starves. By count,
-//! this holds for strategies that grant by count. A job with an estimate of zero is booked for a
+//! this holds for strategies that grant by count. A job with an estimate of zero is booked for one
 //! tick. A job has no booking if it would not fit on the empty machine because nodes have failed,
 //! or if all nodes are booked until the end of time ([`Time::MAX`](pavior_kernel::Time::MAX)). It
 //! is tried again whenever a job ends, is given nodes or leaves the queue.
 //!
 //! With `promise=holds`, if a job that overtook the oldest waiting job outruns its estimate, it is
-//! expected to end at any moment. So bookings are not postponed for it.
+//! expected to end at any moment, so bookings are not postponed for it.
 //!
 //! With `depth=N`, only the oldest N waiting jobs have bookings, as is usual in practice. The
 //! others wait until they are among the oldest N, even if nodes are free. This bounds the cost, but
 //! younger jobs do not start even if they would fit next to the bookings.
 //!
-//! Cost, for q bookings and r running jobs: the timeline of free nodes (`timeline/`) has at
-//! most T = 2 (q + r) + 1 segments, of which d <= q begin where nodes stop being free. If the
-//! strategy refuses
-//! with fewer free nodes whatever it refuses with more, a booking costs one search and O(d + log T)
-//! comparisons of O(N/64) words each. For boxes, d counts from the latest time before which a job
-//! that is no larger and no longer is known to be refused (`refusals.rs`). With other strategies, a
-//! booking costs a search at each time at which enough nodes are free throughout. An early end
-//! costs the same for each job that can benefit from it. By count, the timeline is a tree
-//! (`steps.rs`): a booking costs O(log T), and as much again for each period before it that is too
-//! short, and no question.
+//! Cost, for q bookings and r running jobs: the timeline of free nodes (`timeline/`) has at most T
+//! = 2 (q + r) + 1 segments, of which d <= q begin where nodes stop being free. If every request
+//! that the strategy refuses is also refused with fewer free nodes, a booking costs one search and
+//! O(d + log T) comparisons of O(N/64) words each. For boxes, d counts from the latest time before
+//! which a job that is no larger and no longer is known to be refused (`refusals.rs`). With other
+//! strategies, a booking costs a search at each time at which enough nodes are free throughout.
+//! When a job ends early, the cost is the same for each job that can benefit. By count, the
+//! timeline is a tree (`steps.rs`): a booking costs O(log T), plus O(log T) for each earlier period
+//! that is too short, and no question to the strategy.
 //!
 //! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
 //! backfilling", IPPS 1998, for numbers of nodes. Booking nodes instead of a number is ours.

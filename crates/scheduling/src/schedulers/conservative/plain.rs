@@ -1,5 +1,5 @@
-//! A profile that is a list, and that asks the strategy about every time. It is the definition with
-//! which the fast profile is compared.
+//! A profile that is a list, and that asks the strategy about every time. The fast profile is
+//! compared with it.
 //!
 //! Cost for s slots: O(s) times, O(s) slots for each, and a search by the strategy for each time at
 //! which enough nodes are free.
@@ -169,7 +169,7 @@ impl Plain {
         Some(Slot { interval, held: own.held.clone() })
     }
 
-    /// Returns now, and every later time at which the free nodes change.
+    /// Returns the current time, and every later time at which the free nodes change.
     fn times(&self, now: Time) -> Vec<Time> {
         let taken = self.taken.iter().map(|slot| slot.interval);
         let closed = self.closed.iter().map(|(interval, _)| *interval);

@@ -1,4 +1,4 @@
-//! The question whether and where a job fits on nodes that are free for its whole run.
+//! Whether and where a job fits on nodes that are free for its whole run.
 //!
 //! The strategy is asked last. Before that, for a job with monotone answers:
 //!
@@ -31,8 +31,8 @@ use crate::MachineView;
 /// the strategy is faster.
 pub(super) const FEW_BOXES: usize = 6;
 
-/// A question about one job. Asking the strategy about the present is an attempt, asking about
-/// later times is not.
+/// A question about one job. Asking the strategy about the present counts as an attempt; asking
+/// about later times does not.
 pub(super) struct JobQuestion<'a, 'v> {
     now: Time,
     job: &'a Job,
@@ -43,8 +43,8 @@ pub(super) struct JobQuestion<'a, 'v> {
     bases: &'a mut BaseSet,
     answers: Answers,
     view: &'a mut MachineView<'v>,
-    /// The boxes, one of which must be free, if the job fits exactly where one of them is free and
-    /// if there are few. Computed when first needed.
+    /// The boxes of which one must be free, if there are few and the job fits exactly where one of
+    /// them is free. Computed when first needed.
     boxes: OnceCell<Option<Vec<Sides>>>,
     /// The strategy's placement of the job when it was last asked whether it fits.
     placed: Option<(Time, Placement)>,

@@ -1,4 +1,4 @@
-//! Refused requests. If a job is refused, so is a longer job that asks for the same or larger
+//! Refused requests. If a job is refused, so is any longer job that asks for the same or larger
 //! boxes.
 //!
 //! ```text
@@ -25,13 +25,13 @@ use rustc_hash::FxHashMap;
 
 /// The number of recent refusals with which a job is compared.
 const RECENT: usize = 128;
-/// The maximum number of requests whose boxes are remembered.
+/// The maximum number of requests whose boxes are cached.
 const MOST_REQUESTS: usize = 1 << 12;
 
-/// The boxes, one of which must be free. `None` if boxes do not decide the request.
+/// The boxes of which one must be free. `None` if the request does not depend on boxes alone.
 type Boxes = Option<Arc<[Sides]>>;
 
-/// The maximum number of slots freed since a refusal for which it is still used.
+/// A refusal is not used if more slots than this were freed since.
 const MOST_SINCE: usize = 32;
 
 /// The time before which a job is refused, except near slots that were freed since.
@@ -45,11 +45,11 @@ pub(super) struct RefusedUntil {
 /// The time before which a job cannot begin, for each request and length.
 #[derive(Default)]
 pub(super) struct Refusals {
-    /// Read only by request, so its order is irrelevant.
+    /// Accessed only by request, so its order is irrelevant.
     earliest: FxHashMap<Request, BTreeMap<Time, Time>>,
     /// The most recent refusals, the latest first.
     recent: VecDeque<Refused>,
-    /// The boxes of requests, which do not change. Read only by request.
+    /// The boxes of requests, which do not change. Accessed only by request.
     boxes: FxHashMap<Request, Boxes>,
 }
 
@@ -62,7 +62,7 @@ struct Refused {
 }
 
 impl Refused {
-    /// Returns true if this job would fit wherever another does.
+    /// Returns true if this job would fit wherever another one does.
     fn fits_in(&self, request: &Request, boxes: &Boxes) -> bool {
         if self.request == *request {
             return true;
@@ -75,8 +75,8 @@ impl Refused {
 }
 
 impl Refusals {
-    /// Returns the latest time before which a job is refused, now that so many slots were freed.
-    /// `boxes_for` gives the boxes that decide its request, if any do.
+    /// Returns the latest time before which a job is refused, given the number of slots freed so
+    /// far. `boxes_for` returns the boxes that decide its request, if any do.
     pub(super) fn of(
         &mut self,
         job: &Job,

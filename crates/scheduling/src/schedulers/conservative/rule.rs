@@ -70,7 +70,7 @@ pub(super) trait Profile: Send + Sync {
 
     /// Returns true if a booking cannot stay if a slot with these nodes, which overlaps it in time,
     /// is taken. The slot is not taken yet. The caller asks about the overlapping bookings from the
-    /// youngest to the oldest, and gives back those that cannot stay at once.
+    /// youngest to the oldest, and immediately gives back those that cannot stay.
     fn needs_any(
         &self,
         booked: &Slot<Self::Held>,
@@ -82,7 +82,7 @@ pub(super) trait Profile: Send + Sync {
     /// began.
     fn next_round(&mut self) -> bool;
 
-    /// Returns the number of slots that were given back so far, if it matters.
+    /// Returns the number of slots that were given back so far, if the profile uses it.
     fn given(&self) -> u64;
 
     /// Returns the earliest slot of a job before its own, which counts as free. Called in rounds,
@@ -96,8 +96,8 @@ pub(super) trait Profile: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Slot<Self::Held>>;
 
-    /// Starts a job in its slot. Returns its nodes, and its placement unless the strategy chooses
-    /// it. `None` if it cannot start.
+    /// Starts a job in its slot. Returns its nodes, and its placement unless the strategy is to
+    /// choose it. Returns `None` if the job cannot start.
     fn start(
         &mut self,
         slot: &Slot<Self::Held>,
@@ -168,15 +168,15 @@ pub(super) struct Plan<P: Profile> {
     /// [`Queue::withdrawals`] and [`Queue::returns`] when the bookings were last updated.
     withdrawals: u64,
     returns: u64,
-    /// The machine's state after the last decision. In any other state a job has ended since.
+    /// The machine's state after the last decision. If the state differs, a job has ended since.
     state: u64,
     health: u64,
 }
 
 pub(super) struct Booking<H> {
     job: JobId,
-    /// The slot. `None` for a job that does not fit on the empty machine, or before the end of
-    /// time.
+    /// The slot. `None` for a job that does not fit on the empty machine, or has no slot before the
+    /// end of time.
     pub(super) slot: Option<Slot<H>>,
     /// The first promised time.
     pub(super) promise: Time,
@@ -250,7 +250,7 @@ impl<P: Profile> Plan<P> {
             self.book_others(now, queue, view);
         }
         self.rebook_if_late(queue, expected, view);
-        // A job that the caller chose may be on booked nodes.
+        // A job that the caller chose may occupy booked nodes.
         (expected.running().len() <= self.running.len()).then_some(self)
     }
 

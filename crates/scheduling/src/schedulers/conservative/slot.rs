@@ -4,7 +4,7 @@ use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, Occupancy};
 
-/// A period of time, without its end. A period that ends at [`Time::MAX`] never ends.
+/// A half-open period of time. A period that ends at [`Time::MAX`] never ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Interval {
     pub(super) from: Time,
@@ -12,8 +12,8 @@ pub(super) struct Interval {
 }
 
 impl Interval {
-    /// Creates a period of a job's estimated length. It lasts at least a tick, because a job with
-    /// an estimate of zero also holds its nodes for an instant.
+    /// Creates a period of a job's estimated length. It lasts at least one tick, because even a job
+    /// with an estimate of zero holds its nodes for an instant.
     pub(super) fn new(from: Time, estimate: Time) -> Interval {
         Interval { from, to: from.saturating_add(estimate.max(Time(1))) }
     }
@@ -33,11 +33,11 @@ pub(super) trait Held: Clone + Send + Sync {
     fn placement(&self) -> Option<Placement>;
 }
 
-/// All nodes except those of a placement, to find the slots that have one of these.
+/// All nodes except those of a placement, used to find the slots that share a node with it.
 pub(super) struct OtherNodes(Occupancy);
 
 impl OtherNodes {
-    /// Creates the set. O(N) for N nodes of the placement.
+    /// Creates the complement of a placement. O(N) for N nodes of the placement.
     pub(super) fn than(held: &Placement, grid: &Grid) -> OtherNodes {
         let mut others = Occupancy::all_free(*grid);
         for node in held.parts().iter().flat_map(|part| part.nodes(grid)) {
@@ -46,7 +46,7 @@ impl OtherNodes {
         OtherNodes(others)
     }
 
-    /// Returns true if a slot has only nodes of this set. O(rows of its parts).
+    /// Returns true if all nodes of a slot are in this set. O(rows of its parts).
     pub(super) fn include(&self, slot: &Slot<Placement>) -> bool {
         slot.held.parts().iter().all(|part| self.0.is_free(part))
     }

@@ -1,11 +1,11 @@
 //! The number of free nodes at every time from now on, as a treap of the times at which it changes.
 //!
 //! Each node of the tree stores the sum of the changes in its subtree, and the minimum and maximum
-//! of their partial sums. So the next time with enough free nodes, or with too few, is found
+//! of their partial sums. The next time with enough free nodes, or with too few, can thus be found
 //! without reading the times in between.
 //!
 //! Invariant: no change is 0. The priority of a time is a hash of it, so the shape of the tree
-//! depends on the changes alone, not on their order.
+//! depends only on the changes, not on their order.
 //!
 //! Cost: O(T) words for T changes, O(log T) per change and question.
 //!
@@ -49,7 +49,7 @@ enum Wanted {
 }
 
 impl Wanted {
-    /// Returns true if any number in this range may be wanted.
+    /// Returns true if a number in this range may match.
     fn among(self, least: i64, most: i64) -> bool {
         match self {
             Wanted::Enough(nodes) => most >= nodes,
@@ -95,8 +95,8 @@ impl Steps {
         }
     }
 
-    /// Returns the first time in `begins` from which on enough nodes are free for the job's
-    /// estimate. O(log T), and as much again for each period before it that is too short.
+    /// Returns the first time in `begins` from which enough nodes are free for the job's estimated
+    /// run time. O(log T), plus O(log T) for each earlier period that is too short.
     pub(super) fn earliest(&self, need: Need, begins: Interval) -> Option<Time> {
         let nodes = i64::try_from(need.nodes).unwrap_or(i64::MAX);
         let mut begin = begins.from.max(self.from);
@@ -114,7 +114,7 @@ impl Steps {
         None
     }
 
-    /// Returns true if fewer nodes than these are free at any time of a period. O(log T).
+    /// Returns true if fewer than this many nodes are free at any time of a period. O(log T).
     pub(super) fn are_fewer(&self, nodes: i64, stretch: Interval) -> bool {
         let from = stretch.from.max(self.from);
         let fewer = || self.next(from, Wanted::TooFew(nodes));
@@ -341,7 +341,7 @@ mod tests {
                 }
                 check(&steps, &plain)?;
             }
-            // A change that is taken back leaves no entry.
+            // A change that cancels out leaves no entry.
             let kept = steps.changes.len() - steps.unused.len();
             let differ = plain.free.windows(2).skip(plain.from).filter(|pair| pair[0] != pair[1]);
             prop_assert_eq!(kept, differ.count());

@@ -1,11 +1,11 @@
 //! EASY by count: the reservation of the head is a number of nodes.
 //!
-//! The shadow time is the earliest time at which, by expected ends, enough nodes for the head are
-//! free. The extra nodes are the nodes that are then free in addition to those that the head needs.
-//! Another job starts if it fits now, and if it either ends by the shadow time or needs at most the
+//! The shadow time is the earliest time at which, according to expected ends, enough nodes for the
+//! head are free. The extra nodes are those free at that time that the head does not need. Another
+//! job starts if it fits now, and if it either ends by the shadow time or needs no more than the
 //! extra nodes, which it then uses up.
 //!
-//! Nodes with an advance reservation for a part of the head's run do not count as free for it.
+//! Nodes that are reserved in advance for a part of the head's run do not count as free for it.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -24,12 +24,12 @@ pub(super) struct EasyByCount {
     holds: bool,
     promise: HeadPromise,
     refused: Refused,
-    /// The head's reservation, as of the last question.
+    /// The head's reservation, as of the last decision.
     shadow: Option<Shadow>,
     /// The number of jobs at the front of the queue that were passed over. They need not be
-    /// examined again while `passed_in` and `withdrawals` stay the same. Time alone changes
-    /// nothing: a job that could end by the shadow time was refused by the machine, and a later end
-    /// does not help any job.
+    /// examined again while `passed_in` and `withdrawals` stay the same. The passage of time
+    /// changes nothing: a job that could end by the shadow time was refused by the machine, and a
+    /// later end does not help any job.
     passed: usize,
     /// The circumstances in which they were passed over.
     passed_in: Option<PassedIn>,
@@ -43,7 +43,7 @@ struct Shadow {
     head: JobId,
     at: Time,
     needed: u64,
-    /// The number of nodes that are then free in addition to those of the head.
+    /// The number of nodes free at that time that the head does not need.
     extra: u64,
 }
 
@@ -52,11 +52,11 @@ struct Shadow {
 struct PassedIn {
     state: u64,
     head: JobId,
-    /// The shadow time if it is in the future. A shadow time of now advances with time: enough
-    /// nodes are free for the head, but they are scattered.
+    /// The shadow time if it is in the future. Otherwise it is the current time, and advances with
+    /// it: enough nodes are free for the head, but they are scattered.
     later: Option<Time>,
     extra: u64,
-    /// The time, if the reaches of jobs grow with it.
+    /// The time, if the reach of jobs increases with it.
     at: Time,
 }
 
@@ -84,7 +84,7 @@ impl Scheduler for EasyByCount {
             return Some(Start::at(0));
         }
         let expected = Expected::of(now, running).holding(self.holds.then_some(head));
-        // Jobs that started next to the last shadow are running now, and are part of this one.
+        // Jobs that started under the last shadow are running now, and are part of this one.
         self.shadow = match view.calendar() {
             None => shadow(head, &expected, view.machine()),
             Some(calendar) => shadow_beside(head, &expected, view.machine(), calendar),
@@ -136,8 +136,8 @@ impl Scheduler for EasyByCount {
     }
 }
 
-/// Returns the time at which the head fits by count, and the number of nodes that are left over
-/// then.
+/// Returns the time at which the head fits by count, and the number of nodes left over at that
+/// time.
 fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shadow> {
     let needed = machine.needed(&head.request);
     let shadow = |at, free| Shadow { head: head.id, at, needed, extra: free - needed };
@@ -156,8 +156,9 @@ fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shad
     None
 }
 
-/// Does the same with advance reservations. Nodes count if they are free then and not reserved at
-/// any time of the head's run. O((r + R) R N/64) for r running jobs and R reservations.
+/// Does the same with advance reservations. A node counts if it is free at that time and not
+/// reserved at any time during the head's run. O((r + R) R N/64) for r running jobs and R
+/// reservations.
 fn shadow_beside(
     head: &Job,
     expected: &Expected<'_>,

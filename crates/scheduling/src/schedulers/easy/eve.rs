@@ -1,20 +1,20 @@
-//! The machine just before the time that is reserved for the head.
+//! The eve: the machine just before the time that is reserved for the head.
 //!
-//! Every job that is expected to end before that time has ended on it. The head does not fit there;
-//! otherwise it would have an earlier reservation. It can only get one if a job ends early that was
-//! expected to run until the reserved time or longer:
+//! On the eve, every job that is expected to end before that time has ended. The head does not fit
+//! there; otherwise it would have an earlier reservation. It can get one only if a job ends early
+//! that was expected to run until the reserved time or longer:
 //!
 //! ```text
 //!   a a b b .    a ends at 4, b at 9; the head asks for all and is promised 9. On the eve the
 //!   . . b b .    nodes of b are taken. If b ends at 3, the eve is asked again, near b's nodes.
 //! ```
 //!
-//! Invariant: nodes that are free at any time before the reserved one are free here. So, for a
-//! strategy that refuses with fewer free nodes whatever it refuses with more, a head that is
-//! refused here has no earlier reservation.
+//! Invariant: nodes that are free at any time before the reserved one are free here. Therefore, if
+//! the strategy's refusals remain valid with fewer free nodes, a head that is refused here has no
+//! earlier reservation.
 //!
-//! Cost: O(1) per grant or release, and a question after the end of a job that was expected to
-//! stay.
+//! Cost: O(1) per grant or release, and one question after a job ends that was expected to be
+//! running on the eve.
 
 use pavior_allocation::{Change, Fork, Machine, Placement};
 use pavior_kernel::Time;
@@ -26,7 +26,7 @@ use crate::shared::ends::Expected;
 /// The eve of a reservation: a state in which the head is refused.
 pub(super) struct Eve {
     fork: Fork,
-    /// The state of the machine that it follows.
+    /// The state of the machine up to which it has been updated.
     state: u64,
     /// [`Running::revisions`] at that state. A job with a new, earlier end may end before the eve.
     revisions: u64,
@@ -39,7 +39,7 @@ impl Eve {
     }
 
     /// Returns true if the head has no reservation before `limit`, the time of the current one.
-    /// False if this is not known.
+    /// Returns false if this is not known.
     pub(super) fn refuses(
         &mut self,
         head: &Job,
@@ -60,7 +60,7 @@ impl Eve {
             };
             if *granted {
                 if stays() {
-                    // If it fails, more nodes are free here than will be.
+                    // If this fails, more nodes are free here than will be on the eve.
                     let _ = self.fork.take(placement);
                 }
             } else if self.is_taken(placement, machine) {

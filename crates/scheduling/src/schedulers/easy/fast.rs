@@ -1,17 +1,18 @@
-//! EASY's fast search, which remembers answers and only asks the strategy for new ones.
+//! EASY's fast search, which caches answers and asks the strategy only for new ones.
 //!
 //! - The earliest reservation is found by bisection if the strategy allows it (`replay.rs`).
 //! - The machine without the reserved nodes is one fork that is kept up to date
 //!   (`shared/beside.rs`).
 //!
 //! ```text
-//!   what is remembered                       until
+//!   cached                                   until
 //!   refused requests                         the machine changes
-//!   candidates that were passed over         machine or reservation change, a job is withdrawn,
-//!                                            or time passes while nodes are reserved ahead
-//!   the machine before the reserved time     a job ends that was to run then, and the head fits on
-//!                                            its nodes: then an earlier time is looked for
-//!   the fork beside the reservation          the reservation changes
+//!   candidates that were passed over         the machine or the reservation changes, a job is
+//!                                            withdrawn, or time passes while nodes are reserved
+//!                                            in advance
+//!   the machine before the reserved time     a job that was to run at that time ends, and the head
+//!                                            fits on its nodes: then an earlier time is searched
+//!   the fork with the reserved nodes taken   the reservation changes
 //! ```
 //!
 //! Invariant: a job that is passed over could not start now.
@@ -37,11 +38,11 @@ use crate::{MachineView, Queue, Start};
 /// The fast search.
 #[derive(Default)]
 pub(super) struct Fast {
-    /// The requests that the machine itself refused.
+    /// The requests that the machine refused.
     refused: Refused,
     beside: BesideReservation,
-    /// The machine before the reserved time, if requests that are refused are also refused with
-    /// fewer free nodes.
+    /// The machine before the reserved time, if refused requests are also refused with fewer free
+    /// nodes.
     eve: Option<Eve>,
     passed: Passed,
 }
@@ -49,15 +50,15 @@ pub(super) struct Fast {
 /// The candidates that were passed over in this state of the machine, with this reservation.
 #[derive(Default)]
 struct Passed {
-    /// The number of such jobs at the front of the queue.
+    /// The number of these jobs, at the front of the queue.
     jobs: usize,
-    /// Those of them that were tried on the whole machine because they would have ended by the
-    /// reserved time: the last time for which that is true, and the index. After that time, the job
-    /// is tried on the nodes that are not reserved.
+    /// The jobs that were tried on the whole machine because they would have ended by the reserved
+    /// time: the last time at which that is true, and the index. After that time, the job must be
+    /// tried on the nodes that are not reserved.
     in_time: BinaryHeap<Reverse<(Time, usize)>>,
     /// [`Queue::withdrawals`] when they were passed over. Later withdrawals change the indices.
     withdrawals: u64,
-    /// The time when they were passed over, if their reaches grow with time.
+    /// The time when they were passed over, if reaches increase with time.
     at: Time,
 }
 
@@ -91,7 +92,7 @@ impl Search for Fast {
         view.remember_changes();
         let machine = view.machine();
         let is_first = limit == Time::MAX;
-        // With advance reservations, an early end of a job may make room before they begin.
+        // With advance reservations, a job that ends early may free nodes before they begin.
         let is_known = view.calendar().is_none() && machine.answers(&head.request).are_monotone();
         let mut eve = self.eve.take().filter(|_| is_known && !is_first);
         if eve.as_mut().is_some_and(|eve| eve.refuses(head, limit, expected, machine)) {

@@ -1,4 +1,4 @@
-//! EASY's plain search, which remembers nothing and asks the strategy each time.
+//! EASY's plain search, which caches nothing and asks the strategy each time.
 
 use pavior_kernel::Time;
 use pavior_workload::Job;

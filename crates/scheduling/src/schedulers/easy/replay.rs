@@ -1,13 +1,13 @@
-//! The head's earliest reservation, found with few questions.
+//! The search for the head's earliest reservation, with few questions.
 //!
-//! Times at which too few nodes are free by count are skipped. If the strategy refuses with fewer
-//! free nodes whatever it refuses with more, the others are bisected. One fork moves between them
-//! if the answers depend only on the free nodes; otherwise there is a fork for each question.
-//! Without bisection, each time is tried in turn, on one fork.
+//! Times at which too few nodes are free by count are skipped. If requests that the strategy
+//! refuses are also refused with fewer free nodes, the remaining times are bisected. One fork moves
+//! between them if the answers depend only on the free nodes; otherwise there is a fork for each
+//! question. Without bisection, each time is tried in turn, on one fork.
 //!
-//! Nodes with an advance reservation count as taken if the head would overlap the reservation. So
-//! the times are searched in periods in which the head overlaps the same reservations: within such
-//! a period, the free nodes only grow.
+//! Nodes with an advance reservation count as taken if the head would overlap the reservation. The
+//! times are therefore searched in periods in which the head overlaps the same reservations: within
+//! such a period, the free nodes only increase.
 
 use pavior_allocation::{Answers, Fork, Machine, Placement};
 use pavior_kernel::Time;
@@ -70,16 +70,16 @@ fn first_by_count(times: &[Instant], jobs: &[End<'_>], head: &Job, machine: &Mac
     too_few.count()
 }
 
-/// The machine as running jobs end one after another, and back.
+/// A fork of the machine, in which running jobs can end one at a time and be restored.
 struct Walk<'a> {
     jobs: &'a [End<'a>],
     machine: &'a Machine,
     fork: Fork,
     /// The number of jobs that have ended.
     ended: usize,
-    /// True if the fork was asked, so that a new one may answer differently.
+    /// True if the fork was asked, which means that a new one may answer differently.
     was_asked: bool,
-    /// True if it contains advance reservations, which stay in it.
+    /// True if advance reservations are taken in it. They stay taken.
     is_reserved: bool,
 }
 
@@ -99,7 +99,7 @@ impl<'a> Walk<'a> {
         self.ended = ended;
     }
 
-    /// Takes the nodes of jobs again. Returns false if failed nodes are in the way.
+    /// Takes the nodes of jobs again. Returns false if failed nodes prevent this.
     fn go_back(&mut self, ended: usize) -> bool {
         let taken = self.jobs[ended..self.ended].iter().all(|(_, job)| {
             let held = self.machine.placement(job.job.id);

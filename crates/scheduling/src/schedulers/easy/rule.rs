@@ -25,18 +25,18 @@ pub(super) struct Reservation {
     pub(super) placement: Placement,
 }
 
-/// A search for what the rule needs. All searches find the same. They differ in the questions that
-/// they ask the strategy.
+/// A search for reservations and candidates. All searches give the same results. They differ in the
+/// questions that they ask the strategy.
 pub(super) trait Search: Default + Send + Sync {
     /// Returns true if the strategy would place a job now.
     fn fits(&mut self, job: &Job, view: &mut MachineView<'_>) -> bool;
 
     /// Finds the head's earliest reservation before `limit`: the first nodes that the strategy
-    /// gives it as running jobs end when expected, outside of advance reservations for the time of
-    /// its run.
+    /// gives it as running jobs reach their expected ends, without nodes that are reserved in
+    /// advance for any part of its run.
     ///
-    /// It is called for the first reservation (with [`Time::MAX`]), and for an earlier one after
-    /// each change of the machine that the scheduler did not make itself.
+    /// It is called for the first reservation (with [`Time::MAX`]), and again, to find an earlier
+    /// one, after each change to the machine that the scheduler did not make itself.
     fn earliest(
         &mut self,
         head: &Job,
@@ -64,7 +64,7 @@ pub(super) struct Easy<S> {
     holds: bool,
     search: S,
     reservation: Option<Reservation>,
-    /// The machine's state after the last decision. In any other state a job has ended since.
+    /// The machine's state after the last decision. If the state differs, a job has ended since.
     state: u64,
     promise: HeadPromise,
 }
@@ -91,7 +91,7 @@ impl<S: Search> Scheduler for Easy<S> {
         self.reserve(head, &expected, view);
         let reservation = self.reservation.as_ref();
         let start = self.search.backfill(now, queue, reservation, view)?;
-        // The start will change the state, but not the reservation.
+        // The start changes the state, but not the reservation.
         self.state = view.state() + 1;
         Some(start)
     }
@@ -151,8 +151,8 @@ impl<S: Search> Easy<S> {
     }
 
     /// Reserves nodes for the head. A reservation is kept until another job is the head, its time
-    /// has passed, a job outside the queue is given its nodes, or the end of a job makes an earlier
-    /// one possible. A change of the advance reservations voids it.
+    /// has passed, a job outside the queue is given its nodes, or a job ends in a way that makes an
+    /// earlier one possible. A change to the advance reservations voids it.
     fn reserve(&mut self, head: &Job, expected: &Expected<'_>, view: &mut MachineView<'_>) {
         let now = expected.now;
         let kept = self.reservation.take().filter(|kept| kept.head == head.id && kept.at > now);

@@ -10,14 +10,15 @@
 //!   ([`MachineView::added_time`]). If q other jobs wait, a jobs arrive per unit of time, and the
 //!   job has n of N nodes, the price is t (1 + (q + 3 a t) n / N); `price.rs` explains this.
 //!
-//! The lowest cost is chosen. Ties go to the earliest start, then to the tightest level.
+//! The level with the lowest cost is chosen. Ties go to the earliest start, then to the tightest
+//! level.
 //!
-//! 1. The head starts if its cheapest option is now. Otherwise, the nodes of that option are
-//!    reserved from its time on. The reservation is kept until the head changes, its time passes
-//!    without a start, or another option that is no later costs less.
+//! 1. The head starts if its cheapest option is to start now. Otherwise, the nodes of that option
+//!    are reserved from its time on. The reservation is kept until the head changes, its time
+//!    passes without the head starting, or another option that is no later costs less.
 //! 2. The others are tried in the order of arrival. Each may start outside the reservation, or
 //!    anywhere if it is predicted to end by the reserved time. It starts if its cheapest option
-//!    among these is now.
+//!    among these is to start now.
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    a ends at 4, b at 9. h asks for 4 in a row for 10, and takes half as long
@@ -25,12 +26,13 @@
 //!      h h h b . h    at 9, which costs 9. It starts at 4: of equal costs the earlier start wins.
 //! ```
 //!
-//! `start_options.rs` finds the cheapest option of one job. No head starts later than first
-//! promised if estimates, including the extra time, are never too short. Only logs with a share of
-//! communication have predictions. Without one, no time is added, and no job waits for its box.
+//! `start_options.rs` finds the cheapest option for one job. No head starts later than first
+//! promised if estimates, including the extra time, are never too short. Run times are predicted
+//! only for logs with a share of communication. Without a prediction, no time is added, and no job
+//! waits for its box.
 //!
 //! Cost: as `easy`, but each level has its own question. For a job that could start now at a cost,
-//! the ends are replayed up to that cost.
+//! the expected ends are replayed up to that cost.
 //!
 //! Source: ours.
 
@@ -67,7 +69,7 @@ pub fn weighs_messages(selection: &crate::Selection) -> bool {
     selection.entry.name == ENTRY.name
 }
 
-/// Answers of the machine in one state, to jobs with the same reach.
+/// The machine's answers in one state, for jobs with the same reach.
 type Answers = FxHashMap<(Request, Reach), Option<Placement>>;
 
 #[derive(Default)]
@@ -80,12 +82,12 @@ struct EasyFreedom {
     answers: Answers,
     beside: BesideReservation,
     /// The number of jobs at the front of the queue that were passed over in this state, with this
-    /// reservation. Time alone does not make them start, because waiting gets cheaper. A lower rate
-    /// of arrivals could, but it only takes effect when the state changes.
+    /// reservation. The passage of time does not make them start, because waiting gets cheaper. A
+    /// lower arrival rate could, but it only takes effect when the state changes.
     passed: usize,
     /// [`Queue::withdrawals`] when jobs were last passed over.
     withdrawals: u64,
-    /// The time when jobs were last passed over, if their reaches grow with time.
+    /// The time when jobs were last passed over, if reaches increase with time.
     at: Time,
     arrivals: Arrivals,
 }
@@ -128,7 +130,7 @@ impl Scheduler for EasyFreedom {
         let start = self.backfill(now, queue, price, running, view);
         if start.is_some() {
             self.arrivals.start();
-            // The start will change the state, but not the reservation. Refused requests are also
+            // The start changes the state, but not the reservation. Refused requests would also be
             // refused with fewer free nodes.
             self.state = Some(view.state() + 1);
             self.answers.retain(|_, answer| answer.is_none());
@@ -142,14 +144,14 @@ impl Scheduler for EasyFreedom {
 }
 
 impl EasyFreedom {
-    /// Drops the knowledge about jobs behind the head.
+    /// Clears cached results about jobs behind the head.
     fn forget_candidates(&mut self) {
         self.beside.forget();
         self.passed = 0;
     }
 
-    /// Starts the head if its cheapest option is now, or otherwise reserves the nodes of that
-    /// option.
+    /// Starts the head if its cheapest option is to start now, and otherwise reserves the nodes of
+    /// that option.
     fn start_head(
         &mut self,
         now: Time,
@@ -175,8 +177,8 @@ impl EasyFreedom {
             let all_free = kept.placement.parts().iter().all(|part| free.is_free(part));
             if all_free && view.in_the_way(head, &kept.placement).is_none() {
                 options.add(StartOption { at: now, ..kept.clone() });
-                // It can start as promised, so no later times are considered, even if extra time
-                // now costs more because more jobs wait.
+                // The head can start as promised, so no later times are considered, even if extra
+                // time now costs more because more jobs wait.
                 limit = now;
             }
             if kept.at > now {
@@ -255,7 +257,7 @@ impl EasyFreedom {
     }
 }
 
-/// Considers the times before `limit` at which running jobs are expected to end, or reservations
+/// Considers the times before `limit` at which running jobs are expected to end or reservations
 /// end.
 fn replay(
     options: &mut StartOptions,
@@ -282,7 +284,7 @@ fn replay(
     }
 }
 
-/// The machine now. Every question is an attempt.
+/// The current machine. Every question counts as an attempt.
 struct MachineNow<'v, 'm, 'a> {
     view: &'v mut MachineView<'m>,
     job: &'a Job,

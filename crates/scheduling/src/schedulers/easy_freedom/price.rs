@@ -2,14 +2,15 @@
 
 use pavior_kernel::Time;
 
-/// The time in which a machine with two thirds of its nodes in use catches up, as a multiple of the
-/// lost time: 1 / (1 - 2/3).
+/// The time that a machine with two thirds of its nodes in use needs to catch up, as a multiple of
+/// the lost time: 1 / (1 - 2/3).
 const RECOVERY: f64 = 3.0;
 
 /// The price of extra time.
 ///
-/// If n of N nodes are busy for t longer, each other job is delayed by t n / N until the machine
-/// has caught up. These jobs are those that wait, and those that arrive within `RECOVERY` times t.
+/// If n of N nodes are busy for an extra time t, each other job is delayed by t n / N until the
+/// machine has caught up. The jobs affected are those waiting now, and those that arrive within
+/// `RECOVERY` times t.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Price {
     /// The number of nodes of the machine.

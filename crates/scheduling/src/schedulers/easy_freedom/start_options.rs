@@ -1,4 +1,4 @@
-//! The options for the start of one job, one for each level of freedom, and the cheapest of them.
+//! The options for starting one job, one for each level of freedom, and the cheapest of them.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -16,7 +16,7 @@ pub(super) struct StartOption {
     pub(super) added: Time,
 }
 
-/// The machine at a time: now, or as it is expected to be.
+/// The machine at some time: in its current or an expected state.
 pub(super) trait MachineAt {
     /// Returns the strategy's placement for a request at that time.
     fn place(&mut self, request: &Request) -> Option<Placement>;
@@ -26,9 +26,9 @@ pub(super) trait MachineAt {
     fn added_time(&mut self, placement: &Placement) -> Option<Time>;
 }
 
-/// A search for the cheapest start of a job, through times in order.
+/// A search for the cheapest start of a job, which visits times in order.
 ///
-/// A level of freedom is open until a placement at this level is free: that is when the job could
+/// A level of freedom is open until a placement at this level is free, which is when the job could
 /// start with this freedom. Freer levels allow all placements of tighter levels, so they are closed
 /// no later.
 pub(super) struct StartOptions {
@@ -41,15 +41,15 @@ pub(super) struct StartOptions {
 }
 
 impl StartOptions {
-    /// Creates the options of a job. Its own freedom is the maximum; without one, any level is
-    /// allowed.
+    /// Creates the options for a job. The job's own freedom is the maximum; without one, any level
+    /// is allowed.
     pub(super) fn new(now: Time, job: &Job, price: Price) -> StartOptions {
         let most = job.request.freedom.unwrap_or(Freedom::Any);
         let open = Freedom::ALL.iter().filter(|level| **level <= most).count();
         StartOptions { now, request: job.request, price, open, best: None }
     }
 
-    /// Adds the options at a time, which must not be before those considered so far.
+    /// Adds the options at a time, which must not be earlier than times considered before.
     pub(super) fn consider(&mut self, at: Time, machine: &mut impl MachineAt) {
         if self.is_decided(at) {
             return;

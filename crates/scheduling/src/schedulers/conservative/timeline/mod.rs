@@ -32,7 +32,7 @@ pub(super) struct NodeTimeline {
     count: VecDeque<u32>,
     free: VecDeque<Occupancy>,
     /// The dips: the times, in order, at which nodes stop being free because a slot begins. The
-    /// begin of the first segment is not a dip.
+    /// start of the first segment is not a dip.
     dips: Vec<Time>,
 }
 
@@ -89,7 +89,8 @@ impl NodeTimeline {
     /// Returns the nodes of a placement as a set, if it has so many parts that changing whole words
     /// is faster.
     fn as_set(&self, placement: &Placement) -> Option<Occupancy> {
-        /// The approximate number of words that can be changed in the time for one part.
+        /// The approximate number of words that can be changed in the time it takes to change one
+        /// part.
         const WORDS_A_PART: usize = 16;
         let grid = self.free[0].grid();
         let words = grid.nodes() as usize / 64;
@@ -135,7 +136,7 @@ impl NodeTimeline {
     }
 
     /// Changes the free nodes in the part of a period that is not in the past. The change is the
-    /// same for each segment, so segments that differ still do.
+    /// same in each segment, so segments that differed still do.
     fn change(
         &mut self,
         interval: Interval,
@@ -151,8 +152,8 @@ impl NodeTimeline {
         Ok(())
     }
 
-    /// Returns the segments of the part of a period that is not in the past, or `None` if there is
-    /// no such part.
+    /// Returns the segments that cover the part of a period that is not in the past, or `None` if
+    /// all of it is in the past.
     fn cut_out(&mut self, interval: Interval) -> Option<Range<usize>> {
         let from = interval.from.max(self.from[0]);
         if interval.to <= from {
@@ -164,7 +165,7 @@ impl NodeTimeline {
     }
 
     /// Joins a segment with the one before it if they are equal, and records whether it begins at a
-    /// dip. Does nothing for the first segment, and behind the last.
+    /// dip. Does nothing for the first segment, or if the index is past the last one.
     fn join(&mut self, index: usize) {
         if !(1..self.from.len()).contains(&index) {
             return;

@@ -1,19 +1,19 @@
 //! Runs of segments: within a run, the later a job begins, the more nodes are free for it.
 //!
-//! A job that begins later leaves dips behind and runs over others. Between two such changes it
-//! runs over the same dips:
+//! As its start time moves later, a job leaves some dips behind and reaches others. Between two
+//! such changes it spans the same dips:
 //!
 //! ```text
 //!                 dip
 //!                  v
 //!   |  a |  b |  b |  c |  c |     A job lasts three segments. From a it ends before the dip. From
-//!                                  b it runs over it. From c it begins behind it.
+//!                                  b it spans the dip. From c it begins after the dip.
 //! ```
 //!
-//! So a run ends before the first dip of its window, and before the begin at which the next dip
-//! enters. There are at most two runs per dip.
+//! A run therefore ends before the first dip in its window, and before the start time at which the
+//! next dip enters. There are at most two runs per dip.
 //!
-//! Invariant: the window has the dips over which a job runs that begins in the last run. Nodes that
+//! Invariant: the window contains the dips spanned by a job that begins in the last run. Nodes that
 //! are free throughout from one segment of a run on are also free throughout from the next one on.
 //!
 //! Cost: that of the window, O(N/64) words per dip, and O(log T) per run for T segments.
@@ -27,7 +27,7 @@ use super::search::Search;
 use super::window::{Entered, Window};
 use crate::schedulers::conservative::slot::Interval;
 
-/// Segments, both ends included. A job that begins in any of them runs over the same dips.
+/// A range of segments, both ends included. A job that begins in any of them spans the same dips.
 pub(super) struct Run {
     pub(super) first: usize,
     pub(super) last: usize,
@@ -37,7 +37,7 @@ pub(super) struct Run {
 pub(super) struct Runs<'p> {
     timeline: &'p NodeTimeline,
     search: Search<'p>,
-    /// The dips over which a job runs that begins in the last run.
+    /// The dips spanned by a job that begins in the last run.
     pub(super) window: Window<'p>,
     /// The segment with which the next run begins.
     begin: usize,
@@ -57,8 +57,8 @@ impl<'p> Runs<'p> {
         Runs { timeline, search: *search, window, begin, end }
     }
 
-    /// Returns the next run. Segments are left out if a job that begins there runs over a dip with
-    /// too few free nodes.
+    /// Returns the next run. Segments are left out if a job that begins there spans a dip with too
+    /// few free nodes.
     pub(super) fn next(&mut self) -> Option<Run> {
         while self.begin < self.end {
             self.window.leave(self.begin);

@@ -1,17 +1,17 @@
 //! The search for the earliest time at which a job can be placed.
 //!
-//! Only the begins of segments are tried: within a segment, the earlier a job begins, the more
-//! nodes are free for its run.
+//! Only segment starts are tried: within a segment, the earlier a job starts, the more nodes are
+//! free while it runs.
 //!
 //! If the job's answers are monotone, most segments are excluded in groups:
 //!
-//! 1. All runs that begin within half of the job's length have the other half in common. If the job
-//!    does not fit in this part, it fits in none of them. This usually takes one question, after a
-//!    few of the dips that they have in common.
-//! 2. The remaining segments are divided into [`Runs`], in which the free nodes only grow. The last
-//!    segment of each run is tried. If the job fits there, the others are bisected.
+//! 1. All runs that begin within half of the job's length share the other half. If the job does not
+//!    fit in this shared part, it fits in none of them. This usually takes one question, after a
+//!    few of the dips in the shared part.
+//! 2. The remaining segments are divided into [`Runs`], in which the free nodes only increase. The
+//!    last segment of each run is tried. If the job fits there, the others are bisected.
 //!
-//! Invariant: the job does not fit at an excluded segment. So the time found is the earliest.
+//! Invariant: the job does not fit at an excluded segment, so the time found is the earliest.
 //!
 //! Cost: O(d + log T) questions of O(N/64) words each, for d dips and T segments; O(T) questions if
 //! answers are not monotone.
@@ -27,10 +27,10 @@ use super::window::{Entered, Window};
 use crate::schedulers::conservative::question::JobQuestion;
 use crate::schedulers::conservative::slot::{Interval, Need, Slot};
 
-/// The number of dips after which a job is first tried.
+/// The number of dips that are checked before a job is first tried.
 const FEW_DIPS: usize = 8;
 
-/// The answer for segments that have half of a job's time in common.
+/// The answer for segments whose runs share half of a job's time.
 enum Tried {
     Refused,
     /// Every run crosses a dip with too few free nodes, up to the segment that begins there.
@@ -46,7 +46,7 @@ pub(in super::super) struct Search<'p> {
     pub(in super::super) begins: Interval,
     /// The job's own slot, which counts as free. The job may only begin before it.
     pub(in super::super) own: Option<&'p Slot<Placement>>,
-    /// True if a job that is refused is also refused with fewer free nodes.
+    /// True if a job that is refused would also be refused with fewer free nodes.
     pub(in super::super) monotone: bool,
 }
 
@@ -82,9 +82,8 @@ impl NodeTimeline {
         None
     }
 
-    /// Checks whether a job fits in the time that all runs beginning in some segments have in
-    /// common. A few of their common dips are tried first, because these usually leave too few
-    /// nodes.
+    /// Checks whether a job fits in the time shared by all runs that begin in some segments. A few
+    /// of the dips in this time are tried first, because they usually leave too few nodes.
     fn tried(
         &self,
         group: &Range<usize>,

@@ -1,18 +1,18 @@
 //! The nodes that are free throughout a sliding window of time.
 //!
-//! A dip is a time at which nodes stop being free. Between dips, free nodes stay free. So nodes
-//! that are free at the begin of a window and at all of its dips are free throughout.
+//! A dip is a time at which nodes stop being free. Between dips, free nodes stay free. Therefore
+//! the nodes that are free at the start of a window and at all of its dips are free throughout.
 //!
 //! Dips enter at the end and leave at the front. The nodes that are free at all of them are
-//! maintained in the way in which a queue made of two stacks maintains its sum. In this example,
-//! dips 4 and 5 have entered behind 1, 2 and 3:
+//! maintained in the same way as the sum of a queue made of two stacks. In this example, dips 4 and
+//! 5 have entered after 1, 2 and 3:
 //!
 //! ```text
-//!   from_dip:    1 & 2 & 3,  2 & 3,  3     an entry a dip, which leaves with it
+//!   from_dip:    1 & 2 & 3,  2 & 3,  3     one entry per dip, which leaves with it
 //!   at_others:   4 & 5                     one entry for all; dips that enter are and-ed to it
 //! ```
 //!
-//! When a dip without an entry leaves, the remaining dips get an entry each.
+//! When a dip without an entry leaves, each of the remaining dips gets an entry.
 //!
 //! Invariant: the nodes that are free at all dips are those in both the top entry, if there is one,
 //! and `at_others`, if it is set.
@@ -31,11 +31,11 @@ use crate::schedulers::conservative::slot::Slot;
 
 /// The dips that have entered.
 pub(super) enum Entered {
-    /// All of them.
+    /// All of the dips.
     All,
-    /// The maximum number at a time.
+    /// As many dips as may enter at a time.
     Some,
-    /// Those before a dip with too few free nodes, which begins this segment.
+    /// The dips before one with too few free nodes, which begins this segment.
     Short(usize),
 }
 
@@ -43,7 +43,7 @@ pub(super) enum Entered {
 /// forward.
 pub(super) struct Window<'p> {
     timeline: &'p NodeTimeline,
-    /// The slot that the job in question has booked. Its nodes count as free.
+    /// The slot that the job being searched for has booked. Its nodes count as free.
     own: Option<&'p Slot<Placement>>,
     /// The nodes of `own` as a set, if changing whole words is faster. Computed when first needed.
     own_set: OnceCell<Option<Occupancy>>,
@@ -51,8 +51,8 @@ pub(super) struct Window<'p> {
     dips: VecDeque<usize>,
     /// The index of the next dip of the timeline to enter.
     next_dip: usize,
-    /// For each of the first dips, the nodes that are free from it to the last of them. The entry
-    /// of the earliest dip is on top.
+    /// For each of the first dips, the nodes that are free from that dip to the last of these dips.
+    /// The entry of the earliest dip is on top.
     from_dip: Vec<Occupancy>,
     /// The nodes that are free at all other dips.
     at_others: Option<Occupancy>,
