@@ -1,7 +1,7 @@
 //! A strategy that is not built in. Its proposals are checked before they are used.
 //!
 //! Invariant: after its first failure, or a proposal that cannot be granted, it proposes nothing.
-//! Forks share the error, so the machine learns of failures in a plan.
+//! Forks share the error, so the machine is informed of failures that occur in a plan.
 //!
 //! Cost: O(N/64) per proposal, in addition to the strategy's own cost.
 
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::strategy::CopyForMachine;
 
-    /// Fails at its first question, and must not be called after that.
+    /// Fails at the first question, and may not be called again.
     #[derive(Clone)]
     struct Failing(bool);
 
@@ -148,7 +148,7 @@ mod tests {
         let draw = &mut Stream::new(1, 0, "draw");
         assert!(checked.error().is_none());
         assert_eq!(checked.find(&free, &Request::nodes(1), draw), None);
-        // The machine and its forks learn of the failure.
+        // The machine and its forks all report the failure.
         for strategy in [&mut checked as &mut dyn MachineStrategy, &mut *fork] {
             assert!(strategy.error().is_some());
             strategy.covered(&Cuboid::node([0; 3]), &node);

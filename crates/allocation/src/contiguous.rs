@@ -52,8 +52,8 @@ pub fn complete(_: &Options) -> Claim {
 /// Creates an entry for a rule that misses nothing, with the option `turn`. Requests are turned by
 /// default.
 ///
-/// Its claim is [`complete`], which does not mention scores. A rule that finds the best score
-/// declares it with [`StrategyKind::with_claim`] and [`Recognition::Best`].
+/// Its claim is [`complete`], which does not mention scores. A rule that always finds the best
+/// score declares this with [`StrategyKind::with_claim`] and [`Recognition::Best`].
 ///
 /// ```
 /// # mod pavior { pub use pavior_allocation as strategies; pub use pavior_allocation::*; }
@@ -104,10 +104,10 @@ impl From<Cuboid> for Scored {
     }
 }
 
-/// A rule that places a box of one shape: the part in which one contiguous strategy differs from
-/// all others.
+/// A rule that places a box of one shape: the part that distinguishes contiguous strategies from
+/// each other.
 ///
-/// All methods except [`best`](BoxRule::best) have a default, which is right for a rule without
+/// All methods except [`best`](BoxRule::best) have a default, which is correct for a rule with no
 /// state of its own except scratch memory.
 pub trait BoxRule: Clone + Send + Sync + 'static {
     /// True if it reads [`View::busy`]. Otherwise the list is not kept.
@@ -297,8 +297,8 @@ impl<R: BoxRule> Contiguous<R> {
     }
 
     /// Lets an exact search refuse requests and choose orientations, for a rule that misses no free
-    /// box. The search is [`BoxSearch`](pavior_mesh::BoxSearch), which remembers refusals. The rule
-    /// is asked only if there is a placement.
+    /// box. The search is [`BoxSearch`](pavior_mesh::BoxSearch), which caches refusals. The rule is
+    /// asked only if there is a placement.
     pub fn exact(mut self) -> Contiguous<R> {
         self.common.exact = Some(BaseSearch::engine(self.common.grid));
         self

@@ -1,4 +1,4 @@
-//! A fork: a copy of a machine's free nodes and strategy, without its jobs. Plans are tried on it.
+//! A fork: a copy of a machine's free nodes and strategy, without its jobs, for trying out plans.
 //!
 //! Invariant: a fork never changes its machine. Failed and reserved nodes stay taken, even if jobs
 //! give them back.
@@ -15,8 +15,8 @@ use crate::{Placement, PlacementError, Refusal};
 
 /// A copy of a machine's free nodes and strategy, on which a plan is tried.
 ///
-/// It does not contain the jobs: a planner gives nodes back by their placement. A randomized
-/// strategy draws from a separate stream of the fork.
+/// It does not contain the jobs: a planner identifies the nodes to give back by their placement. A
+/// randomized strategy draws from a separate stream of the fork.
 ///
 /// ```
 /// # use pavior_allocation as pavior;
@@ -63,9 +63,8 @@ impl Fork {
     /// Finds the placement that the strategy would grant.
     ///
     /// # Errors
-    ///
-    /// If it refuses, with the reason. A request that the strategy never grants is refused as if no
-    /// submesh were free.
+    /// Returns the reason if it refuses. A request that the strategy never grants is refused as if
+    /// no submesh were free.
     pub fn find(&mut self, request: &Request) -> Result<Placement, Refusal> {
         self.restore_index();
         let Fork { entry, strategy, free, draw, .. } = self;
@@ -75,9 +74,8 @@ impl Fork {
     /// Takes nodes.
     ///
     /// # Errors
-    ///
-    /// If they are not free, overlap, are outside the grid, or the placement is empty. Nothing has
-    /// changed then.
+    /// Returns an error if they are not free, overlap, are outside the grid, or the placement is
+    /// empty. In that case, nothing changes.
     pub fn take(&mut self, placement: &Placement) -> Result<(), PlacementError> {
         self.restore_index();
         placement.take_from(&mut self.free)?;
@@ -103,8 +101,8 @@ impl Fork {
     /// taken, and so do those of reservations ([`Fork::take_free`]).
     ///
     /// # Errors
-    ///
-    /// If some are free or outside the grid, or the placement is empty. Nothing has changed then.
+    /// Returns an error if some are free or outside the grid, or the placement is empty. In that
+    /// case, nothing changes.
     pub fn give(&mut self, placement: &Placement) -> Result<(), PlacementError> {
         if placement.parts().is_empty() {
             return Err(PlacementError::Empty);
@@ -173,8 +171,7 @@ impl Fork {
     /// taken during the question and then given back.
     ///
     /// # Errors
-    ///
-    /// As for [`Fork::find`].
+    /// Returns the same errors as [`Fork::find`].
     pub fn find_within(
         &mut self,
         free: &Occupancy,

@@ -1,7 +1,7 @@
-//! Honors the freedom of a request in the same way for every strategy.
+//! Support for the freedom of a request, which is the same for every strategy.
 //!
-//! A request without a [`Freedom`] is left to the strategy. One with a freedom is granted, by any
-//! strategy except those of partition hardware, if and only if some placement that the freedom
+//! A request without a [`Freedom`] is left to the strategy. A request with a freedom is granted, by
+//! any strategy except those for partition hardware, if and only if some placement that the freedom
 //! allows is free:
 //!
 //! - `box`, `turned`, `any-box`: the first allowed box, in the order of [`boxes`], that is free
@@ -12,16 +12,16 @@
 //! - `any`: the placement of the strategy itself; otherwise as for `connected`; otherwise the n
 //!   nodes nearest to a free node, by the rule of the strategy `mc1x1`.
 //!
-//! Partition hardware has units that no box or set of nodes replaces. Its strategies have claims
-//! with a rule of their own that round up. A placement of such a strategy is granted if the freedom
-//! allows it.
+//! Partition hardware has units that no box or set of nodes can replace. The claims of its
+//! strategies have their own rule, which rounds up. A placement of such a strategy is granted if
+//! the freedom allows it.
 //!
 //! A request with a [`Pool`] is answered as if the machine had only the nodes of the pool.
 //!
 //! Cost: the strategy's own search, and O(N/64 log(side)) for each allowed box, up to the first
-//! that is free. A box that contains one known to be free nowhere costs little; this knowledge is
-//! discarded when nodes become free. Requests without a freedom have no extra cost. A request with
-//! a pool also copies the strategy's index.
+//! that is free. A box that contains another one known to be free nowhere costs little; such
+//! results are discarded when nodes become free. Requests without a freedom have no extra cost. A
+//! request with a pool also copies the strategy's index.
 
 use std::sync::Arc;
 
@@ -167,8 +167,8 @@ impl Placer {
             self.own.granted(&Placement::Parts(outside));
         }
         let answer = self.find_anywhere(&inside, &request.within(None), draw);
-        // The strategy forgets that the nodes outside were taken, but a strategy that has failed
-        // stays failed.
+        // The strategy is reset, so it no longer treats the nodes outside as taken, but a strategy
+        // that has failed stays failed.
         if self.own.error().is_none() {
             std::mem::swap(&mut self.own, &mut kept);
         }

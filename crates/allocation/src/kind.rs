@@ -20,7 +20,7 @@ pub type Entry = pavior_kernel::Entry<StrategyKind>;
 /// The built-in strategies and added ones.
 pub type Registry = pavior_kernel::Registry<StrategyKind>;
 
-/// A strategy with its options, as `paging:1:snake` describes one.
+/// A strategy with its options, such as `paging:1:snake`.
 ///
 /// ```
 /// # mod pavior { pub use pavior_allocation as strategies; }
@@ -78,10 +78,10 @@ impl StrategyKind {
         StrategyKind { contiguous: false, turns: false, supports: ANY_GRID, claim: by_count, build }
     }
 
-    /// Describes a strategy from outside this crate, which `build` creates for an empty machine. It
-    /// works on every grid. If `contiguous`, it grants one box, turns requests and misses no free
-    /// box. Otherwise it does not turn them, and succeeds exactly if enough nodes are free. Its
-    /// proposals are checked before they are used.
+    /// Describes a strategy defined outside this crate, which `build` creates for an empty machine.
+    /// It must work on every grid. If `contiguous`, it must grant one box, turn requests and miss
+    /// no free box. Otherwise it must not turn them, and must succeed exactly if enough nodes are
+    /// free. Its proposals are checked before they are used.
     ///
     /// ```
     /// use pavior_allocation::{CallerError, Entry, Machine, Registry, Selection, StrategyKind};
@@ -131,8 +131,9 @@ impl StrategyKind {
 }
 
 impl StrategyKind {
-    /// Returns the number of nodes that must be free: those of the shape for contiguous strategies,
-    /// otherwise the count; with a freedom, those of the smallest set that it allows.
+    /// Returns the number of nodes that must be free: the nodes in the shape for contiguous
+    /// strategies, otherwise the count; with a freedom, the size of the smallest set that it
+    /// allows.
     pub(crate) fn needed(&self, request: &Request) -> u64 {
         if let Some(freedom) = request.freedom {
             return allowed::needed(request, freedom);
@@ -146,8 +147,7 @@ impl StrategyKind {
     /// Checks that an empty grid could satisfy the request, in some orientation.
     ///
     /// # Errors
-    ///
-    /// If not, with the reason.
+    /// Returns the reason if not.
     pub(crate) fn fits_grid(&self, request: &Request, grid: &Grid) -> Result<(), Refusal> {
         if let Some(freedom) = request.freedom {
             return allowed::fits_grid(request, freedom, grid);

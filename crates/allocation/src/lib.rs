@@ -1,11 +1,12 @@
 //! Processor allocation: strategies that choose nodes for jobs.
 //!
-//! A [`Strategy`] reads the free nodes and proposes a [`Placement`]. It changes nothing and does
-//! not know the jobs. A [`Machine`] owns the occupancy, asks its strategy, commits the proposal,
-//! and knows the nodes of each job. The [`Registry`] lists every strategy with its claim, and
+//! A [`Strategy`] reads the free nodes and proposes a [`Placement`]. It changes nothing, and has no
+//! access to the jobs. A [`Machine`] owns the occupancy, asks its strategy, commits the proposal,
+//! and records the nodes of each job. The [`Registry`] lists every strategy with its claim, and
 //! [`conformance`] compares each claim with the [`oracle`], which tries every base.
 //!
-//! There is no time in this crate: the same code decides in a simulation and in a live allocator.
+//! This crate has no notion of time, so the same code makes decisions in a simulation and in a live
+//! allocator.
 //!
 //! ```
 //! # use pavior_allocation as pavior;

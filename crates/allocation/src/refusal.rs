@@ -47,8 +47,8 @@ impl Refusal {
         }
     }
 
-    /// Returns the word for it in results. A count for which a shape rule finds no box on a machine
-    /// has no shape; results call that larger than the machine.
+    /// Returns the word used for this reason in results. A count for which a shape rule finds no
+    /// box on the machine has no shape; results report it as larger than the machine.
     pub fn word(self) -> &'static str {
         match self {
             Refusal::EmptyRequest => "empty-request",

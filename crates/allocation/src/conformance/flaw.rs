@@ -28,7 +28,7 @@ pub struct Counterexample {
     pub request: Request,
     /// The answer of the strategy.
     pub answer: Option<Placement>,
-    /// The boxes that should have been granted, if the oracle knows a single right placement.
+    /// The boxes that should have been granted, if the oracle has a single correct placement.
     pub expected: Vec<Cuboid>,
     /// The error, as a clause.
     pub reason: String,

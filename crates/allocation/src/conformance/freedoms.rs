@@ -1,4 +1,4 @@
-//! Requests with a freedom, judged by the oracle in every occupancy of a small grid.
+//! Judges requests with a freedom against the oracle, in every occupancy of a small grid.
 //!
 //! A request must be granted if and only if a placement that its freedom allows is free. A granted
 //! placement must be allowed. Partition hardware may refuse; only the second rule applies to it.
@@ -13,10 +13,10 @@ use crate::freedom::is_hardware;
 use crate::{Machine, Placement, Selection, oracle};
 
 /// Tries every request with every freedom in every occupancy of a grid. Returns the number of
-/// answers. Occupancies come in Gray-code order, so each differs from the one before in one node.
+/// answers. Occupancies come in Gray-code order, so each differs from the previous one by one node.
 ///
 /// # Errors
-/// The first broken claim, with a drawing of the state.
+/// Returns the first broken claim, with a drawing of the state.
 #[expect(
     clippy::missing_panics_doc,
     reason = "each busy node has a job, and a job is placed on a free node only"

@@ -13,7 +13,7 @@ use crate::{AllocateError, Machine, Placement, Selection};
 /// answer is judged, and every index is validated after each step. Returns the number of answers.
 ///
 /// # Errors
-/// The first broken claim, or any other failure.
+/// Returns the first broken claim, or any other failure.
 pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Result<u64, Flaw> {
     let mut machine =
         Machine::with_seed(*grid, selection, seed).map_err(|error| error.to_string())?;

@@ -31,8 +31,7 @@ impl From<&str> for Wrong {
 /// free nodes.
 ///
 /// # Errors
-///
-/// If the answer is unsound or breaks the claim.
+/// Returns an error if the answer is unsound or breaks the claim.
 pub fn judge(
     selection: &Selection,
     free: &Occupancy,
@@ -149,7 +148,7 @@ fn sound(
     }
 }
 
-/// Explains that a placement is none of the shapes that a strategy may grant.
+/// Explains that a placement has none of the shapes that the strategy may grant.
 fn no_member(family: &[BoxGroup], grid: &Grid) -> String {
     let shape = |group: &BoxGroup| {
         let parts = group.parts.iter().map(|part| words(grid, part));

@@ -5,12 +5,12 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Request, picture};
 
 use crate::{Placement, Selection, Strategy};
 
-/// Sends the same requests to two selections in the same states, for `steps` random steps. They
-/// must give the same placements, as an engine and the plain search of one strategy do. Sides of
-/// requests are mostly up to `longest`. Returns the number of answers.
+/// Sends the same requests to two selections in the same states, for `steps` random steps. Both
+/// must give the same placements, as the engine and the plain search of a strategy do. Most sides
+/// of requests are at most `longest`. Returns the number of answers.
 ///
 /// # Errors
-/// The first difference, with a drawing of the state.
+/// Returns the first difference, with a drawing of the state.
 pub fn lock_step(
     pair: [&Selection; 2],
     grid: &Grid,

@@ -1,5 +1,5 @@
-//! Tests that a strategy keeps its claim. A new strategy needs only its line in the registry to be
-//! tested by all of this.
+//! Tests that a strategy keeps its claim. To be tested by all of this, a new strategy only needs
+//! its line in the registry.
 //!
 //! - [`judge()`] compares one answer with the [`oracle`](crate::oracle).
 //! - [`every_occupancy`] walks through every set of busy nodes of a small grid, one node at a time,
@@ -32,8 +32,9 @@ pub use states::{every_occupancy, random_boxes};
 pub use suite::{plain_of, suite, walks};
 
 /// Lists the requests for every state of a small grid: every shape up to the longest side on each
-/// axis, so that some fit only turned and some never. For strategies that grant by count, also
-/// every bare count, one of them too large, and counts below the volume of their shape.
+/// axis, so that some fit only when turned and some never. For strategies that grant by count, the
+/// list also contains every bare count, including one that is too large, and counts below the
+/// volume of their shape.
 pub fn requests(selection: &Selection, grid: &Grid) -> Vec<Request> {
     let longest = grid.sides().into_iter().fold(1, u16::max);
     let most = |axis: usize| if axis < grid.axes() { longest } else { 1 };

@@ -48,10 +48,11 @@ impl<'a> Subject<'a> {
 }
 
 /// Judges every request in every occupancy of a grid, reached node by node in Gray-code order, so
-/// that a strategy sees 2^nodes grants and releases of single nodes. Returns the number of answers.
+/// that the strategy handles 2^nodes grants and releases of single nodes. Returns the number of
+/// answers.
 ///
 /// # Errors
-/// The first broken claim, or any other failure.
+/// Returns the first broken claim, or any other failure.
 pub fn every_occupancy(selection: &Selection, grid: &Grid) -> Result<u64, Flaw> {
     let mut subject = Subject::new(selection, grid)?;
     let requests = requests(selection, grid);
@@ -74,7 +75,7 @@ pub fn every_occupancy(selection: &Selection, grid: &Grid) -> Result<u64, Flaw> 
 /// of answers.
 ///
 /// # Errors
-/// The first broken claim, or any other failure.
+/// Returns the first broken claim, or any other failure.
 pub fn random_boxes(
     selection: &Selection,
     grid: &Grid,

@@ -1,4 +1,4 @@
-//! All checks for one selection. The tests run them for every strategy of the registry.
+//! All checks for one selection. The tests run them for every strategy in the registry.
 
 use pavior_kernel::Options;
 use pavior_mesh::Grid;
@@ -76,7 +76,7 @@ fn grid(name: &str) -> Grid {
 /// answers.
 ///
 /// # Errors
-/// The first broken claim or difference, or any other failure.
+/// Returns the first broken claim or difference, or any other failure.
 pub fn suite(selection: &Selection) -> Result<u64, Flaw> {
     let mut answers = 0;
     let mut machines = 0;

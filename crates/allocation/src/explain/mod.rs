@@ -1,4 +1,4 @@
-//! The answer of each strategy in a state, and its quality.
+//! Answers of any strategy in a given state, and their quality.
 //!
 //! A [`State`] is a machine's state without its strategy, taken from a machine or listed by hand.
 //! [`answer`] asks any strategy in that state. `pavior-answers` explains what blocks a request,
@@ -65,8 +65,7 @@ fn choose(machine: &mut Machine, request: &Request) -> Result<Choice, Refusal> {
 /// `allocation` of `seed`.
 ///
 /// # Errors
-///
-/// If the strategy does not work on such a machine.
+/// Returns an error if the strategy does not work on such a machine.
 pub fn answer(
     state: &State,
     selection: &Selection,

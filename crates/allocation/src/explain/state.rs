@@ -63,8 +63,7 @@ impl State {
     /// with nodes that are not free.
     ///
     /// # Errors
-    ///
-    /// If the job cannot hold them; the state is unchanged.
+    /// Returns an error if the job cannot hold them; the state is unchanged.
     pub fn hold(&mut self, job: JobId, parts: &[Cuboid]) -> Result<(), Clash> {
         if self.jobs.contains(&job) {
             return Err(Clash::Repeated);
@@ -171,7 +170,7 @@ impl State {
     /// their grants, and then the failed nodes.
     ///
     /// # Errors
-    /// If the strategy does not work on such a machine.
+    /// Returns an error if the strategy does not work on such a machine.
     #[expect(
         clippy::missing_panics_doc,
         reason = "a state holds disjoint boxes and nodes of its grid"

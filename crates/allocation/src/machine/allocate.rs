@@ -1,4 +1,4 @@
-//! Grants and releases of nodes. Its name comes first among the modules, so that documentation of
+//! Grants and releases of nodes. The module's name sorts first, so that the documentation of
 //! [`Machine`] begins with these methods.
 
 use pavior_kernel::{CallerError, Stream};
@@ -24,7 +24,7 @@ impl Machine {
     /// ```
     ///
     /// # Errors
-    /// If the name cannot be read, or the strategy does not work on such a grid.
+    /// Returns an error if the name cannot be read, or the strategy does not work on such a grid.
     pub fn new<S>(grid: Grid, strategy: S) -> Result<Machine, BuildError>
     where
         S: TryInto<Selection>,
@@ -37,9 +37,8 @@ impl Machine {
     /// plus the change of the strategy's index.
     ///
     /// # Errors
-    ///
-    /// If the request is refused, with the reason, the strategy fails, or the job already holds
-    /// nodes. Nothing has changed then.
+    /// Returns an error, with the reason, if the request is refused, the strategy fails, or the job
+    /// already holds nodes. In that case, nothing changes.
     pub fn allocate(&mut self, job: JobId, request: &Request) -> Result<&Placement, AllocateError> {
         if self.held.contains_key(&job) {
             return Err(AllocateError::RepeatedJob(job));
@@ -65,8 +64,7 @@ impl Machine {
     /// strategy's index.
     ///
     /// # Errors
-    ///
-    /// If the job holds no nodes.
+    /// Returns an error if the job holds no nodes.
     #[expect(clippy::missing_panics_doc, reason = "what a job holds was taken from the free nodes")]
     pub fn release(&mut self, job: JobId) -> Result<Placement, UnknownJob> {
         let Held { placement, nodes, .. } = self.held.remove(&job).ok_or(UnknownJob(job))?;
@@ -86,9 +84,8 @@ impl Machine {
     /// nodes plus the change of the strategy's index.
     ///
     /// # Errors
-    ///
-    /// If it is empty, leaves the machine, overlaps itself or contains a node that is not free, or
-    /// the job already holds nodes. Nothing has changed then.
+    /// Returns an error if it is empty, leaves the machine, overlaps itself or contains a node that
+    /// is not free, or the job already holds nodes. In that case, nothing changes.
     pub fn allocate_at(
         &mut self,
         job: JobId,
@@ -102,13 +99,13 @@ impl Machine {
         Ok(self.commit(job, placement))
     }
 
-    /// Moves a job to other nodes in one step. Its own old nodes count as free for it, unless they
-    /// have failed. Returns its old placement. All earlier promises are void, as after a failure
+    /// Moves a job to other nodes in one step. Its old nodes count as free for it, unless they have
+    /// failed. Returns its old placement. All earlier promises are void, as after a failure
     /// ([`Machine::health`]). O(N/64) for N nodes, plus the cost of a release and a grant.
     ///
     /// # Errors
-    ///
-    /// If the job holds no nodes, or cannot be moved to these. Nothing has changed then.
+    /// Returns an error if the job holds no nodes, or cannot be moved to these. In that case,
+    /// nothing changes.
     #[expect(clippy::missing_panics_doc, reason = "the nodes were taken from a copy before")]
     pub fn relocate(&mut self, job: JobId, to: Placement) -> Result<Placement, RelocateError> {
         let held = self.held.get(&job).ok_or(UnknownJob(job))?;
@@ -122,13 +119,12 @@ impl Machine {
         Ok(from)
     }
 
-    /// Finds the placement that the strategy would grant now. Changes no outcome, even of random
-    /// strategies. Costs one search of the strategy, which is documented in its file; O(1) if
-    /// nothing changed since the same question.
+    /// Finds the placement that the strategy would grant now. This does not affect later results,
+    /// even for random strategies. Cost: one search by the strategy, as documented in its file;
+    /// O(1) if nothing has changed since the same question was last asked.
     ///
     /// # Errors
-    ///
-    /// If the request is refused, with the reason.
+    /// Returns the reason if the request is refused.
     pub fn probe(&mut self, request: &Request) -> Result<Placement, Refusal> {
         if let Some((asked, answer, _)) = &self.memory
             && asked == request
@@ -144,8 +140,7 @@ impl Machine {
     /// Checks that the request could be granted if the machine were empty and healthy.
     ///
     /// # Errors
-    ///
-    /// If not, with the reason, which is permanent ([`Refusal::is_permanent`]).
+    /// Returns the reason, which is permanent ([`Refusal::is_permanent`]), if not.
     pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
         if self.fitting.as_ref() == Some(request) {
             return Ok(());

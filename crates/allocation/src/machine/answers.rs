@@ -16,7 +16,8 @@ pub enum Answers {
     Shapes,
     /// A refused request is also refused on any subset of the free nodes.
     Monotone,
-    /// Nothing is known: a request may be refused, yet granted on a subset of the free nodes.
+    /// Nothing is known: a request may be refused although it would be granted on a subset of the
+    /// free nodes.
     Unknown,
 }
 
@@ -64,9 +65,9 @@ impl Machine {
         self.selection.entry.does.needed(request)
     }
 
-    /// Returns the most nodes that may be granted for a request, now or later. They are more than
-    /// requested if the strategy grants whole blocks, or if a box with other sides may be granted
-    /// instead.
+    /// Returns the maximum number of nodes that may be granted for a request, now or later. This
+    /// exceeds the requested number if the strategy grants whole blocks, or if a box with other
+    /// sides may be granted instead.
     ///
     /// ```
     /// # use pavior_allocation as pavior;

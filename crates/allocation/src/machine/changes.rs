@@ -1,10 +1,10 @@
-//! The last grants and releases of a machine, for plans that follow it.
+//! The most recent grants and releases of a machine, for plans that follow it.
 //!
-//! Invariant: the remembered changes lead from the state `since` to the machine's state, one step
-//! per change.
+//! Invariant: the recorded changes lead from the state `since` to the machine's current state, one
+//! step per change.
 //!
 //! Cost: O(boxes) per change, and nothing unless a plan has asked for them. At most [`BOXES`] boxes
-//! are remembered.
+//! are recorded.
 
 use std::collections::VecDeque;
 
@@ -24,7 +24,7 @@ pub struct Change {
     pub granted: bool,
 }
 
-/// The most boxes that are remembered. Following more costs more than a new fork.
+/// The maximum number of boxes that are recorded. Following more costs more than a new fork.
 const BOXES: usize = 1024;
 
 /// The changes since a state.
@@ -53,15 +53,15 @@ impl Changes {
 }
 
 impl Machine {
-    /// Starts to remember grants and releases for [`Machine::changes_since`].
+    /// Starts recording grants and releases for [`Machine::changes_since`].
     pub fn remember_changes(&mut self) {
         let state = self.state;
         self.changes.get_or_insert_with(|| Changes::new(state));
     }
 
     /// Returns the grants and releases since the machine had a state, in order. Returns `None` if
-    /// they are not remembered, or if nodes have failed or were repaired since. A clone of a
-    /// machine remembers nothing.
+    /// they were not recorded, or if nodes have failed or been repaired since. A clone of a machine
+    /// starts without recorded changes.
     ///
     /// ```
     /// # use pavior_allocation as pavior;

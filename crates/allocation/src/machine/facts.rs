@@ -127,8 +127,7 @@ impl Machine {
     /// Compares every index with the true state. For tests.
     ///
     /// # Panics
-    ///
-    /// If they disagree.
+    /// Panics if they disagree.
     pub fn validate(&self) {
         let mut truth = self.healthy.clone();
         let mut busy = 0;

@@ -25,7 +25,7 @@ use crate::{BuildError, Fork, Placement, Refusal, Selection, UnknownNode};
 /// A machine whose nodes are allocated by a strategy.
 ///
 /// [`Machine::allocate`] asks the strategy for nodes and grants them, and [`Machine::release`]
-/// frees them. A call that fails changes nothing. There is no time here: the caller decides when
+/// frees them. A call that fails changes nothing. It has no notion of time: the caller decides when
 /// jobs start and end.
 ///
 /// A clone has a copy of the strategy, so it can answer hypothetical questions at the cost of a
@@ -60,7 +60,7 @@ pub struct Machine {
     /// The same strategy on an empty machine, and its answers to earlier requests.
     empty: Placer,
     verdicts: FxHashMap<Request, bool>,
-    /// The last request that it was found to grant. The head of a queue is asked about repeatedly.
+    /// The last request found to be grantable. The head of a queue is asked about repeatedly.
     fitting: Option<Request>,
     nothing_busy: Occupancy,
     /// True if the switches that join parts of placements work.
@@ -106,8 +106,7 @@ impl Machine {
     /// which a randomized strategy draws.
     ///
     /// # Errors
-    ///
-    /// If the strategy does not work on such a grid.
+    /// Returns an error if the strategy does not work on such a grid.
     pub fn with_seed(grid: Grid, selection: &Selection, seed: u64) -> Result<Machine, BuildError> {
         Machine::with_stream(grid, selection, Stream::new(seed, 0, "allocation"))
     }
@@ -115,8 +114,7 @@ impl Machine {
     /// Creates a machine as [`Machine::new`] does, with a stream for random draws.
     ///
     /// # Errors
-    ///
-    /// If the strategy does not work on such a grid.
+    /// Returns an error if the strategy does not work on such a grid.
     pub fn with_stream(
         grid: Grid,
         selection: &Selection,
@@ -145,12 +143,11 @@ impl Machine {
         })
     }
 
-    /// Marks a node as failed, and returns the job that holds it. The job keeps it until it is
-    /// released; then the node is unavailable. A second failure changes nothing.
+    /// Marks a node as failed, and returns the job that holds it. The job keeps the node until it
+    /// is released; after that, the node is unavailable. Marking a failed node changes nothing.
     ///
     /// # Errors
-    ///
-    /// If the machine has no such node. Nothing has changed then.
+    /// Returns an error if the machine has no such node. In that case, nothing changes.
     pub fn fail(&mut self, node: NodeId) -> Result<Option<JobId>, UnknownNode> {
         if node.0 >= self.grid.nodes() {
             return Err(UnknownNode(node));
@@ -168,8 +165,7 @@ impl Machine {
     /// Marks a node as healthy again. Repairing a healthy node changes nothing.
     ///
     /// # Errors
-    ///
-    /// If the machine has no such node. Nothing has changed then.
+    /// Returns an error if the machine has no such node. In that case, nothing changes.
     #[expect(clippy::missing_panics_doc, reason = "a failed node that no job holds is not free")]
     pub fn repair(&mut self, node: NodeId) -> Result<(), UnknownNode> {
         if node.0 >= self.grid.nodes() {
@@ -189,9 +185,9 @@ impl Machine {
         Ok(())
     }
 
-    /// Sets whether the switches that join parts of placements work; initially they do. While they
-    /// do not, no placement that needs them is granted; jobs keep their placements
-    /// ([`Machine::switched_jobs`]).
+    /// Sets whether the switches that connect the parts of placements work; initially they do.
+    /// While they do not, no placement that needs them is granted. Running jobs keep their
+    /// placements ([`Machine::switched_jobs`]).
     pub fn set_switches(&mut self, work: bool) {
         if std::mem::replace(&mut self.switched, work) != work {
             (self.state, self.health) = (self.state + 1, self.health + 1);
@@ -220,7 +216,7 @@ impl Machine {
     /// ```
     ///
     /// # Errors
-    /// If the nodes are those of another grid.
+    /// Returns an error if the nodes are on another grid.
     pub fn add_pool(&mut self, nodes: Occupancy) -> Result<Pool, OccupancyError> {
         // Fails for another grid.
         self.free.clone().keep(&nodes)?;

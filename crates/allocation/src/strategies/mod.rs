@@ -1,4 +1,4 @@
-//! The strategies, one file each, and the list of all of them.
+//! The strategies, in one file each, and a list of all of them.
 //!
 //! To add one, write its file with an `ENTRY`, declare the module in its folder's `mod.rs`, and add
 //! one line here. Everything else (names, help, tables, tests, benches) is derived from the

@@ -1,6 +1,6 @@
 //! Free List: keep a list of free submeshes, and place a request in the smallest one that it fits.
 //!
-//! The upkeep of the list determines which free submeshes are missed:
+//! The maintenance of the list determines which free submeshes are missed:
 //!
 //! - `overlapping` (default): the list has all maximal free submeshes, so nothing is missed. The
 //!   request goes to the lower left corner of the smallest.

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Misses no free placement of its shapes: a x b, b x a, a/2 x 2b, 2a x b/2, 2b x a/2, b/2 x 2a,
-//! equal ones once. A side is halved only if it is even (`even=both`: only if both are, as the NAS
-//! paper says).
+//! with duplicates removed. A side is halved only if it is even (`even=both`: only if both are, as
+//! the NAS paper says).
 //!
 //! Cost: up to six First Fits. A release costs nothing, as in First Fit.
 //!
@@ -17,8 +17,8 @@
 //!
 //! Departures: folding may lengthen execution, and the original decides by "a simple test" whether
 //! it pays off. The test is not known, and a strategy does not know run times, so folds are always
-//! tried, as in later papers. Support of tori is the project's own. 3D is not supported, because no
-//! paper says which side would double.
+//! tried, as in later papers. Support for tori is the project's own. 3D is not supported, because
+//! no paper says which side would double.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides};

@@ -15,9 +15,9 @@
 //! ICDCS 1991; "Allocating precise submeshes in mesh connected systems", IEEE TPDS 5(2), 1994. The
 //! latter is known from the abstract and from summaries.
 //!
-//! Departures: no source gives the beginning of the rows of frames above the first. Here each
-//! begins at the first column that is a whole number of strides from the first frame. Some accounts
-//! follow every second row backwards (`walk=snake`), or push the last frame back to the border
+//! Departures: no source says where the rows of frames above the first begin. Here each begins at
+//! the first column that is a whole number of strides from the first frame. Some accounts follow
+//! every second row backwards (`walk=snake`), or push the last frame back to the border
 //! (`walk=clamp`). Tori are not supported, because a row of frames needs a border at which it
 //! begins and ends. 3D is not supported, because no paper describes how a frame would slide.
 

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! Misses no free placement of its shapes: S(a,b), S(b,a), S(a/2,2b), S(2b,a/2), S(2a,b/2),
-//! S(b/2,2a), equal ones once, then the L-shapes of S(a,b) and of S(b,a), each in eight symmetries,
-//! with First Fit over the bounding box of each. It does not try other shapes with the same number
-//! of nodes, such as other Ls. An L is granted as two parts, the taller first.
+//! S(b/2,2a), with duplicates removed, then the L-shapes of S(a,b) and of S(b,a), each in eight
+//! symmetries, with First Fit over the bounding box of each. It does not try other shapes with the
+//! same number of nodes, such as other Ls. An L is granted as two parts, the taller first.
 //!
 //! Cost: one First Fit per shape: at most 6 rectangles, and 8 Ls for each of about 4 values of k
 //! and two orientations.

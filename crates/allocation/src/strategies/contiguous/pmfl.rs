@@ -1,5 +1,5 @@
-//! Maximal free list with a faster release: the list of [`kymfl`](super::kymfl), in which a release
-//! is grown along its faces instead of joining all pairs.
+//! Maximal free list with a faster release: the list of [`kymfl`](super::kymfl), in which a
+//! released box is grown along its faces instead of joining all pairs.
 //!
 //! Misses nothing: the list is the same.
 //!

@@ -33,7 +33,7 @@
 //! loses nodes and two more are missing. The automatic prohibited regions are clipped beforehand. A
 //! plane is accepted only after *every* box has been subtracted: the printed early acceptance
 //! grants overlapping nodes unless the list is sorted. Pieces that remain at the end count as
-//! success. Support of tori is the project's own. The busy list is in order of grant, as in the
+//! success. Support for tori is the project's own. The busy list is in grant order, as in the
 //! paper's example.
 
 use pavior_kernel::Options;
@@ -102,9 +102,9 @@ impl BoxRule for TurningBusyList {
     }
 }
 
-/// Returns the largest number of pieces of any right border plane while TBL searches for a shape.
-/// The busy boxes come in order of grant. The result is 0 if the shape does not fit the empty
-/// machine unturned.
+/// Returns the maximum number of pieces in any right border plane while TBL searches for a shape.
+/// The busy boxes must be in the order in which they were granted. The result is 0 if the shape
+/// does not fit the empty machine unturned.
 ///
 /// The TBL paper says "at most four", and derives its cost from that.
 ///

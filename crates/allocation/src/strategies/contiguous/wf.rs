@@ -1,4 +1,4 @@
-//! Worst Fit: take the base whose placement leaves the most room around it.
+//! Worst Fit: take the base whose placement leaves the most free space around it.
 //!
 //! Misses no free base of the requested orientation. `turn=all` and `turn=best` work as in Best
 //! Fit, and the first base in row-major order wins a tie. There are two readings:

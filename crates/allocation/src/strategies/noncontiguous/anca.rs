@@ -23,8 +23,8 @@
 //! ceil and floor. Larger pieces are placed first, each by first fit. They are turned if necessary;
 //! `turn=none` keeps orientations as given. A level is not tried if a piece would get a side of 1
 //! that it did not have before. A bare count gets the most compact box of exactly that many nodes.
-//! Pieces are numbered as they are placed, the largest first (`order=small`: last). Support of 3D
-//! and wraps is the project's own.
+//! Pieces are numbered as they are placed, the largest first (with `order=small`, the largest
+//! last). Support for 3D and wraps is the project's own.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};

@@ -20,7 +20,7 @@
 //! 2018.
 //!
 //! Departures: the shapes are in the order of All-Shapes First Fit, compact ones first. The
-//! requested shape comes before them if it has exactly n nodes. Support of 3D and wraps (for the
+//! requested shape comes before them if it has exactly n nodes. Support for 3D and wraps (for the
 //! boxes) is the project's own.
 
 use pavior_kernel::Options;

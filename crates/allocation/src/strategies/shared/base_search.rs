@@ -49,7 +49,7 @@ pub(crate) enum BaseSearch {
     /// The search from the literature, using a table of prefix sums: O(N) to fill it once for all
     /// shapes, then O(1) per base.
     Plain(PrefixSums),
-    /// [`BoxSearch`] with all its methods, or with only one of them and without memory.
+    /// [`BoxSearch`] with all its methods, or with only one of them and without a cache.
     Engine(Box<BoxSearch>),
     /// The whole set of bases, for scan orders that are not row-major: O(N/64 log(side)) per shape.
     Set(BaseSet),

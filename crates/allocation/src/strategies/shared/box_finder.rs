@@ -1,7 +1,7 @@
 //! The first free bases of boxes of several shapes in one state.
 //!
-//! A box that was free nowhere is remembered. A box that contains it is not free anywhere either.
-//! Both facts hold as long as nodes are only taken.
+//! Boxes that were free nowhere are cached. A box that contains such a box is not free anywhere
+//! either. Both facts hold as long as nodes are only taken.
 //!
 //! Invariant: every box in `refused` is free nowhere in `state`, and none of them contains another.
 //!
@@ -9,7 +9,7 @@
 
 use pavior_mesh::{BaseSet, Coordinates, Grid, Occupancy, Sides};
 
-/// The search and the refusals that it remembers.
+/// The search, and its cached refusals.
 #[derive(Clone)]
 pub(crate) struct BoxFinder {
     bases: BaseSet,
@@ -66,8 +66,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{Cuboid, NodeId};
 
-    /// Takes and gives back nodes at random. Regardless of earlier questions, the answers are those
-    /// of a search without memory.
+    /// Takes and gives back nodes at random. Regardless of earlier questions, the answers are the
+    /// same as those of a search without a cache.
     #[test]
     fn what_is_remembered_changes_no_answer() {
         let mut dice = Stream::new(7, 0, "boxes");

@@ -31,7 +31,7 @@ pub(crate) struct MeetingCosts {
     steps: [Vec<Steps>; 3],
 }
 
-/// The coordinates on an axis at which the placements begin and cease to overlap a place.
+/// The coordinates on an axis at which placements begin and stop overlapping a place.
 #[derive(Clone, Copy, Debug, Default)]
 struct Steps {
     count: usize,

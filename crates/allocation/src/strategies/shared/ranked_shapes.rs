@@ -1,7 +1,7 @@
 //! A sort of shapes by a given rank, shared by all rules.
 //!
-//! A sort compiled for one rule is as much code as a strategy. Most lists of shapes are short, so
-//! calling the rank through a pointer costs no more.
+//! A sort compiled separately for each rule would be as much code as a strategy. Most lists of
+//! shapes are short, so calling the rank through a pointer costs no more.
 
 use std::cmp::Reverse;
 

@@ -30,8 +30,8 @@
 //! be complete, so every x is combined with every y. The flush candidates are the project's own;
 //! without them the best placement can be missed. The MFA paper says that ADJ takes the *least*
 //! contact; the abstract says the highest. The abstract does not say which orientation is used.
-//! Here it is the first that has a free base, or with `over=all` the one with the best score (ties:
-//! the earlier orientation).
+//! Here it is the first that has a free base, or with `over=all` the one with the best score (ties
+//! go to the earlier orientation).
 
 mod plain;
 

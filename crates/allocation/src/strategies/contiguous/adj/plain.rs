@@ -1,4 +1,4 @@
-//! Adjacency's plain search: tries every corner of the busy boxes, using lists of boxes.
+//! Adjacency's plain search, which tries every corner of the busy boxes, using lists of boxes.
 
 use pavior_mesh::{Cuboid, Grid, Sides, volume};
 

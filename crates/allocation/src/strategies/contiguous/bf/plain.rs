@@ -1,5 +1,5 @@
-//! Best Fit's plain search: tests every base of a shape and scores it from a table of prefix sums.
-//! It also serves the readings that have no engine.
+//! Best Fit's plain search, which tests every base of a shape and scores it from a table of prefix
+//! sums. It is also used for the readings that have no engine.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 

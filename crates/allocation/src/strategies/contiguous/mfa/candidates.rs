@@ -1,7 +1,7 @@
 //! The candidates of MFA and their scores.
 //!
-//! Invariant: candidates come submesh by submesh, in order of grant, and in the paper's order
-//! around each. No base is scored twice.
+//! Invariant: candidates come submesh by submesh, in grant order, and in the paper's order around
+//! each. No base is scored twice.
 //!
 //! Cost: O(nodes covered) for the marks, and O(surface) for each candidate that is scored.
 
@@ -41,8 +41,8 @@ pub enum MfaVerdict {
 /// after them (with all other corners if `all_corners`). The search itself stops at the first
 /// perfect index.
 ///
-/// `busy` is the busy list in order of grant, and must contain exactly the nodes that are not
-/// `free`. The list is empty if the task does not fit the empty machine unturned.
+/// `busy` is the busy list in grant order, and must contain exactly the nodes that are not `free`.
+/// The list is empty if the task does not fit the empty machine unturned.
 ///
 /// ```
 /// # mod pavior { pub use pavior_allocation as strategies;

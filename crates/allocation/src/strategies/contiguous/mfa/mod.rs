@@ -1,9 +1,9 @@
 //! Minimal Fragmentation Algorithm: score bases around busy submeshes by their contact.
 //!
-//! The candidates around each busy submesh, in order of grant, are the bases at which the task
-//! would be right of it, on top, left and below. They are scored by the optimality index: the
-//! contact of the whole frame with busy nodes and the border. The best wins, the first visited
-//! among equals; a perfect one ends the search.
+//! The candidates around each busy submesh, in grant order, are the bases at which the task would
+//! be right of it, on top, left and below. They are scored by the optimality index: the contact of
+//! the whole frame with busy nodes and the border. The best wins, and among equals the first
+//! visited; a perfect index ends the search.
 //!
 //! ```text
 //!   task 3x2, busy S:     T T T T T T .     R, T, L, B: bases right of, on top of, left of and
@@ -24,11 +24,11 @@
 //! The engine does not walk. A base is a candidate exactly if its placement touches a busy node.
 //! Among the candidates with the highest index, the walk visits the one around the earliest granted
 //! submesh first. The engine therefore computes the set of all bases, one bit per base, counts the
-//! contact of those that can be the best, and determines which of equal ones the walk would visit
-//! first.
+//! contact of those that can be the best, and determines which of those with equal contact the walk
+//! would visit first.
 //!
-//! Cost: O(N/64 log(side)) for the bases, O(surface) for each that can be the best, and O(B) for
-//! the first of equals.
+//! Cost: O(N/64 log(side)) for the bases, O(surface) for each that can be the best, and O(B) to
+//! choose among equals.
 //!
 //! Cost of `plain`: for a task p x q and B submeshes of K nodes there are O(B (sqrt K + p + q))
 //! candidates, at O(p + q) each. The setup marks each covered base, which is at least O(N) if much
@@ -46,7 +46,7 @@
 //! 4. There is one mark instead of a status that is 1 or 2.
 //!
 //! `printed` keeps defects 2 and 3 and the blind fallback to <0,0>, but never grants overlapping
-//! nodes. Support of tori and 3D is the project's own.
+//! nodes. Support for tori and 3D is the project's own.
 
 mod beside;
 mod candidates;

@@ -1,7 +1,7 @@
 //! Stack-Based Allocation: subtract the coverage of each busy box from the area of all bases, with
 //! the pieces on a stack. A piece that remains after every box consists of bases.
 //!
-//! Misses nothing: subtraction loses no base, and every piece is either processed to the end or not
+//! Misses nothing: subtraction loses no base, and every piece is either fully processed or not
 //! needed. Both orientations are tried.
 //!
 //! ```text
@@ -20,7 +20,7 @@
 //! Source: Yoo & Das, "A fast and efficient processor allocation scheme for mesh-connected
 //! multicomputers", IEEE Transactions on Computers 51(1), 2002 (other papers cite it as a volume of
 //! TPDS, which it is not). The loop is a reconstruction from published summaries, as are the order
-//! of the pieces and their disjointness. Support of 3D and tori is the project's own: on tori, a
+//! of the pieces and their disjointness. Support for 3D and tori is the project's own: on tori, a
 //! coverage is up to eight boxes, cut at coordinate 0 of each ring.
 
 mod plain;

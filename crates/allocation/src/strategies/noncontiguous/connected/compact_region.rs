@@ -1,4 +1,4 @@
-//! Growth of a compact region: a set that takes one free neighbor after another.
+//! Growth of a compact region: a set that adds one free neighbor at a time.
 //!
 //! ```text
 //!   . 1 . .      fullest: the neighbor with most neighbors in the set o, here the 2
@@ -6,7 +6,7 @@
 //!   . o o 1
 //! ```
 //!
-//! The next node depends only on the set. A growth that reaches a set of an earlier growth would
+//! The next node depends only on the set. Growth that reaches the set of an earlier growth would
 //! end in the same way, and is stopped.
 //!
 //! Invariant: marks and lists are empty between growths.

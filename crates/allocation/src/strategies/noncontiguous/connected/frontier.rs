@@ -42,8 +42,8 @@ impl Frontier {
         list.push((node, point));
     }
 
-    /// Takes out the nearest node; of equals, the one with the least rank. Nodes for which
-    /// `is_listed` has become false are dropped.
+    /// Removes and returns the nearest node, and among equals the one with the least rank. Nodes
+    /// for which `is_listed` has become false are dropped.
     pub(super) fn take_nearest<R: Ord>(
         &mut self,
         hop_sums: &HopSums,
@@ -90,8 +90,8 @@ impl Frontier {
     }
 }
 
-/// Returns the least sum of hops in a list, and the index of its node; of equals, the node with the
-/// least rank. Nodes for which `is_listed` is false are dropped.
+/// Returns the least sum of hops in a list, and the index of its node; and among equals the node
+/// with the least rank. Nodes for which `is_listed` is false are dropped.
 #[inline]
 pub(super) fn nearest_in<R: Ord>(
     list: &mut Vec<(u32, Coordinates)>,

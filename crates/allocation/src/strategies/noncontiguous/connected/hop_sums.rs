@@ -143,7 +143,7 @@ impl Axis {
         self.known = if self.ring { 0..self.side } else { 0..0 };
     }
 
-    /// Makes the sums known at a coordinate and its neighbors.
+    /// Computes the sums at a coordinate and its neighbors.
     #[inline]
     fn learn(&mut self, at: usize, nodes: u64) {
         let needed = at.saturating_sub(1)..(at + 2).min(self.side);

@@ -19,9 +19,9 @@
 //!    candidates.
 //! 2. Sets grown in the smallest components of at least n nodes, up to 4 of them. Growth begins at
 //!    the node with the fewest free neighbors, and at the outermost nodes towards the corners of
-//!    the machine. It takes the free neighbor with the most neighbors in the set; of equals, the
-//!    one with the least sum of hops to the set. A second growth from each node takes the one with
-//!    the least sum of hops; of equals, the one with the most neighbors.
+//!    the machine. It adds the free neighbor with the most neighbors in the set, and among equals
+//!    the one with the least sum of hops to the set. A second growth from each node adds the
+//!    neighbor with the least sum of hops, and among equals the one with the most neighbors.
 //! 3. If every candidate cuts off nodes: sets grown together with all nodes that they would cut
 //!    off, component by component, until one cuts off nothing. Growth begins at the same nodes. It
 //!    takes the free neighbor with the least sum of hops to the set, together with the nodes that

@@ -1,8 +1,8 @@
 //! The search of `connected`, which collects candidates and keeps the best.
 //!
-//! Candidates are boxes, grown sets, and sets found by branch and bound. The best one cuts off the
-//! fewest nodes; of equals, it is the most compact. The docs of [`connected`](super) describe the
-//! four steps.
+//! Candidates are boxes, grown sets, and sets found by branch and bound. The best candidate cuts
+//! off the fewest nodes, and among equals it is the most compact. The docs of [`connected`](super)
+//! describe the four steps.
 //!
 //! Invariant: `best` is the best candidate so far. The data kept between questions depends only on
 //! the last state.
@@ -27,7 +27,7 @@ use crate::{Placement, Work};
 
 /// The most boxes that are tried for one shape.
 const BOXES: usize = 32;
-/// The most components in which sets are grown that may cut off nodes.
+/// The maximum number of components in which sets that may cut off nodes are grown.
 const COMPONENTS: usize = 4;
 /// Upper bound on the number of grown sets, times their nodes, times the sum of the machine's
 /// sides.

@@ -18,7 +18,7 @@
 //! Requests: a shape with exactly the requested number of nodes is first tried whole. A shape with
 //! more nodes is only the start of the sequence. A request without a shape starts the sequence at a
 //! near-cubic box. That box grows from 1x1x1, one node at a time on the shortest side that can
-//! still grow (ties: x, y, z), until it has enough nodes.
+//! still grow (ties go to x, then y, then z), until it has enough nodes.
 //!
 //! Cost: for B busy pieces and a request a x b x c on N nodes, the engine takes O(N/64) per shape
 //! for a set of all bases, one bit each. It stops at the first shape without a base. It then
@@ -36,8 +36,8 @@
 //! Departures: if no piece of the current size is free, the printed step 7 returns to step 5 with
 //! the same size and never ends (a test shows it). Here the shape shrinks, which must be the
 //! intention. The paper does not say if pieces turn. Here they do, which gives the paper's numbers
-//! of blocks. Nor does it say which of equal sides shrinks. Support of 3D and tori is the project's
-//! own (the paper's future work).
+//! of blocks. Nor does it say which of equal sides shrinks. Support for 3D and tori is the
+//! project's own (the paper's future work).
 
 mod busy_search;
 mod engine;

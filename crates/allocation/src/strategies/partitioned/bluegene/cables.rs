@@ -1,7 +1,7 @@
 //! The cables of a machine whose partitions have their own networks.
 //!
-//! Along each line, only rings through part of it compete for a cable, namely for the line's way
-//! back. Cables between a partition's own units belong to no other partition, and a ring of the
+//! Along each line, only rings through part of it compete for a cable, namely the one that closes
+//! the line. Cables between a partition's own units belong to no other partition, and a ring of the
 //! whole line closes by itself.
 //!
 //! ```text

@@ -1,7 +1,7 @@
 //! A second model of Blue Gene/L for the oracle, counted cable by cable from the held placements.
 //!
 //! It shares no code with the strategy's own [`cables`](super::cables), so each can reveal errors
-//! of the other.
+//! in the other.
 
 use std::collections::BTreeMap;
 
@@ -53,8 +53,8 @@ impl Users {
     }
 }
 
-/// Lists the cables for which a partition competes with others, each named by its axis and the unit
-/// from which it starts; a loop by its axis and the line's first unit.
+/// Lists the cables for which a partition competes with others. Each is identified by its axis and
+/// the unit from which it starts, or, for a loop, by its axis and the first unit of the line.
 fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Coordinates)> {
     let mut cables = Vec::new();
     for axis in 0..3 {

@@ -110,7 +110,7 @@ impl Buddies {
     /// other pieces are used next. If there is no larger one, R blocks of the level below replace
     /// it.
     ///
-    /// Succeeds whenever that many nodes are free, which the caller must check.
+    /// This succeeds whenever that many nodes are free, which the caller must check.
     pub(crate) fn find(&mut self, nodes: u32) -> Vec<Cuboid> {
         for walk in &mut self.walks {
             *walk = Walk { taken: 0, last: None, parent: NodeId(0), child: self.radix };
@@ -128,7 +128,7 @@ impl Buddies {
                     self.needs[level] -= 1;
                     parts.push(self.cuboid(self.block(base, level)));
                 } else {
-                    // Blocks of level 0 are free nodes, of which there are enough.
+                    // Blocks of level 0 are single free nodes, and enough of them exist.
                     self.needs[level - 1] += self.radix * self.needs[level];
                     self.needs[level] = 0;
                 }

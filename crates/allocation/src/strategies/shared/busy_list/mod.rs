@@ -1,7 +1,7 @@
-//! The busy list: the allocated boxes, in order of grant or in another order.
+//! The busy list: the allocated boxes, in grant order or in another order.
 //!
 //! A box is found by its base: a hash table gives its key, and a binary search the position of the
-//! key. With `owners` the list also knows the box of each node.
+//! key. With `owners`, the list also stores the box of each node.
 //!
 //! Invariant: `boxes` and `keys` are parallel, and `keys` is ascending. A key is the box's rank and
 //! the number of its grant.
@@ -22,7 +22,7 @@ use crate::{Placement, Work};
 /// faster than one search for all such boxes.
 const SHORT: usize = 256;
 
-/// Allocated boxes, in order of rank; those of equal rank in order of grant.
+/// Allocated boxes, in order of rank; those of equal rank in grant order.
 #[derive(Clone, Debug)]
 pub(crate) struct BusyList {
     rank: fn(&Cuboid) -> u16,
@@ -42,7 +42,7 @@ pub(crate) struct BusyList {
 }
 
 impl Default for BusyList {
-    /// Creates a list in order of grant.
+    /// Creates a list in grant order.
     fn default() -> BusyList {
         BusyList::by(|_| 0)
     }
@@ -132,14 +132,14 @@ impl BusyList {
     }
 
     /// Returns true if a search by nodes for the boxes next to some bases is less work than
-    /// iterating over the list. The list must know the box of each node.
+    /// iterating over the list. The list must have been created with owners.
     pub(crate) fn is_sparse(&self, bases: &BaseSet) -> bool {
         self.owners.is_some() && 2 * Owners::looks(bases) < self.boxes.len()
     }
 
     /// Returns the position of the first box that has a base on its right side, or the length of
-    /// the list if none has. The list must know the box of each node. O(nodes on the left of the
-    /// bases).
+    /// the list if none has. The list must have been created with owners. O(nodes on the left of
+    /// the bases).
     pub(crate) fn first_beside(&self, bases: &BaseSet) -> usize {
         let mut first = u64::MAX;
         if let Some(owners) = &self.owners {
@@ -149,7 +149,7 @@ impl BusyList {
     }
 
     /// Collects the keys of all boxes that have bases on their right sides, ascending. The list
-    /// must know the box of each node. O(nodes on the left of the bases), and O(k log k) for k
+    /// must have been created with owners. O(nodes on the left of the bases), and O(k log k) for k
     /// keys.
     pub(crate) fn beside(&self, bases: &BaseSet, keys: &mut Vec<u64>) {
         keys.clear();
@@ -169,8 +169,8 @@ impl BusyList {
     }
 
     /// Collects the keys of the boxes that overlap `part`, including proposed ones, ascending, if
-    /// `part` has fewer than `limit` nodes. Returns true if so. For a long list that knows the box
-    /// of each node.
+    /// `part` has fewer than `limit` nodes. Returns true if so. Requires a long list that was
+    /// created with owners.
     pub(crate) fn within(&self, part: &Cuboid, limit: usize, keys: &mut Vec<u64>) -> bool {
         let small = self.owners.as_ref().filter(|_| (part.volume() as usize) < limit);
         if let Some(owners) = small {
@@ -191,7 +191,7 @@ impl BusyList {
         &self.proposed
     }
 
-    /// Treats a box as busy until [`BusyList::withdraw`]. For a list in order of grant.
+    /// Treats a box as busy until [`BusyList::withdraw`]. For a list in grant order.
     pub(crate) fn propose(&mut self, part: Cuboid) {
         if self.is_long()
             && let Some(owners) = &mut self.owners

@@ -48,8 +48,7 @@ impl FreeBoxes {
     /// Checks that the grid is a mesh.
     ///
     /// # Errors
-    ///
-    /// If an axis longer than 1 wraps.
+    /// Returns an error if an axis longer than 1 wraps.
     pub(crate) fn supports(grid: &Grid) -> Result<(), Unsupported> {
         if grid.has_wrap() {
             return Err(Unsupported("on a ring two free boxes can meet in two pieces".into()));
@@ -60,8 +59,7 @@ impl FreeBoxes {
     /// Checks that the grid is a mesh of at most two dimensions.
     ///
     /// # Errors
-    ///
-    /// As for [`FreeBoxes::supports`], or if the machine has three axes.
+    /// Returns the same errors as [`FreeBoxes::supports`], or if the machine has three axes.
     pub(crate) fn supports_plane(grid: &Grid) -> Result<(), Unsupported> {
         if grid.side(2) > 1 {
             return Err(Unsupported("its list holds the free boxes of a plane only".into()));

@@ -45,9 +45,8 @@ impl RightBorders {
     /// Checks that the search is correct on a grid.
     ///
     /// # Errors
-    ///
-    /// If the machine is not 2D, or its y axis wraps: a line on a ring can be cut into two
-    /// segments.
+    /// Returns an error if the machine is not 2D, or its y axis wraps: a line on a ring can be cut
+    /// into two segments.
     pub(crate) fn supports(grid: &Grid) -> Result<(), Unsupported> {
         if grid.side(2) > 1 {
             return Err(Unsupported(
@@ -66,8 +65,8 @@ impl RightBorders {
         RightBorders { grid, busy, proposed, walk, work: Work::default() }
     }
 
-    /// Creates the same as [`RightBorders::new`], with a list that knows the box of each node. It
-    /// is faster if there are few bases.
+    /// Creates the same as [`RightBorders::new`], with a list that stores the box of each node.
+    /// This is faster if there are few bases.
     pub(crate) fn with_owners(grid: Grid) -> RightBorders {
         let mut borders = RightBorders::new(grid);
         borders.busy = borders.busy.with_owners(grid);
