@@ -11,7 +11,7 @@
 //!   [`unblock_any`] does so for one of several boxes;
 //! - [`drain`] plans moves that empty a set of nodes, and [`defragment`] moves that free as many
 //!   boxes of a shape as possible;
-//! - [`room_by`] plans moves and requeues that free a box or some nodes by a given time, and
+//! - [`room_by`] plans moves and requeues that free a box or a number of nodes by a given time, and
 //!   [`RoomQuestion`] adds the jobs that the plan delays;
 //! - [`slots`] counts the boxes of a shape that fit side by side now, [`next_slot`] finds the time
 //!   when more fit, and [`SlotsAnswer`] combines both, and the count after moves;

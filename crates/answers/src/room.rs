@@ -1,8 +1,8 @@
 //! Room by a time on a dispatcher: the plan ([`room_by`]), and the jobs that it delays.
 //!
-//! To find the delays, the dispatcher is run forward twice, without the plan and with it, as if
-//! every job ran exactly as long as estimated. With the plan, requeued jobs wait at the end of the
-//! queue, and the nodes needed for moves and for the room are kept free.
+//! To find the delays, the dispatcher is run forward twice, without the plan and with it, assuming
+//! that every job runs exactly as long as estimated. With the plan, requeued jobs wait at the end
+//! of the queue, and the nodes that are needed for moves or that must be free are kept free.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ pub struct RoomQuestion<'a> {
     pub room: Room<'a>,
     /// The time from which they are to be free.
     pub by: Time,
-    /// The duration for which they are needed.
+    /// The duration for which the nodes are needed.
     pub length: Time,
     /// If jobs may be requeued, the unit of time for their losses: a job loses its nodes times the
     /// units since its start. `None` if jobs may only move.
@@ -38,9 +38,9 @@ pub struct RoomQuestion<'a> {
 pub struct DelayedJob {
     /// The job. It waits, or is requeued.
     pub job: JobId,
-    /// The time at which it would start without the plan, or at which it started.
+    /// The time at which the job would start without the plan, or at which it started.
     pub before: Time,
-    /// The time at which it starts with the plan. `None` if it never does.
+    /// The time at which the job starts with the plan. `None` if it never does.
     pub planned: Option<Time>,
 }
 
@@ -63,8 +63,8 @@ pub enum RoomError {
 }
 
 impl RoomQuestion<'_> {
-    /// Finds the best plan, given that running jobs end at their estimates. No job moves to nodes
-    /// with an advance reservation. Cost: that of [`room_by`].
+    /// Finds the best plan, assuming that running jobs end at their estimated ends. No job moves to
+    /// nodes with an advance reservation. Cost: that of [`room_by`].
     ///
     /// # Panics
     /// Never: a dispatcher refuses reservations of another machine.
@@ -86,8 +86,9 @@ impl RoomQuestion<'_> {
         room_by(&snapshot, self.room, self.by, prospect, &self.limits)
     }
 
-    /// Finds the jobs that start later with a plan. The most delayed come first; ties are sorted by
-    /// job number. `scheduler` makes a scheduler of the dispatcher's kind. Cost: two runs forward.
+    /// Finds the jobs that start later with a plan. The most delayed jobs come first; ties are
+    /// sorted by job number. `scheduler` creates a scheduler of the same kind as the dispatcher's.
+    /// Cost: two runs forward.
     ///
     /// # Errors
     /// Returns an error if the strategy or the scheduler fails, or if an advance reservation has

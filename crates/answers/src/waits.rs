@@ -18,8 +18,8 @@ const MOST_EXAMINED: usize = 1 << 20;
 /// Returns the reason why each waiting job of a dispatcher is waiting, in the order of the queue.
 ///
 /// `standing` is the scheduler's plan in this state, if it was asked ([`Dispatcher::standing`]).
-/// `endless` is a duration that stands for an unknown one: starts and ends that are further away
-/// are not reported.
+/// `endless` is the duration used in place of an unknown one: times further away than this are not
+/// reported.
 ///
 /// The strategy is asked about at most 512 different requests, and at most 2^20 reservations are
 /// examined. Beyond that, jobs that could be placed are reported as kept waiting by the scheduler
@@ -46,7 +46,7 @@ pub fn waits(
 
 impl Queued {
     /// Returns the state of a job in the queue, given the reason why it is waiting ([`waits`]).
-    /// `None` stands for a job that is not in a queue.
+    /// `None` means a job that is not in a queue.
     pub fn of(reason: Option<&Why>) -> Queued {
         match reason.map(|why| why.cause) {
             Some(Cause::Queue(queued)) => queued,
@@ -133,7 +133,7 @@ impl Search<'_> {
     }
 }
 
-/// The error when the strategy has already been asked [`MOST_QUESTIONS`] times.
+/// The error returned if the strategy has already been asked [`MOST_QUESTIONS`] times.
 struct TooManyQuestions;
 
 /// The reservations of the scheduler.

@@ -9,9 +9,9 @@ use pavior_workload::TimeUnit;
 use super::{HORIZON, Kind};
 
 const DAY: u64 = 24 * 3600 * TimeUnit::SECOND.ticks;
-/// The number of days that are remembered. A week contains every weekday.
+/// The number of days that are stored. A week contains every weekday.
 const DAYS: u64 = 7;
-/// The maximum number of arrivals that are remembered.
+/// The maximum number of arrivals that are stored.
 const ARRIVALS: usize = 20_000;
 
 /// The arrivals of the last seven days, at most 20,000.
@@ -38,8 +38,8 @@ impl Arrivals {
         self.recent.push_back(arrival);
     }
 
-    /// Returns arrivals after `now`: those of the past one to seven days at the same hours,
-    /// repeated. `None` if less than a day is known.
+    /// Returns arrivals after `now`: the arrivals of the past one to seven days at the same hours,
+    /// repeated. Returns `None` if less than a day is known.
     pub(crate) fn later<'a>(
         &'a self,
         now: Time,

@@ -9,19 +9,20 @@ use rustc_hash::FxHashMap;
 
 use super::Kind;
 
-/// The maximum number of promises per class of sizes from which later ones learn.
+/// The maximum number of promises per size class that are used to correct later ones.
 const LATEST: usize = 800;
 /// The maximum number of open promises that are tracked.
 const OPEN: usize = 100_000;
-/// The minimum number of promises. With fewer, those of all sizes are used, or a fixed margin.
+/// The minimum number of promises. If there are fewer, promises to jobs of all sizes are used, or a
+/// fixed margin.
 const ENOUGH: usize = 30;
-/// The share of waits that may lie outside the interval on each side. It is half of a tenth, less a
-/// margin, because misses become known late and occur in bursts.
+/// The fraction of waits that may be outside the interval on each side. It is half of a tenth,
+/// minus a margin, because misses become known late and occur in bursts.
 const OUTSIDE: f64 = 0.04;
 /// The step by which a miss changes the target level (Gibbs & Candes 2021).
 const STEP: f64 = 0.002;
-/// The margin until enough is known, in the scale of [`scaled`]. It turns an hour into 0 to 12
-/// hours.
+/// The margin used until enough promises are known, on the scale of [`scaled`]. It turns one hour
+/// into an interval of 0 to 12 hours.
 const MARGIN: f64 = 20.0;
 const LOW: usize = 0;
 const HIGH: usize = 2;
@@ -43,16 +44,16 @@ fn wait_of(scaled: f64) -> Time {
 /// Online conformal quantile regression (Romano, Patterson & Candes 2019).
 ///
 /// The quantiles of the futures are shifted by the errors of earlier promises. Each of the three
-/// quantiles has its own shift, from the latest 800 promises to jobs of similar size. The target
-/// level follows the misses (adaptive conformal inference, Gibbs & Candes 2021). A job that waits
-/// longer than promised counts as a miss from that moment, not only when it starts: otherwise the
-/// feedback would be late whenever the queue grows.
+/// quantiles has its own shift, computed from the latest 800 promises to jobs of similar size. The
+/// target level follows the misses (adaptive conformal inference, Gibbs & Candes 2021). A job that
+/// waits longer than promised counts as a miss from that moment, not only when it starts: otherwise
+/// the feedback would be late whenever the queue grows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calibration {
     classes: BTreeMap<u32, Residuals>,
     all: Residuals,
     open: FxHashMap<JobId, Promise>,
-    /// The time at which each open promise will be broken.
+    /// The time at which each open promise is broken if its job has not started.
     deadlines: BTreeSet<(Time, JobId)>,
     /// The open promises that are already broken, because their jobs still wait.
     late: BTreeSet<JobId>,
@@ -125,8 +126,8 @@ impl Residuals {
         self.levels[1] = (self.levels[1] - STEP * (OUTSIDE - f64::from(missed))).clamp(0.6, 1.0);
     }
 
-    /// Returns the shift of each quantile, if enough is known. Jobs that have already waited too
-    /// long count with their wait so far.
+    /// Returns the shift of each quantile, if enough is known. For jobs that have already waited
+    /// too long, the wait so far is used.
     fn shifts(&self, late: &[Quantiles]) -> Option<Quantiles> {
         let count = self.latest.len() + late.len();
         if count < ENOUGH {

@@ -8,10 +8,10 @@ use super::{Kind, Past};
 /// The share of a user's jobs that resemble the same earlier job.
 const ALIKE: f64 = 2.0 / 3.0;
 
-/// The random stream of one future, and the earlier run that the jobs of each user resemble.
+/// The random stream for one future, and the earlier run that each user's jobs resemble.
 ///
-/// Consecutive jobs of a user have similar run times: if the first one fails at once, so do the
-/// others. If each run time were drawn independently, they would average out, and all futures would
+/// Consecutive jobs of a user have similar run times: if the first one fails immediately, so do the
+/// others. If run times were drawn independently, they would average out, and all futures would
 /// agree.
 pub(crate) struct Draws {
     pub(crate) stream: Stream,

@@ -1,4 +1,4 @@
-//! A forecaster, which learns from events on a machine and predicts when waiting jobs will start.
+//! A forecaster, which is trained by events on a machine and predicts when waiting jobs will start.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,8 +47,8 @@ pub struct Forecast {
     /// The median: half of the jobs start earlier.
     pub median: Time,
     /// The 95 % quantile: about 5 of 100 jobs start later. A value of [`HORIZON`] from now means
-    /// that or later. If a job starts in no future and not in the plan, all four times have this
-    /// value.
+    /// that time or later. If a job starts neither in any future nor in the plan, all four times
+    /// have this value.
     pub high: Time,
     /// The start if each job runs as long as its estimate and no more jobs arrive.
     pub plan: Time,
@@ -71,17 +71,18 @@ pub enum ForecastError {
     Stopped,
 }
 
-/// Learns from events on a machine, and predicts when waiting jobs will start.
+/// A model that is trained by events on a machine and predicts when waiting jobs will start.
 ///
 /// The caller reports the events: [`submitted`](Forecaster::submitted),
 /// [`started`](Forecaster::started), [`ended`](Forecaster::ended) and
 /// [`withdrawn`](Forecaster::withdrawn). [`Forecaster::forecast`] runs the machine's own strategy
 /// and scheduler forward from a state of its [`Dispatcher`], several times, with run times and
-/// later arrivals drawn from the past. The quantiles of the starts are then corrected by the errors
-/// of earlier forecasts, so that about nine of ten intervals are right. The run time of a job is
-/// never read before the job has ended.
+/// later arrivals drawn from the past. The quantiles of the start times are then corrected by the
+/// errors of earlier forecasts, so that about nine out of ten intervals contain the actual start.
+/// The run time of a job is never read before the job has ended.
 ///
-/// Memory is bounded: 20,000 run times, 20,000 arrivals of seven days, 100,000 open promises.
+/// Memory use is bounded: at most 20,000 run times, 20,000 arrivals from seven days, and 100,000
+/// open promises are stored.
 pub struct Forecaster {
     scheduler: Selection,
     effort: Effort,
@@ -120,7 +121,7 @@ impl Forecaster {
         self.scheduler = scheduler;
     }
 
-    /// Returns the run times that it knows.
+    /// Returns the known run times.
     pub fn past(&self) -> &Past {
         &self.past
     }
@@ -201,8 +202,8 @@ impl Forecaster {
         Ok(forecast)
     }
 
-    /// Predicts when waiting jobs will start, as [`Forecaster::forecast`] does, and explains why a
-    /// job has no time.
+    /// Predicts when waiting jobs will start, as [`Forecaster::forecast`] does, and explains why
+    /// jobs without a predicted time have none.
     ///
     /// Cost: that of the forecast. For each job without a time, also one search by the strategy and
     /// one pass over all places of its box.
@@ -235,7 +236,8 @@ impl Forecaster {
     }
 
     /// Predicts when waiting jobs will start, after the scheduler has named no job to start now.
-    /// The first forecast of a job that has a time is a promise, from which later forecasts learn.
+    /// The first forecast with a time for a job is a promise, whose error is used to correct later
+    /// forecasts.
     ///
     /// Cost: one run per future, each until the last of the jobs has started.
     ///
@@ -250,8 +252,8 @@ impl Forecaster {
         Ok(self.forecast_beside(state, now, jobs, &[Plan::Said])?.0)
     }
 
-    /// Makes forecasts, and also returns the starts under each of some plans. The first plan is
-    /// that of the forecasts.
+    /// Makes forecasts, and also returns the start times under each of several plans. The first
+    /// plan is the one used for the forecasts.
     pub(crate) fn forecast_beside(
         &mut self,
         state: &Dispatcher,
@@ -282,8 +284,8 @@ impl Forecaster {
         Ok((forecasts, planned))
     }
 
-    /// Predicts when a job would start if it were submitted now. Nothing is promised, and nothing
-    /// is learned.
+    /// Predicts when a job would start if it were submitted now. This makes no promise and does not
+    /// affect later forecasts.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -321,8 +323,8 @@ impl Forecaster {
         Ok(said.map_or(beyond, |said| said.forecast(job, now, plan)))
     }
 
-    /// Returns the forecast for a job, given its start in each of the futures. `None` if it starts
-    /// in none of them and not in the plan: without a time there is nothing to correct.
+    /// Returns the forecast for a job, given its start in each of the futures. Returns `None` if it
+    /// starts neither in any of them nor in the plan: without a time there is nothing to correct.
     fn said(
         &self,
         now: Time,
@@ -335,8 +337,8 @@ impl Forecaster {
         starts.then(|| self.calibration.waits(now, kind, &waits))
     }
 
-    /// Creates a future without later arrivals. A job about which nothing is known runs for an
-    /// hour.
+    /// Creates a future without later arrivals. A job about which nothing is known is assumed to
+    /// run for an hour.
     fn planned(&self, state: &Dispatcher, now: Time, plan: Plan) -> Result<Way, ForecastError> {
         let runs = all(state).map(|(job, start)| {
             let kind = self.kinds.get(&job.id).unwrap_or(&UNKNOWN);
@@ -402,8 +404,8 @@ impl Forecaster {
         Ok(started.into_iter().collect::<Result<_, _>>()?)
     }
 
-    /// Copies the state, without information that is not known yet: a job without an estimate gets
-    /// the run time of this future as its estimate.
+    /// Copies the state, without using information that is not available yet: a job without an
+    /// estimate gets its run time in this future as its estimate.
     fn fork(
         &self,
         state: &Dispatcher,
@@ -464,8 +466,8 @@ fn all(state: &Dispatcher) -> impl Iterator<Item = (&Job, Option<Time>)> {
     running.chain(state.queue().iter().map(|job| (job, None)))
 }
 
-/// Runs tasks on threads, and returns their results in the order of the tasks. A thread that is
-/// done takes the next task.
+/// Runs tasks on threads, and returns their results in the order of the tasks. A thread that has
+/// finished a task takes the next one.
 fn in_parallel<T: Send, R: Send>(
     tasks: Vec<T>,
     threads: usize,

@@ -16,9 +16,10 @@ const ARRIVALS: usize = 3_000;
 /// The number of the first later arrival, unless a job has a greater number.
 const FIRST: u64 = 1 << 62;
 
-/// Returns the start of each of some waiting jobs, in their order, in a run from a given state. It
-/// is [`HORIZON`] after now for a job that has not started by then. `runs` has the run time of each
-/// running or waiting job, and `later` the later arrivals with their run times.
+/// Returns the start time of each of the given waiting jobs, in order, in a run from a given state.
+/// For a job that has not started within [`HORIZON`], it is [`HORIZON`] after now. `runs` contains
+/// the run time of each running or waiting job, and `later` contains the later arrivals with their
+/// run times.
 pub(crate) fn starts(
     (dispatcher, now): (Dispatcher, Time),
     runs: &FxHashMap<JobId, Time>,

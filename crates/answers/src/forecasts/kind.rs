@@ -6,7 +6,7 @@ use pavior_kernel::Time;
 /// similar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kind {
-    /// The number of its user, if known.
+    /// The number of the job's user, if known.
     pub user: Option<u64>,
     /// The number of nodes.
     pub nodes: u32,

@@ -1,15 +1,17 @@
-//! Forecasts of the start of waiting jobs, as intervals that hold in nine of ten cases.
+//! Forecasts of when waiting jobs will start, as intervals that are correct in nine out of ten
+//! cases.
 //!
 //! A [`Forecaster`] is notified of events on a machine. To answer a question, it runs the machine's
 //! own strategy and scheduler forward several times ([`Effort`]), with run times from the [`Past`]
-//! and arrivals like those of the last days. The errors of earlier forecasts correct later ones, so
-//! that nine of ten intervals hold. [`replay`] does this for a log, job by job, and compares each
-//! forecast with the actual start. [`Score`] summarizes the errors, also those of other methods.
+//! and arrivals resembling those of the last few days. The errors of earlier forecasts correct
+//! later ones, so that nine out of ten intervals are correct. [`replay`] does this for a log, job
+//! by job, and compares each forecast with the actual start. [`Score`] summarizes the errors of
+//! this and other methods.
 //!
 //! A [`StartQuestion`] contains the state of a machine with its queue and its past, and can be
 //! answered on any thread. The answer is a [`QueueForecast`]: a [`Start`] for each job, with its
-//! times or the [`Obstacle`] because of which it has none, and the [`Experience`] behind them. It
-//! can be written as JSON ([`QueueForecast::json`]) and in words ([`QueueForecast::words`]).
+//! times or the [`Obstacle`] that prevents it from starting, and the [`Experience`] behind them. It
+//! can be formatted as JSON ([`QueueForecast::json`]) and in words ([`QueueForecast::words`]).
 //!
 //! Times are in ticks of [`TimeUnit::SECOND`](pavior_workload::TimeUnit::SECOND).
 

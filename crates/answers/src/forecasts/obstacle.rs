@@ -6,8 +6,8 @@ use pavior_mesh::Request;
 use super::Obstacle;
 use crate::{Demand, Snapshot, Weights, blockers};
 
-/// Explains why a request does not start: either it has no place even when all jobs are gone, or it
-/// does not start in time. `empty` stores the machine without jobs for the next request.
+/// Explains why a request does not start: either it does not fit even when all jobs are gone, or it
+/// does not start in time. `empty` caches the machine without jobs for the next request.
 ///
 /// Cost: one search by the strategy. If it finds no place, also O(N) per orientation of each box on
 /// N nodes.
@@ -16,7 +16,7 @@ pub(super) fn obstacle(machine: &Machine, empty: &mut Option<Fork>, request: &Re
     if empty.find(request).is_ok() {
         return Obstacle::Horizon;
     }
-    // The nodes of a pool are not known here.
+    // The nodes in a pool are not known here.
     let boxes = match request.pool {
         None => Demand::refused(machine, request).boxes,
         Some(_) => Vec::new(),

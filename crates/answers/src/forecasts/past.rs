@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::Kind;
 
-/// The maximum number of runs that are remembered.
+/// The maximum number of runs that are stored.
 const RUNS: usize = 20_000;
 /// The number of recent runs of a class that count, because a user's latest jobs are the most
 /// informative.
@@ -24,8 +24,8 @@ const MINUTE: u64 = 60 * TimeUnit::SECOND.ticks;
 /// A run time is drawn from the narrowest class of similar jobs: same user, nodes and estimate;
 /// same user and estimate; same user; similar nodes and estimate; all. A class with n runs is used
 /// with probability n / (n + 2), otherwise the next wider one. Runs of the first two classes count
-/// unchanged. Runs of the third are cut at the estimate, and runs of the others count as fractions
-/// of their estimates.
+/// unchanged. Runs of the third are truncated at the estimate, and runs of the others count as
+/// fractions of their estimates.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_kernel::*; }
@@ -94,12 +94,12 @@ impl Past {
         Past::default()
     }
 
-    /// Returns the number of remembered runs.
+    /// Returns the number of stored runs.
     pub fn len(&self) -> usize {
         self.runs.len()
     }
 
-    /// Returns true if no runs are remembered.
+    /// Returns true if no runs are stored.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
@@ -120,8 +120,8 @@ impl Past {
         }
     }
 
-    /// Removes the oldest runs of each class beyond those that are remembered. The classes of users
-    /// who have left disappear.
+    /// Removes the oldest runs of each class beyond the maximum number. Classes of users who no
+    /// longer submit jobs disappear.
     fn forget_oldest(&mut self) {
         let Some(oldest) = self.runs.pop_front() else { return };
         for class in Class::of(&oldest.kind) {
@@ -135,10 +135,10 @@ impl Past {
         }
     }
 
-    /// Draws a run time longer than `age`, the time for which the job has already run. It is the
-    /// run at `rank` in the chosen class, from the oldest (0) to the latest (1). If no past run is
-    /// long enough, it is uniform up to the estimate, and beyond the estimate uniform up to twice
-    /// the age.
+    /// Draws a run time longer than `age`, the time for which the job has already run. The run time
+    /// is that of the run at `rank` in the chosen class, from the oldest (0) to the latest (1). If
+    /// no past run is long enough, it is uniform up to the estimate, or, if the age exceeds the
+    /// estimate, uniform up to twice the age.
     pub(crate) fn draw(&self, kind: &Kind, age: Time, rank: f64, stream: &mut Stream) -> Time {
         for class in Class::of(kind) {
             let Some(runs) = self.classes.get(&class) else { continue };
@@ -166,9 +166,9 @@ impl Past {
         })
     }
 
-    /// Returns the estimate as corrected by Tsafrir, Etsion & Feitelson 2007: the mean of the
-    /// user's last two run times, at most the user's estimate. If the user has run fewer jobs,
-    /// returns the estimate.
+    /// Returns the estimate corrected by the method of Tsafrir, Etsion & Feitelson 2007: the mean
+    /// of the user's last two run times, but at most the user's estimate. If the user has run fewer
+    /// jobs, returns the estimate.
     pub fn corrected(&self, kind: &Kind) -> Option<Time> {
         let own = kind.user.and_then(|user| self.classes.get(&Class::User(user)));
         let mut last = own.into_iter().flat_map(|runs| runs.iter().rev().map(|run| run.length.0));

@@ -1,4 +1,4 @@
-//! The question of when the jobs of a queue will start, which any thread can answer.
+//! The question when the jobs of a queue will start, which any thread can answer.
 
 use pavior_allocation::{Machine, Selection as Strategy};
 use pavior_kernel::Time;
@@ -32,8 +32,8 @@ pub struct StartQuestion {
 
 impl StartQuestion {
     /// Answers the question. Jobs that the scheduler starts now are started first. Cost: a replay
-    /// of the past, a forecast for each of its last 200 jobs that had to wait, and nine runs of the
-    /// queue.
+    /// of the past, a forecast for each of the last 200 jobs in it that had to wait, and nine runs
+    /// of the queue.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.

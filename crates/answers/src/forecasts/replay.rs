@@ -1,4 +1,4 @@
-//! Replay of a log: a forecast for each job at its submission, from the past alone.
+//! Replay of a log: a forecast for each job at its submission, based only on the past.
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
@@ -19,13 +19,13 @@ use super::{Effort, Forecast, ForecastError, Forecaster, Kind};
 pub struct Judged {
     /// Its number in the log.
     pub number: u64,
-    /// Its properties known at submission.
+    /// The properties of the job that are known at submission.
     pub kind: Kind,
     /// The time of its submission.
     pub submit: Time,
     /// The time of its start.
     pub start: Time,
-    /// The forecast. For a job that starts at once, all times are that of the submission.
+    /// The forecast. For a job that starts immediately, all times are the submission time.
     pub forecast: Forecast,
     /// The forecasts of other methods.
     pub rivals: Rivals,
@@ -53,11 +53,11 @@ pub struct Rivals {
     pub past_waits: [Time; 3],
 }
 
-/// Replays jobs as `pavior simulate` does: at each instant jobs end, then others arrive, then the
+/// Replays jobs as `pavior simulate` does: at each instant, jobs end, then jobs arrive, then the
 /// scheduler starts jobs. Passes each job to the caller when it starts. Returns the number of jobs
 /// that can never fit, which are left out.
 ///
-/// Cost: that of the replay. For each job that has to wait, also the forecast and one more run.
+/// Cost: that of the replay, plus a forecast and one more run for each job that has to wait.
 ///
 /// # Errors
 /// Returns an error if the scheduler or the strategy fails.
@@ -173,9 +173,9 @@ impl Source for LinkedJobs<'_> {
 }
 
 /// Trains a forecaster with past jobs, which arrive and run as in [`replay`]. The first `quiet`
-/// jobs only contribute run times and arrivals; the later ones also get forecasts. All jobs have
-/// ended, so everything about them is learned. Returns the time of the last arrival, from which on
-/// forecasts can be requested.
+/// jobs only contribute run times and arrivals; the later ones also get forecasts. Since all jobs
+/// have ended, everything about them is used. Returns the time of the last arrival; forecasts can
+/// be requested from this time on.
 ///
 /// Cost: that of the replay, and of a forecast for each later job that has to wait.
 ///
@@ -203,8 +203,8 @@ pub fn learn(
 /// The number of recent past jobs that get forecasts, in order to measure their errors.
 const TOLD: usize = 200;
 
-/// Creates a forecaster that is trained with past jobs by [`learn`]. The last 200 of them get
-/// forecasts. No jobs may run on the machine.
+/// Creates a forecaster that is trained with past jobs by [`learn`]. Forecasts are made for the
+/// last 200 of them. No jobs may be running on the machine.
 ///
 /// # Errors
 /// Returns an error if the scheduler or the strategy fails.
@@ -253,8 +253,8 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         }
     }
 
-    /// Processes the next instant with an event, and returns it. If `tells` is set, arriving jobs
-    /// that do not start get forecasts.
+    /// Processes the next instant with an event, and returns it. If `tells` is set, forecasts are
+    /// made for arriving jobs that do not start.
     fn step(&mut self, jobs: &mut impl Source, tells: bool) -> Result<Option<Time>, ForecastError> {
         let arrival = jobs.peek();
         let next = [self.agenda.next_time(), arrival].into_iter().flatten().min();

@@ -68,7 +68,7 @@ impl Start {
         [self.earliest, self.median, self.latest, self.plan]
     }
 
-    /// Keeps only what is known without a past: the plan, and a start at `now`.
+    /// Keeps only the parts that do not depend on the past: the plan, and a start at `now`.
     #[must_use]
     pub fn plan_alone(self, now: Time) -> Start {
         let at = self.plan.filter(|&plan| plan == now);

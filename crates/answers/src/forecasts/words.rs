@@ -15,13 +15,13 @@ pub struct StartWords<'a> {
     pub date: &'a dyn Fn(u64) -> String,
     /// The past jobs, such as `jobs of the last 7 days`.
     pub jobs: &'a str,
-    /// The property of the known ones, such as `ran`.
+    /// The property of the known jobs, such as `ran`.
     pub known: &'a str,
 }
 
 impl QueueForecast {
-    /// Writes when a job will probably start, and how reliable such forecasts have been. Writes
-    /// instead what is missing for a forecast, or why the job does not start.
+    /// Writes when a job will probably start, and how reliable such forecasts have been. If there
+    /// is no forecast, writes what is missing for one, or why the job does not start.
     pub fn words(&self, job: JobId, words: &StartWords<'_>) -> Option<String> {
         let (start, learned) = (self.starts.get(&job)?, &self.experience);
         Some(match &start.obstacle {

@@ -1,9 +1,11 @@
-//! Room by a time: which jobs to move or requeue so that a box, or some nodes, are free then.
+//! Room by a time: the jobs to move or requeue so that a box, or a number of nodes, is free at that
+//! time.
 //!
 //! Jobs expected to end by that time need not move, and their nodes can be used by others. The
 //! other jobs in the way either move or are requeued, which loses the work they have done. A plan
 //! may move and requeue at most k jobs in total. The plan that loses the least work is chosen; ties
-//! go to the least weight of moved jobs, then to the fewest jobs, then to the plan found first.
+//! go to the least total weight of moved jobs, then to the fewest jobs, then to the plan found
+//! first.
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    Four in a row by 9: a ends at 8, b at 20. b moves to 4 and 5 now, and the
@@ -13,8 +15,8 @@
 //! Sets of jobs to requeue are tried in the order of their loss, each once. For each set, the
 //! search finds the cheapest moves on the machine as it will be then.
 //!
-//! Cost: that of `search.rs` for each set of at most k jobs that loses no more than the answer
-//! does. All sets share the budget.
+//! Cost: that of `search.rs` for each set of at most k jobs that loses no more work than the
+//! answer. All sets share the budget.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -40,9 +42,10 @@ pub enum Room<'a> {
 /// The expected end of a running job, and the cost of requeuing it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prospect {
-    /// The time at which it is expected to end. `None` means never.
+    /// The time at which the job is expected to end. `None` means never.
     pub end: Option<Time>,
-    /// The loss if it is requeued now, in any additive measure. `None` if it must not be requeued.
+    /// The loss if the job is requeued now, in any additive measure. `None` if it may not be
+    /// requeued.
     pub loss: Option<u64>,
 }
 
@@ -53,7 +56,8 @@ pub struct RoomPlan {
     pub requeued: Vec<JobId>,
     /// Their total loss.
     pub lost: u64,
-    /// The moves, in an order in which the nodes of each are free at its turn, and the free box.
+    /// The moves, ordered so that the target nodes of each are free when its turn comes, and the
+    /// free box.
     pub moves: MovePlan,
     /// For each move, the time from which its nodes are free, given the jobs that end until then.
     /// Zero means now. The times never decrease.
@@ -219,8 +223,8 @@ impl Sets {
     }
 
     /// Returns the next set. Each set has up to two successors: the set with the next job appended,
-    /// and the set with its last job replaced by the next one. So each set is reached once, and
-    /// none before a set with a smaller loss.
+    /// and the set with its last job replaced by the next one. Each set is therefore reached once,
+    /// and none before a set with a smaller loss.
     fn next(&mut self) -> Option<(u64, Vec<JobId>)> {
         let Reverse((loss, set)) = self.waiting.pop()?;
         let next = set.last().map_or(0, |last| last + 1);

@@ -1,4 +1,4 @@
-//! Defragmentation: the most free boxes of a shape that a few moves can create.
+//! Defragmentation: the maximum number of free boxes of a shape that a few moves can create.
 
 use crate::plans::plan::{Budget, Goal, MovePlan, SearchLimits};
 use crate::plans::search::cheapest;
@@ -18,12 +18,12 @@ pub struct Defragmented {
     pub proven: bool,
 }
 
-/// Finds a plan that frees the most disjoint boxes of a shape with at most `max_jobs` moved jobs.
-/// Among those plans it is the cheapest.
+/// Finds the cheapest plan that frees the maximum number of disjoint boxes of a shape with at most
+/// `max_jobs` moved jobs.
 ///
-/// The search tries one box more than are free now, then two more, and so on: a plan for more boxes
+/// The search tries one more box than is free now, then two more, and so on: a plan for more boxes
 /// is also a plan for fewer. It is exact within the budget, which all tries share. If the budget
-/// runs out, the bound tells how many more boxes there could be. Cost: that of
+/// runs out, the bound says how many more boxes there could be. Cost: that of
 /// [`slots`](crate::slots), and that of `search.rs` for each try. The number of sets of jobs grows
 /// with the power `max_jobs`.
 pub fn defragment(

@@ -6,9 +6,9 @@ use crate::plans::plan::{Budget, Goal, Planned, SearchLimits};
 use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights};
 
-/// Plans moves that empty some nodes. If there is no room for their jobs otherwise, at most
-/// `max_jobs` other jobs move as well, at the least weight. The list of boxes of the plan is empty,
-/// and so are its moves if no job holds any of the nodes. Nodes outside the grid are ignored.
+/// Plans moves that empty some nodes. If their jobs do not fit elsewhere otherwise, at most
+/// `max_jobs` other jobs, of least weight, move as well. The plan's list of boxes is empty, as is
+/// its list of moves if no job holds any of the nodes. Nodes outside the grid are ignored.
 ///
 /// Cost: that of `search.rs`. The number of sets of jobs grows with the power `max_jobs`.
 pub fn drain(

@@ -1,12 +1,12 @@
 //! Earliest: the first time at which a box is free as running jobs end, and its place.
 //!
-//! The ends of jobs are replayed on a copy of the free nodes. A place that has become free stays
-//! free, so bisection finds the first end after which the box fits. The place is then the first
-//! free one, in the order of orientations and bases. No place is free earlier. So it is the place
-//! whose last job ends first, with ties in scan order.
+//! The times at which jobs end are replayed on a copy of the free nodes. A place that has become
+//! free stays free, so bisection finds the first end time after which the box fits. The answer is
+//! the first place free at that time, in the order of orientations and bases. No place is free
+//! earlier, so it is the place whose last job ends first, with ties in scan order.
 //!
-//! Cost: O(log e) searches for e different ends. Each search partitions the remaining jobs around
-//! the median end, O(jobs) in total, without sorting.
+//! Cost: O(log e) searches for e different end times. Each search partitions the remaining jobs
+//! around the median end time, O(jobs) in total, without sorting.
 
 use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, Cuboid, JobId, Occupancy};
@@ -23,9 +23,9 @@ pub struct Earliest {
     pub place: Cuboid,
 }
 
-/// Finds the place of a box that is free first. A job without an end never ends. Returns `None` if
-/// the box never fits. O(log e) searches for e different ends, each O(log(side) N/64) per
-/// orientation.
+/// Finds the place of a box that becomes free first. A job without an end time never ends. Returns
+/// `None` if the box never fits. O(log e) searches for e different end times, each O(log(side)
+/// N/64) per orientation.
 pub fn earliest(
     snapshot: &Snapshot,
     shape: Shape,
@@ -39,8 +39,9 @@ pub fn earliest(
     first_end(snapshot, end, room).map(|(at, place)| Earliest { at, place })
 }
 
-/// Finds the first end of a job after which `told` returns a value for the free nodes, and returns
-/// both. If `told` returns a value for some nodes, it must do so for any superset.
+/// Finds the first time at which a job ends and after which `told` returns a value for the free
+/// nodes, and returns both. If `told` returns a value for a set of nodes, it must do so for any
+/// superset.
 pub(crate) fn first_end<T>(
     snapshot: &Snapshot,
     end: impl Fn(JobId) -> Option<Time>,
@@ -72,7 +73,7 @@ pub(crate) fn first_end<T>(
     found
 }
 
-/// Moves the ends for which a condition holds to the front, and returns their number.
+/// Moves the end times for which a condition holds to the front, and returns their number.
 fn divide(ends: &mut [(Time, usize)], holds: impl Fn(Time) -> bool) -> usize {
     let mut count = 0;
     for index in 0..ends.len() {
@@ -84,10 +85,10 @@ fn divide(ends: &mut [(Time, usize)], holds: impl Fn(Time) -> bool) -> usize {
     count
 }
 
-/// The ends of the jobs of a snapshot, to be replayed.
+/// The end times of the jobs in a snapshot, to be replayed.
 pub(crate) struct Ends<'a> {
     snapshot: &'a Snapshot,
-    /// The ends of jobs, earliest first, with the index of the job.
+    /// The end times of jobs, earliest first, with the index of each job.
     ending: Vec<(Time, usize)>,
 }
 

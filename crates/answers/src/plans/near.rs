@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{Shape, Snapshot};
 
-/// Finds the first free place of a box: orientations in their order, bases in row-major order.
+/// Finds the first free place of a box, trying orientations in order and bases in row-major order.
 ///
 /// O(log(side) N/64) per orientation.
 pub fn fit(snapshot: &Snapshot, shape: Shape) -> Option<Cuboid> {
@@ -36,10 +36,10 @@ pub(crate) fn first_free_with(
 /// first.
 ///
 /// The candidates are all boxes within the requested sides, in any orientation, each at its first
-/// base. They are ranked by volume, then by the least sum of what is cut off the sides, then by
-/// orientation, then by greater sides in the order x, y, z. A box within the sides of a listed one
-/// (turned, if the request may be turned) is not listed. So if the box itself is free, it is the
-/// only answer.
+/// base. They are ranked by volume, then by the least total reduction of the sides, then by
+/// orientation, then by greater sides in the order x, y, z. A box that fits in a listed one
+/// (turned, if the request may be turned) is not listed. If the box itself is free, it is therefore
+/// the only answer.
 ///
 /// O(v) searches in the worst case, for a requested volume of v.
 pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {

@@ -54,8 +54,8 @@ pub struct MovePlan {
     pub jobs: Vec<JobId>,
     /// The requested boxes, which are free after the moves.
     pub boxes: Vec<Cuboid>,
-    /// The moves, in an order in which the nodes of each are free at its turn. A job moves twice
-    /// only if there is no other way.
+    /// The moves, ordered so that the target nodes of each are free when its turn comes. A job
+    /// moves twice only if there is no other way.
     pub moves: Vec<Move>,
 }
 

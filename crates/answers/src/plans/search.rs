@@ -1,16 +1,16 @@
 //! The cheapest set of jobs to move in order to reach a goal.
 //!
-//! A goal consists of boxes that are to be free, jobs that must move, and nodes that may be used.
-//! Sets of jobs are tried in the order (weight, number of jobs, jobs), each once. A set is expanded
+//! A goal consists of boxes that must become free, jobs that must move, and nodes that may be used.
+//! Sets of jobs are tried once each, ordered by (weight, number of jobs, jobs). A set is expanded
 //! by every other job, so it comes after all of its subsets. For each set, `relocation.rs` tests
-//! whether the boxes and the moved jobs fit together, by moves that can be carried out one after
-//! another. The first set that passes is the answer.
+//! whether the boxes and the moved jobs fit together, by moves that can be carried out one at a
+//! time. The first set that passes is the answer.
 //!
 //! For a single box, a set can only succeed if it contains all jobs of some place of the box, so
 //! the search starts with those sets.
 //!
-//! Cost: in the worst case every set of at most k jobs, with every packing. The budget limits the
-//! words of bit sets that are read. A single set may use a quarter of the remaining budget.
+//! Cost: in the worst case, every set of at most k jobs with every packing. The budget limits the
+//! number of bit-set words that are read. A single set may use a quarter of the remaining budget.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -121,7 +121,7 @@ impl Snapshot {
         free
     }
 
-    /// Frees the nodes of some jobs, given by index, none of which may be free already. Failed
+    /// Frees the nodes of some jobs, given by index. None of the nodes may already be free. Failed
     /// nodes stay unavailable.
     pub(crate) fn give(&self, free: &mut Occupancy, jobs: impl Iterator<Item = usize>) {
         let whole = self.healthy.count() == self.grid.nodes();
@@ -135,7 +135,7 @@ impl Snapshot {
     }
 }
 
-/// Frees the healthy nodes of a box, none of which may be free already.
+/// Frees the healthy nodes of a box. None of them may already be free.
 pub(crate) fn give_healthy(free: &mut Occupancy, part: &Cuboid, healthy: &Occupancy) {
     if healthy.is_free(part) {
         free.give(part).expect("what a job held was taken");
@@ -147,7 +147,7 @@ pub(crate) fn give_healthy(free: &mut Occupancy, part: &Cuboid, healthy: &Occupa
     }
 }
 
-/// A requested box, and whether it may be turned.
+/// A requested box, with or without permission to turn it.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_mesh::*; }

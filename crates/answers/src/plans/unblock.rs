@@ -5,7 +5,7 @@ use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights, fit};
 
 /// Finds the cheapest set of at most `max_jobs` jobs to move so that the box fits, and their new
-/// places. The jobs in the place of the box move, and others that make room for them.
+/// places. The jobs in the place of the box move, as do others that make room for them.
 ///
 /// The search is exact within the budget: it tests every set of jobs with every packing. Ties go to
 /// fewer jobs, then to lower job numbers. The plan has no moves if the box fits already.
@@ -41,9 +41,9 @@ pub(crate) fn unblocked(
     cheapest(snapshot, &goal, weights, limit, budget)
 }
 
-/// Does the same for the box, among several, for which room can be made at the least weight; the
-/// first if several are equal. The boxes share the budget in equal parts. Without any box there is
-/// no plan.
+/// Does the same for whichever of several boxes can be made to fit at the least weight, with ties
+/// going to the first. The budget is divided equally among the boxes. If the list is empty, there
+/// is no plan.
 pub fn unblock_any(
     snapshot: &Snapshot,
     shapes: &[Shape],

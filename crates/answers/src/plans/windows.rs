@@ -1,10 +1,10 @@
 //! All places of a box at once: the jobs in each place, and their weights.
 //!
 //! The bases at which a window overlaps a box form a box themselves (on a mesh, with sides window +
-//! box - 1, cut at the border). So the weight of a job is added to all of them by a difference
-//! array: at the corners, followed by one pass of prefix sums along each axis. A job with several
-//! boxes counts once if the window overlaps any of them: the union of their bases is marked in a
-//! bit set, and its maximal runs along x are added.
+//! box - 1, cut at the border). The weight of a job is therefore added to all of them by a
+//! difference array: it is entered at the corners, and one pass of prefix sums follows along each
+//! axis. A job with several boxes counts once if the window overlaps any of them: the union of
+//! their bases is marked in a bit set, and its maximal runs along x are added.
 //!
 //! ```text
 //!   window of 3, job at 4 and 5 of a row of 9     weight 2
@@ -14,8 +14,8 @@
 //!
 //! The bases are visited layer by layer along the last axis with several bases; on a plane, a layer
 //! is a row. Only the differences of one layer are stored. Each box is added where it begins and
-//! subtracted where it ends. A layer in which no box begins or ends has the same sums as the layer
-//! before. A layer in which none ends has no smaller sums.
+//! subtracted where it ends. A layer in which no box begins or ends has the same sums as the
+//! previous layer. A layer in which none ends has no smaller sums than the previous one.
 //!
 //! Cost: O(jobs + bases of the visited layers) for jobs with one part. A job with several parts
 //! costs O(bases / 64) between its first and its last base.
@@ -276,7 +276,7 @@ impl Union {
     }
 
     /// Calls `see` with the bases at which a box overlaps any of these parts, as disjoint boxes.
-    /// The union is empty before and after.
+    /// The union must be empty, and is empty again afterwards.
     pub(crate) fn meeting(
         &mut self,
         places: &Places,

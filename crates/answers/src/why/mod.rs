@@ -1,14 +1,15 @@
 //! Why: the reason why a request waits or would be refused. Every interface gives the same answer.
 //!
-//! The answer has one time and one place. They are those at which the request starts:
+//! The answer has one time and one place, at which the request is expected to start:
 //!
 //! 1. according to the scheduler's plan, if it is known ([`Question::planned`]);
-//! 2. otherwise at the place that is free first, by the expected ends of jobs ([`earliest`]);
+//! 2. otherwise at the place that is free first, according to the expected ends of jobs
+//!    ([`earliest`]);
 //! 3. if no end is known, at the place whose jobs hold the fewest nodes ([`blockers`]), without a
 //!    time.
 //!
-//! The answer also has the jobs that hold this place now, and moves that would make room sooner
-//! ([`unblock_any`]).
+//! The answer also contains the jobs that currently hold this place, and moves that would make room
+//! sooner ([`unblock_any`]).
 //!
 //! `words.rs` turns the answer into sentences for all interfaces. Each interface provides the names
 //! of jobs and formats times.
@@ -35,8 +36,8 @@ pub const NAMED: usize = 5;
 /// The nodes that a request needs on a machine, and its placement by the strategy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// The boxes, any of which is sufficient. Empty if nodes are granted by count, or if sets that
-    /// are not boxes are allowed.
+    /// The boxes, any one of which is sufficient. Empty if nodes are granted by count, or if sets
+    /// that are not boxes are allowed.
     pub boxes: Vec<Shape>,
     /// The number of nodes that must be free.
     pub needed: u64,
@@ -85,7 +86,7 @@ pub enum Queued {
         /// Its end, if known.
         until: Option<Time>,
     },
-    /// It would overlap an advance reservation, in which no job may use the nodes.
+    /// The request would overlap an advance reservation, in which no job may use the nodes.
     Ahead {
         /// The number of the reservation.
         reservation: u64,
@@ -125,7 +126,7 @@ pub struct PlannedStart {
 }
 
 impl PlannedStart {
-    /// Returns the reservation of the scheduler for a job, if it begins before a time. Later
+    /// Returns the scheduler's reservation for a job, if it begins before a given time. Later
     /// reservations depend on jobs without a known end. O(reservations).
     pub fn of(standing: Option<&Standing>, job: JobId, before: Time) -> Option<PlannedStart> {
         let mut reserved = standing?.reserved.iter();
@@ -133,7 +134,7 @@ impl PlannedStart {
         Some(PlannedStart::reserved(own))
     }
 
-    /// Returns the time and the place at which a reservation begins.
+    /// Returns the time at which a reservation begins, and its place.
     pub fn reserved(reserved: &Reserved) -> PlannedStart {
         let parts = reserved.placement.as_ref().map_or(&[][..], Placement::parts);
         let place = if let [part] = parts { Some(*part) } else { None };
@@ -152,10 +153,11 @@ pub struct Blocked {
     /// The unavailable nodes there.
     pub unavailable: Vec<NodeId>,
     /// The time at which the request starts there according to its scheduler's plan. Without a
-    /// plan, the time at which this place is free, which is the first. `None` if no end is known.
+    /// plan, the time at which this place becomes free, which is the first place to do so. `None`
+    /// if no end is known.
     pub until: Option<Time>,
     /// The cheapest moves that make room for the request sooner, there or elsewhere. `None` if
-    /// there are no such moves of so few jobs, or if none were requested.
+    /// there are no such moves within the allowed number of jobs, or if none were requested.
     pub moves: Option<MovePlan>,
 }
 
@@ -213,7 +215,7 @@ impl<'a> Question<'a> {
 /// Explains why a request does not start now.
 ///
 /// Cost: O(jobs + N) for each box and orientation. Without a planned place, also O(log e) searches
-/// for a box among the nodes that are free after one of e ends. With moves, also the search of
+/// for a box among the nodes that are free after one of e end times. With moves, also the search of
 /// [`unblock_any`].
 ///
 /// ```
@@ -316,9 +318,9 @@ fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
     Some(Blocked { at, jobs, unavailable, until, moves })
 }
 
-/// Finds the place that is free first, with the time and the jobs in it. If no end is known, it is
-/// the place whose jobs hold the fewest nodes, without a time. Jobs that end later than those of
-/// that place cannot free another one sooner, so they are ignored.
+/// Finds the place that is free first, with the time and the jobs in it. If no end time is known,
+/// returns the place whose jobs hold the fewest nodes, without a time. Jobs that end later than
+/// those in that place cannot free another one sooner, so they are ignored.
 fn free_first(
     snapshot: &Snapshot,
     boxes: &[Shape],

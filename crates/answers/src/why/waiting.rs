@@ -10,11 +10,11 @@ use crate::{SearchLimits, Snapshot, waits};
 /// Explains why a waiting job does not start, and when it is planned to. Returns `None` if there is
 /// no such job in the queue.
 ///
-/// The planned time is that of the scheduler's reservation for the job. Without a reservation, it
-/// comes from a simulation in which every job runs as long as estimated and no other job arrives.
-/// `scheduler` runs this simulation on a copy, so build it from the same name as the dispatcher's
-/// own scheduler. Ask after the dispatcher's scheduler has named no job to start; before that, the
-/// answer does not know the job's state in the queue.
+/// The planned time is taken from the scheduler's reservation for the job. Without a reservation,
+/// it comes from a simulation in which every job runs as long as estimated and no other job
+/// arrives. `scheduler` runs this simulation on a copy, so build it from the same name as the
+/// dispatcher's own scheduler. Call this after the dispatcher's scheduler has named no job to
+/// start; before that, the answer cannot include the job's state in the queue.
 ///
 /// Cost: that of [`run_forward`], [`waits`] and [`why`].
 ///

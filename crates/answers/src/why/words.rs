@@ -147,8 +147,8 @@ impl Blocked {
         self.until.is_some() || !self.unavailable.is_empty()
     }
 
-    /// Writes the jobs and nodes in the way. If `is_named`, the sentence before has named the
-    /// place.
+    /// Writes the jobs and nodes in the way. If `is_named`, the previous sentence has already named
+    /// the place.
     fn in_the_way(&self, words: &Words<'_>, is_named: bool) -> String {
         let at = if is_named {
             "there".to_string()

@@ -1,4 +1,4 @@
-//! Slots now, next and after moves, as one answer.
+//! Slots now, at the next change, and after moves, as one answer.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -11,7 +11,7 @@ use crate::{Defragmented, SearchLimits, Shape, Snapshot, Weights, defragment};
 pub struct SlotsAnswer {
     /// The boxes that are free now.
     pub now: Slots,
-    /// The first time at which more fit, if known.
+    /// The first time at which more boxes fit, if known.
     pub next: Option<NextSlot>,
     /// The boxes of the first shape that are free after some jobs have moved, if requested.
     pub after: Option<Defragmented>,

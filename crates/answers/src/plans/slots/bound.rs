@@ -1,13 +1,13 @@
 //! Upper bounds on the number of disjoint boxes, from nodes that every box must contain.
 //!
-//! Take every m-th node of each axis, such that no two neighbors are more than m apart. A box with
-//! side s contains at least ⌊s / m⌋ of them on that axis, at any position. So a box contains at
-//! least k of these nodes, the product over the axes. If the places together cover n of these
-//! nodes, at most ⌊n / k⌋ of them are disjoint. This holds for each offset of the lattice, and the
-//! smallest bound counts.
+//! Take every m-th node on each axis, so that no two adjacent ones are more than m apart. A box
+//! with side s contains at least ⌊s / m⌋ of them on that axis, at any position. A box thus contains
+//! at least k of these nodes, where k is the product over the axes. If the places together cover n
+//! of these nodes, at most ⌊n / k⌋ places are disjoint. This holds for each offset of the lattice,
+//! and the smallest bound is used.
 //!
-//! With m = 1, the bound is the count of nodes. If the spacing equals the sides of the box, each
-//! box contains one node of the lattice. For a cube of side s this gives s^3 bounds.
+//! With m = 1, the bound comes from counting nodes. If the spacing equals the sides of the box,
+//! each box contains one node of the lattice. For a cube of side s this gives s^3 bounds.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides};
 

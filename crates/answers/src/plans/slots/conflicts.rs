@@ -1,8 +1,8 @@
 //! Overlaps of places, as rows of bits.
 //!
 //! Two boxes overlap if they overlap on each axis. The places that overlap a box on an axis depend
-//! only on its base and side on that axis. So a row is the AND of three rows, which many places
-//! share.
+//! only on its base and side on that axis. A row is therefore the AND of three rows, which many
+//! places share.
 
 use pavior_mesh::{Cuboid, Grid};
 use rustc_hash::FxHashMap;

@@ -1,11 +1,11 @@
 //! A largest set of places without a conflict, by branch and bound.
 //!
-//! - **Dominance**: if everything that overlaps place v, and v itself, overlaps u or is u, then u
-//!   can be dropped: in any set, v can replace u. At the edges of free areas this decides most
-//!   places.
+//! - **Dominance**: if v itself and everything that overlaps v either overlaps u or is u, then u
+//!   can be dropped, because v can replace u in any set. At the edges of free areas, this decides
+//!   most places.
 //! - **Components** are searched separately.
-//! - **Bound**: among places that all overlap each other, at most one is chosen. So a cover of the
-//!   graph by such cliques bounds the size of the set.
+//! - **Bound**: among places that all overlap each other, at most one is chosen. A cover of the
+//!   graph by such cliques therefore bounds the size of the set.
 //! - **Branches**: a largest set contains the place with the fewest conflicts, or one that overlaps
 //!   it.
 //!

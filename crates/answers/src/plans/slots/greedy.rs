@@ -1,4 +1,4 @@
-//! Greedy packing of boxes, one after another.
+//! Greedy packing, one box at a time.
 
 use pavior_mesh::{Cuboid, Occupancy, Sides};
 use rustc_hash::FxHashMap;
@@ -9,8 +9,8 @@ pub(super) fn in_turn(free: &Occupancy, places: impl Iterator<Item = Cuboid>) ->
     places.filter(|place| left.take(place).is_ok()).collect()
 }
 
-/// Returns the largest packing of several. For each orientation, one packing starts with the most
-/// frequent alignment and adds the other places; another takes all places in their order.
+/// Returns the largest of several packings. For each orientation, one packing starts with the most
+/// frequent alignment and adds the other places; another takes all places in order.
 pub(super) fn aligned(free: &Occupancy, sides: &[Sides], places: &[Cuboid]) -> Vec<Cuboid> {
     let mut best = in_turn(free, places.iter().copied());
     for &sides in sides {

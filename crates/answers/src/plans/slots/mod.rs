@@ -52,10 +52,10 @@ impl Slots {
     }
 }
 
-/// Finds the most disjoint free boxes of some shapes, in any mixture.
+/// Finds a maximum set of disjoint free boxes of some shapes, in any mixture.
 ///
-/// The search stops after reading `budget` words of bit sets. The answer is then the best that was
-/// found, with a bound.
+/// The search stops after reading `budget` words from bit sets. In that case, the answer is the
+/// best one found, with a bound.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_mesh::*; }

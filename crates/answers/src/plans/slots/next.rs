@@ -1,7 +1,7 @@
 //! The first time at which more boxes fit side by side than now.
 //!
-//! The ends of running jobs are replayed as in `earliest.rs`. Nodes that have become free stay
-//! free, so bisection finds the first end after which more boxes fit.
+//! Running jobs are ended one at a time, as in `earliest.rs`. Nodes that have become free stay
+//! free, so bisection finds the first end time after which more boxes fit.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -21,10 +21,11 @@ pub struct NextSlot {
     pub proven: bool,
 }
 
-/// Finds the first end of a job after which more boxes than `now` are free side by side. A job
-/// without an end never ends. Returns `None` if the known ends do not make room for more.
+/// Finds the first time at which a job ends and after which more than `now` boxes are free side by
+/// side. A job without an end time never ends. Returns `None` if the jobs with known end times do
+/// not make room for more.
 ///
-/// O(log e) counts of slots for e different ends, each within `budget`.
+/// O(log e) counts of slots for e different end times, each within `budget`.
 pub fn next_slot(
     snapshot: &Snapshot,
     shapes: &[Shape],
