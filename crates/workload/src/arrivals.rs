@@ -1,14 +1,14 @@
-//! The order in which jobs are submitted: as listed, or some of them after others have ended.
+//! The order in which jobs are submitted: as listed, or with some jobs following the end of others.
 //!
 //! ```text
 //!   jobs --> held: predecessors left --started/ended--> ready, by time --> submitted
 //!              ^ no predecessors left: ready at once         (id: 0, 1, 2, ...)
 //! ```
 //!
-//! A job is held until each of its predecessors has started or ended. It becomes ready at the
-//! latest of its own submit time and these events, each plus the think time. Ready jobs are
-//! submitted in the order of time, and of the list at one time, and get their ids in that order.
-//! So a scheduler sees the same kind of stream as without dependencies.
+//! A job is held until each of its predecessors has started or ended. It becomes ready at its own
+//! submit time or the time of these events plus their think times, whichever is latest. Ready jobs
+//! are submitted by time, with ties in list order, and get their ids in that order. Schedulers thus
+//! receive the same kind of stream as without dependencies.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -28,7 +28,7 @@ enum Source<'i> {
     Feedback(Feedback),
 }
 
-/// Jobs of which some follow others.
+/// Jobs, some of which follow others.
 struct Feedback {
     /// All jobs by their index; `None` once submitted.
     jobs: Vec<Option<Job>>,
@@ -48,12 +48,12 @@ impl<'i> Arrivals<'i> {
         Arrivals(Source::Listed(jobs.peekable()))
     }
 
-    /// Creates the arrivals of jobs with sorted links between their indices. Each predecessor for
-    /// which `fits` is false will be rejected: jobs that follow it do not wait for it. Returns also
-    /// the number of such links. O(jobs + links) time and memory.
+    /// Creates the arrivals of jobs with sorted links between their indices. A predecessor for
+    /// which `fits` is false will be rejected, so jobs that follow it do not wait for it. Also
+    /// returns the number of links from such predecessors. O(jobs + links) time and memory.
     ///
-    /// Links to indices without a job are ignored. Links must not form a cycle; jobs on one are
-    /// never submitted.
+    /// Links to indices without a job are ignored. Links should not form a cycle; jobs on a cycle
+    /// are never submitted.
     pub fn with_feedback(
         jobs: impl Iterator<Item = Job>,
         links: &[Link],
@@ -84,7 +84,7 @@ impl<'i> Arrivals<'i> {
         (Arrivals(Source::Feedback(feedback)), rejected)
     }
 
-    /// Returns the time and the number of the next job, as far as it is known now.
+    /// Returns the next job, as far as it is known now.
     pub fn peek(&mut self) -> Option<&Job> {
         match &mut self.0 {
             Source::Listed(jobs) => jobs.peek(),

@@ -64,10 +64,12 @@ pub enum AskFault {
 }
 
 impl Ask {
-    /// Reads two fields, exactly one of which is given: the sides, x first, or a number of nodes.
+    /// Reads two fields, exactly one of which must be given: the sides, x first, or a number of
+    /// nodes.
     ///
     /// # Errors
-    /// Returns an error unless exactly one is given, numbers are above 0, and no side is missing.
+    /// Returns an error unless exactly one is given, all numbers are above 0, and no side is
+    /// missing.
     pub fn read(shape: Option<&[u64]>, nodes: Option<u64>, grid: &Grid) -> Result<Ask, AskFault> {
         match (shape, nodes) {
             (Some(_), Some(_)) => Err(AskFault::Both),
@@ -79,7 +81,7 @@ impl Ask {
         }
     }
 
-    /// Reads the same with a shape as it is typed: `4x4x2`.
+    /// Reads the same, with the shape in its typed form, such as `4x4x2`.
     ///
     /// # Errors
     /// Returns the errors of [`Ask::read`], and an error if a side is not a number.

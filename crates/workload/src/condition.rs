@@ -1,4 +1,4 @@
-//! Conditions that select jobs: by size, by a column of their log, or by share.
+//! Conditions that select jobs by size, by a column of their log, or at random.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,9 +7,9 @@ use pavior_kernel::{BadName, Stream};
 
 use crate::traces::{Filter, Names, Tags};
 
-/// A condition on a job. `16` selects jobs of at most 16 nodes. `queue=2` selects a value in a
-/// column of the log, which may also be `partition`, `status`, `user`, `group` or `app`. `25%`
-/// selects a random share of all jobs.
+/// A condition on a job. `16` selects jobs of at most 16 nodes. `queue=2` selects jobs with that
+/// value in a column of the log, which may also be `partition`, `status`, `user`, `group` or `app`.
+/// `25%` selects a random share of all jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
     /// A maximum number of nodes.
@@ -30,10 +30,10 @@ impl Condition {
         }
     }
 
-    /// Looks up the names of a column in those of a log.
+    /// Looks up the names in this condition among the names in a log.
     ///
     /// # Errors
-    /// Returns a sentence if the log does not have a name.
+    /// Returns an error message if the log does not have one of the names.
     pub fn resolve(&self, names: &Names) -> Result<Condition, String> {
         match self {
             Condition::Column(filter) => filter.resolve_tags(names).map(Condition::Column),
@@ -109,10 +109,10 @@ impl JobRule {
         self.conditions.iter().any(|condition| condition.is_met(nodes, tags, draw))
     }
 
-    /// Looks up the names of columns in those of a log.
+    /// Looks up the names in this rule among the names in a log.
     ///
     /// # Errors
-    /// Returns a sentence if the log does not have a name.
+    /// Returns an error message if the log does not have one of the names.
     pub fn resolve(&self, names: &Names) -> Result<JobRule, String> {
         let conditions = self.conditions.iter().map(|condition| condition.resolve(names));
         Ok(JobRule { conditions: conditions.collect::<Result<_, _>>()? })

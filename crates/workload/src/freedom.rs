@@ -1,4 +1,5 @@
-//! Freedom in placing jobs: by size, by a column of their log, by share, or for all jobs.
+//! The freedom with which jobs are placed: by size, by a column of their log, for a random share,
+//! or for all jobs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,12 +10,12 @@ use pavior_mesh::Freedom;
 use crate::Condition;
 use crate::traces::{Names, Tags};
 
-/// Clauses in order. The first clause that a job meets determines its freedom. A job that meets
-/// none keeps the freedom from its log, or else the strategy's default.
+/// A list of clauses. The first clause that a job matches determines its freedom. A job that
+/// matches none keeps the freedom from its log, or else the strategy's default.
 ///
 /// A clause is a level (`box`, `turned`, `any-box`, `connected`, `any`), or a level with a
-/// condition after a colon. `box:16` applies to jobs of at most 16 nodes, and `box:queue=2` to
-/// those of a queue of the log; `partition`, `status`, `user`, `group` and `app` are also possible.
+/// condition after a colon. `box:16` applies to jobs of at most 16 nodes, and `box:queue=2` to jobs
+/// in a queue of the log; `partition`, `status`, `user`, `group` and `app` are also possible.
 /// `any:25%` applies to a share of the jobs, drawn job by job.
 ///
 /// ```
@@ -45,10 +46,10 @@ impl FreedomRule {
         found.map(|(level, _)| *level)
     }
 
-    /// Looks up the names of columns in those of a log.
+    /// Looks up the names in this rule among the names in a log.
     ///
     /// # Errors
-    /// Returns a sentence if the log does not have a name.
+    /// Returns an error message if the log does not have one of the names.
     pub fn resolve(&self, names: &Names) -> Result<FreedomRule, String> {
         let clause = |(level, condition): &(Freedom, Option<Condition>)| {
             let condition = condition.as_ref().map(|condition| condition.resolve(names));
@@ -64,7 +65,7 @@ impl FreedomRule {
     }
 }
 
-/// Parses the word for a freedom.
+/// Parses the name of a freedom.
 ///
 /// # Errors
 /// Returns an error if there is no such freedom, with a suggestion for a similar word.

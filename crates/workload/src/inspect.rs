@@ -1,4 +1,4 @@
-//! Summaries of logs as data: counts, span, load, sizes, run times, and times of arrivals.
+//! Summaries of logs as data: counts, span, load, sizes, run times, and arrival times.
 
 mod details;
 
@@ -94,7 +94,7 @@ pub struct NameCount {
     pub field: &'static str,
     /// The name.
     pub name: String,
-    /// The number that stands for it.
+    /// The number that represents the name.
     pub number: i64,
     /// The number of jobs that were kept.
     pub jobs: u64,
@@ -186,7 +186,8 @@ pub struct Arrivals {
     pub clock: Clock,
     /// The number of arrivals in each hour of the day.
     pub by_hour: [u64; 24],
-    /// The number on each weekday, from Monday; `None` if the log does not say when it begins.
+    /// The number of arrivals on each weekday, from Monday; `None` if the log does not say when it
+    /// begins.
     pub by_weekday: Option<[u64; 7]>,
 }
 
@@ -203,7 +204,8 @@ pub enum Clock {
 }
 
 impl LogSummary {
-    /// Summarizes a log for a machine of a size. Without a size, that of the header is used.
+    /// Summarizes a log for a machine of a given size. Without a size, the size in the header is
+    /// used.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -275,7 +277,7 @@ impl LogSummary {
 /// The maximum number of names of a field in a summary.
 const MOST_NAMES: usize = 1000;
 
-/// Returns the names of each field, those of the most jobs first.
+/// Returns the names in each field, sorted by descending number of jobs.
 fn names(trace: &Trace) -> Vec<NameCount> {
     let fields = Field::ALL.into_iter().filter(|&field| field != Field::Status);
     let mut all = Vec::new();

@@ -24,7 +24,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Makes a job of no log, which runs as long as it is estimated to.
+    /// Creates a job that is not from a log and runs as long as estimated.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload;
@@ -50,8 +50,8 @@ pub enum Service {
     Messages(u64),
     /// A number of iterations of its communication pattern.
     Iterations(u64),
-    /// Computation, and its communication pattern in between. The sum of both times is its run time
-    /// in the requested box, alone on the machine.
+    /// Computation, interleaved with the job's communication pattern. The sum of both times is the
+    /// run time in the requested box, alone on the machine.
     Partly {
         /// The time of its computation.
         compute: Time,
@@ -61,7 +61,7 @@ pub enum Service {
 }
 
 impl Service {
-    /// Creates the service of a run of which a share, 0 to 1, is communication.
+    /// Creates the service for a run of which a fraction, from 0 to 1, is communication.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }
@@ -79,7 +79,7 @@ impl Service {
     }
 }
 
-/// The meaning of a tick of a workload.
+/// The meaning of a tick in a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeUnit {
     /// The word in results: `s`, `time_unit` or `cycle`.
@@ -96,7 +96,7 @@ impl TimeUnit {
     /// Network cycles.
     pub const CYCLE: TimeUnit = TimeUnit { name: "cycle", ticks: 1 };
 
-    /// Converts units to ticks, rounded to the nearest.
+    /// Converts units to ticks, rounded to the nearest tick.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }

@@ -1,12 +1,12 @@
 //! Workloads: jobs from synthetic streams and from traces.
 //!
-//! [`SyntheticJobs`] draws jobs without end. [`traces`] reads logs, and [`traces::TraceJobs`]
-//! replays their records, with a shape from a [`Shaper`]. [`Generator`]s write logs, and
-//! [`inspect`] summarizes a log. [`Failures`] are failures and repairs of components. [`Ask`] reads
-//! a caller's request. Every name on the command line is a [`Selection`] from the list of its
-//! [`Family`].
+//! [`SyntheticJobs`] draws an endless stream of jobs. [`traces`] reads logs, and
+//! [`traces::TraceJobs`] replays their records, with a shape from a [`Shaper`]. [`Generator`]s
+//! write logs, and [`inspect`] summarizes a log. [`Failures`] draws failures and repairs of
+//! components. [`Ask`] reads a caller's request. Every name on the command line is a [`Selection`]
+//! from the list of its [`Family`].
 //!
-//! No code in this crate opens files or prints, or knows strategies or schedulers.
+//! No code in this crate opens files, prints, or depends on strategies or schedulers.
 
 mod arrivals;
 mod ask;

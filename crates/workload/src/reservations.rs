@@ -1,4 +1,4 @@
-//! Reservations ahead, read from a list.
+//! Advance reservations, read from a list.
 
 use std::io::BufRead;
 
@@ -14,9 +14,9 @@ use crate::traces::{LineError, Lines, ReadError};
 pub struct ReservedNodes {
     /// The boxes, at least one, which may overlap.
     pub boxes: Vec<Cuboid>,
-    /// The time at which they must be free.
+    /// The time at which the nodes must be free.
     pub from: Time,
-    /// The time at which jobs may use them again, later than `from`.
+    /// The time at which jobs may use the nodes again, later than `from`.
     pub to: Time,
 }
 

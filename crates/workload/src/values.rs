@@ -1,4 +1,4 @@
-//! Values that the options of several entries take.
+//! Values used by options of several entries.
 
 use pavior_kernel::Values;
 

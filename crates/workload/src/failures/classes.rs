@@ -1,4 +1,4 @@
-//! Classes of failures: the failing components, and their times to failure and to repair.
+//! Failure classes: the components that fail, and their times to failure and to repair.
 
 use std::fmt;
 use std::ops::RangeInclusive;

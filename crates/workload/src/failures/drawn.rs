@@ -32,19 +32,20 @@ pub enum BadFailures {
     },
 }
 
-/// Failures and repairs of the components of a machine, in the order of time, without end.
+/// An endless stream of failures and repairs of the components of a machine, in the order of time.
 ///
-/// Every healthy component of a class fails after an exponential time with one mean. It is repaired
-/// after an exponential time with another mean. Components do not depend on each other.
+/// Every healthy component of a class fails after an exponentially distributed time with one mean.
+/// It is repaired after an exponentially distributed time with another mean. Components are
+/// independent.
 ///
 /// Events are drawn on request. The failures of all N components of a class are one Poisson process
 /// of rate N/MTTF, and a failure of a component that has already failed is dropped. This gives the
-/// same distribution, because exponential times have no memory.
+/// same distribution, because exponential times are memoryless.
 ///
 /// Cost: O(N / healthy) draws and O(log F) steps per event, and memory for the F components that
 /// have failed. If fewer than one component in 64 is healthy, the healthy ones are listed, and the
 /// next failure is drawn among them. An event then costs a fixed number of draws, however long
-/// repairs take. Only listing takes time proportional to N.
+/// repairs take. Only creating the list takes time proportional to N.
 ///
 /// Nodes use the streams "failures" and "repairs", and each other class uses two separate streams,
 /// so that adding a class does not change the others.
@@ -86,8 +87,8 @@ impl Failures {
 impl Iterator for Failures {
     type Item = FailureEvent;
 
-    /// Returns the first of the next events of all classes. At one instant repairs come first, and
-    /// then the order is that of the classes.
+    /// Returns the first of the next events of all classes. At the same instant, repairs come
+    /// first, and ties are resolved in the order of the classes.
     fn next(&mut self) -> Option<FailureEvent> {
         let next = self.classes.iter_mut().enumerate().filter_map(|(index, class)| {
             let event = class.peek()?;
@@ -115,7 +116,7 @@ struct Drawn {
     /// The healthy components, while there are few of them.
     few: Option<Vec<u32>>,
     /// The time of the next failure drawn, in units, whose component is not yet drawn. If healthy
-    /// components are listed, it is that of a healthy one.
+    /// components are listed, the failure is that of a healthy one.
     next: f64,
 }
 
@@ -216,7 +217,7 @@ impl Iterator for Drawn {
                 Some(few) => few.swap_remove(self.fail_draws.below(few.len() as u64) as usize),
             };
             if self.failed.insert(number) {
-                // A repair takes at least a tick, so that no component returns before it fails.
+                // A repair takes at least one tick, so that no component returns before it fails.
                 let back = now + self.repair_draws.exponential(self.repair);
                 let tick = at.saturating_add(Time(1));
                 self.pending.schedule(self.unit.time(back).max(tick), 0, (number, back));

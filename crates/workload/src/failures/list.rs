@@ -28,13 +28,14 @@ enum Op {
 }
 
 /// Reads a list of events, one JSON object per line as in the live allocator, with the time in
-/// units: `{"op":"fail","node":[1,1,0],"at":3600}`. On a machine that consists of cubes a line may
-/// name a `cube` or a `switch` instead of a node. A cube is given by its place among the cubes, and
-/// a switch by a number from 0 to 47. Blank lines are ignored. The events are returned in the order
-/// of time. At one instant repairs come first; otherwise the order is that of the list.
+/// units: `{"op":"fail","node":[1,1,0],"at":3600}`. On a machine that consists of cubes, a line may
+/// name a `cube` or a `switch` instead of a node. A cube is given by its position among the cubes,
+/// and a switch by a number from 0 to 47. Blank lines are ignored. The events are returned in the
+/// order of time. At the same instant, repairs come first; otherwise the order of the list is kept.
 ///
 /// # Errors
-/// Returns an error if the reader fails, or a line is no such object or has an unknown component.
+/// Returns an error if the reader fails, or if a line is not such an object or has an unknown
+/// component.
 pub fn read_failures(
     reader: impl BufRead,
     grid: &Grid,

@@ -73,7 +73,7 @@ impl ComponentKind {
 }
 
 impl Component {
-    /// Returns its kind, and its number among those of its kind.
+    /// Returns the kind of the component, and its number among components of that kind.
     pub fn parts(self) -> (ComponentKind, u32) {
         match self {
             Component::Node(NodeId(number)) => (ComponentKind::Node, number),

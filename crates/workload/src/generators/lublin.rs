@@ -1,8 +1,9 @@
 //! The Lublin-Feitelson model of rigid jobs on a parallel machine.
 //!
 //! **Sizes.** A job is serial with probability `serial`. Otherwise the logarithm (base 2) of its
-//! size is two-stage uniform: with probability `uprob` uniform on [ulow, umed], otherwise on [umed,
-//! uhi]. With probability `pow2` (of all jobs) it is rounded, so that the size is a power of two.
+//! size is two-stage uniform: uniform on [ulow, umed] with probability `uprob`, and otherwise on
+//! [umed, uhi]. With probability `pow2` (of all jobs) it is rounded, so that the size is a power of
+//! two.
 //!
 //! **Run times.** The natural logarithm of the seconds is hyper-gamma: from gamma(a1, b1) with
 //! probability p = pa·size + pb (kept within [0, 1]), otherwise from gamma(a2, b2). Large jobs run
@@ -10,17 +11,18 @@
 //!
 //! **Arrivals.** Each half hour of the day has a weight: the mass of gamma(anum, bnum) around it,
 //! with the day starting at 05:30, divided by the mean weight. A gap is exp(g) seconds. g is drawn
-//! from gamma(aarr·arar, barr), and drawn again above 13. The gap passes at the weight of each half
-//! hour, so that the same gap takes longer at night. By default the log begins at midnight.
+//! from gamma(aarr·arar, barr), and drawn again above 13. Within each half hour, the gap elapses at
+//! a rate equal to the weight, so that the same gap takes longer at night. By default the log
+//! begins at midnight.
 //!
 //! ```text
 //!   weight  ▁▁▁▁▁▁▁▁▁▁▁▁▂▃▄▅▆▇██████▇▇▆▆▅▅▄▄▃▃▃▂▂▂▂▁▁▁▁
 //!           0       6        12       18        24 h
 //! ```
 //!
-//! **Classes.** The model has one set of parameters for all jobs together and one each for batch
-//! and interactive jobs, which arrive independently of each other. As in the published program, the
-//! queue (field 15) is 0 for interactive jobs and for those without a class, and 1 for batch jobs.
+//! **Classes.** The model has one set of parameters for all jobs together, and one each for batch
+//! and interactive jobs, which arrive independently. As in the published program, the queue (field
+//! 15) is 0 for interactive jobs and for those without a class, and 1 for batch jobs.
 //!
 //! Source: Lublin & Feitelson, "The workload on parallel supercomputers: modeling the
 //! characteristics of rigid jobs", JPDC 63(11), 2003, and the parameters of the program published
@@ -29,7 +31,8 @@
 //! Departures: the program's uhi is that of a 128-node machine, and its user sets umed between
 //! uhi-3.5 and uhi-1.5. Here both follow from the logarithm of the number of nodes, at the same
 //! distances as at 128 nodes. A size that rounds up beyond the machine is halved. Arrival times are
-//! not rounded at each job, but once, down to seconds. Gamma values come from another sampler.
+//! not rounded for each job, but only once, down to seconds. Gamma values come from a different
+//! sampler.
 //! Cost: O(1) per job.
 
 use std::iter::Peekable;
@@ -164,7 +167,8 @@ impl Lublin {
     /// draws are those for 2, and every job has one node.
     pub fn new(class: Class, nodes: u32) -> Lublin {
         let log = libm::log2(f64::from(nodes.max(2)));
-        // On small machines the second stage would begin below the first: it gets half the range.
+        // On small machines the second stage would begin below the first, so it gets half the
+        // range.
         let umed = |uhi: f64, ulow: f64, below: f64| (uhi - below).max(f64::midpoint(ulow, uhi));
         match class {
             Class::All => Lublin {
@@ -243,7 +247,7 @@ const SECONDS_IN_BUCKET: f64 = 1800.0;
 const LONGEST_RUN: f64 = 12.0;
 const LONGEST_GAP: f64 = 13.0;
 
-/// The jobs of the model, in the order of submission, without end. Times are whole seconds.
+/// An endless stream of the model's jobs, in the order of submission. Times are whole seconds.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -255,7 +259,7 @@ pub struct LublinJobs {
     model: Lublin,
     weights: [f64; BUCKETS],
     /// The half hour of the log in which the last job arrived, and the part of its weight used up
-    /// by then.
+    /// by that time.
     bucket: u64,
     used: f64,
     arrivals: Stream,

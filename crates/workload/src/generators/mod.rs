@@ -1,4 +1,4 @@
-//! Models of whole workloads that write logs: one model per file, and their list.
+//! Models of whole workloads, which write logs: one model per file, and a list of them.
 
 mod gamma;
 mod lublin;

@@ -92,8 +92,8 @@ impl Class {
 pub struct Week {
     /// The number of jobs that were submitted in it.
     pub jobs: u64,
-    /// Their work divided by the capacity of the machine in the week; in the last week, in what the
-    /// log has of it.
+    /// The work of the jobs divided by the capacity of the machine in the week, or, for the last
+    /// week, in the part that the log covers.
     pub load: Option<f64>,
 }
 

@@ -1,4 +1,5 @@
-//! Only boxes of exactly n nodes: the one of least surface, with ties as in `compact`.
+//! Only boxes of exactly n nodes: the one with the least surface, with ties resolved as in
+//! `compact`.
 //!
 //! A prime count longer than the machine's longest side has no such box. Cost: the divisors of n.
 

@@ -1,4 +1,4 @@
-//! Shape rules: the box in which a contiguous strategy is to place a number of nodes.
+//! Shape rules, which choose the box in which a contiguous strategy places a number of nodes.
 //!
 //! Logs count processors and have no shapes. A rule chooses a box that fits the machine. The
 //! longest side of the box is along the longest side of the machine, the next one along the next
@@ -46,7 +46,7 @@ impl ShapeRule {
     /// Creates a rule that can be added to a [registry](pavior_kernel::Registry).
     ///
     /// The closure returns the sides, axis by axis, of the box for a number of nodes on a machine,
-    /// or `None` if it finds no box. Sides that do not fit the machine, or that have fewer nodes,
+    /// or `None` if it finds no box. Sides that do not fit the machine, or that give fewer nodes,
     /// count as `None`. A rule that does not draw must return the same box for the same count.
     ///
     /// ```

@@ -91,9 +91,9 @@ impl Synthetic {
     }
 }
 
-/// The jobs of a synthetic workload, in the order of arrival, without end.
+/// An endless stream of the jobs in a synthetic workload, in the order of arrival.
 ///
-/// The same (seed, replication) gives the same jobs. At another load the same jobs arrive at
+/// The same seed and replication give the same jobs. At a different load, the same jobs arrive at
 /// proportionally different times.
 ///
 /// ```
@@ -125,7 +125,7 @@ struct Draws {
 }
 
 impl SyntheticJobs {
-    /// Creates the jobs for a machine in a replication.
+    /// Creates the jobs for a machine and a replication.
     ///
     /// # Errors
     /// Returns the errors of [`Synthetic::check`].

@@ -9,10 +9,10 @@
 //!
 //! A job runs for the `delay` of its profile, or, if that is a sequence (`seq`), for the sum of the
 //! profiles in it, `repeat` times. Profiles without a run time (computation, communication, traces)
-//! need a platform model, which Pavior does not have, and are errors if a job uses them.
-//! The estimate is the `walltime` if above 0. The shape is `shape` in `extra_data`, which is an
-//! object or, in version 5, text that contains one; it has one to three sides. `freedom` there is a
-//! word of [`Freedom`].
+//! need a platform model, which Pavior does not have, and result in an error if a job uses them.
+//! The estimate is the `walltime` if it is above 0. The shape is `shape` in `extra_data`, which is
+//! an object or, in version 5, text that contains one; it has one to three sides. `freedom` there
+//! is a word of [`Freedom`].
 //!
 //! Versions differ in the names of the types of profiles (`delay`, in version 5 `DelayProfile`).
 //! The name is ignored, since only delays have a `delay`.
@@ -119,7 +119,7 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
     jobs.finish(header, place.line)
 }
 
-/// An error before its line and column are known: bytes of the text, and the reason.
+/// An error whose line and column are not known yet: a range of bytes in the text, and the reason.
 type Misfit = (Range<usize>, String);
 
 /// A position in the text, which only moves forward.
@@ -175,7 +175,7 @@ fn newlines(text: &[u8]) -> u64 {
 /// The profiles by name.
 struct Profiles {
     by_name: BTreeMap<String, Profile>,
-    /// The run times of sequences that are known.
+    /// The known run times of sequences.
     sequences: RefCell<BTreeMap<String, f64>>,
 }
 
@@ -194,8 +194,8 @@ impl Profiles {
         Ok(Profiles { by_name, sequences: RefCell::default() })
     }
 
-    /// Returns the run time of a profile, or the reason why there is none. Each sequence is added
-    /// up once.
+    /// Returns the run time of a profile, or the reason why there is none. Each sequence is summed
+    /// only once.
     fn run(&self, name: &str, depth: usize) -> Result<f64, String> {
         let Some(profile) = self.by_name.get(name) else {
             return Err(format!("unknown profile `{}`", shown(name)));
@@ -271,12 +271,12 @@ fn number(job: &RawValue) -> Option<u64> {
     number.filter(|&number: &u64| number < 1 << 63)
 }
 
-/// Distinct numbers for all jobs. The number of a job is that of its id. If the id has none, it is
-/// the position of the job, or the next number that no id has if another job has that. If two ids
-/// have the same number, all jobs are numbered by position.
+/// Distinct numbers for all jobs. A job's number is the one in its id. If the id has none, it is
+/// the position of the job, or the next number that is not in any id if another job has that
+/// number. If two ids have the same number, all jobs are numbered by position.
 ///
-/// Numbers are found job by job, in order, so that a document of millions of invalid entries fails
-/// at the first of them.
+/// Numbers are assigned job by job, in order, so that a document with millions of invalid entries
+/// fails at the first one.
 struct Numbers {
     /// The numbers in use, or `None` if jobs are numbered by position.
     taken: Option<BTreeSet<u64>>,
@@ -371,7 +371,8 @@ pub enum Version {
     V5,
 }
 
-/// Writes a workload for a number of resources. Run times become profiles named after them.
+/// Writes a workload for a number of resources. Each run time becomes a profile that is named after
+/// it.
 ///
 /// # Errors
 /// Returns an error if the writer fails.

@@ -1,5 +1,4 @@
-//! Jobs that follow others: their predecessors as a log names them, and the links that a run
-//! follows.
+//! Jobs that follow others: their predecessors as named in a log, and the links that a run follows.
 //!
 //! ```text
 //!   log      1 0 ... 100 ... -1 -1        job 1 runs 100 s
@@ -7,8 +6,8 @@
 //!   links    index 0 -> index 1, 60 s     job 2 is submitted when job 1 has ended, and 60 s later
 //! ```
 //!
-//! A link is only followed if the predecessor is an earlier line of the log and was kept. So links
-//! cannot form a cycle. Where a number is repeated, the last line before the job counts.
+//! A link is only followed if the predecessor is an earlier line of the log and was kept. Links
+//! therefore cannot form a cycle. If a number is repeated, the last line before the job counts.
 //!
 //! Source: fields 17 and 18 of the Standard Workload Format (Chapin et al. 1999), and its use for
 //! feedback by Zakay & Feitelson (2013). Cost: O(jobs log jobs + links log links).
@@ -82,7 +81,7 @@ pub struct Dependencies {
 }
 
 impl Dependencies {
-    /// Finds the links between the records of a log, which are in the order of submission.
+    /// Finds the links between the records of a log, which must be in the order of submission.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -139,9 +138,9 @@ impl Dependencies {
     }
 }
 
-/// Counts the cycles of a graph; cycles that share jobs, or that others join, are one.
+/// Counts the cycles of a graph. Cycles that share jobs or are connected by others count as one.
 ///
-/// Nodes that nothing enters, or that nothing leaves, are removed until none is left. The rest are
+/// Nodes without incoming or without outgoing edges are removed until there are none. The rest are
 /// the cycles and the paths between them.
 fn cycles(edges: &[(u32, u32)]) -> u64 {
     let mut edges = edges.to_vec();
@@ -172,7 +171,7 @@ fn cycles(edges: &[(u32, u32)]) -> u64 {
     groups
 }
 
-/// Removes the edges from nodes that no edge enters, until there is no such node.
+/// Removes the edges of nodes without incoming edges until there are no such nodes.
 fn reachable_from_cycles(edges: &mut [(u32, u32)]) -> Vec<(u32, u32)> {
     edges.sort_unstable();
     let mut entering: FxHashMap<u32, u32> = FxHashMap::default();
@@ -195,16 +194,17 @@ fn reachable_from_cycles(edges: &mut [(u32, u32)]) -> Vec<(u32, u32)> {
     edges.iter().copied().filter(|(from, _)| entering[from] > 0).collect()
 }
 
-/// Writes fields 17 and 18 of users' sessions: a job of a known user follows the user's previous
-/// job if it was submitted at most `within` after the end of that job. Returns the number of jobs
-/// that follow another.
+/// Fills in fields 17 and 18 based on users' sessions: a job of a known user follows the user's
+/// previous job if it was submitted at most `within` after the end of that job. Returns the number
+/// of jobs that follow another.
 ///
-/// The previous job is the last one that had ended by then, by submit, wait and run time. A job
-/// that was submitted while all earlier jobs of the session were waiting or running follows none.
-/// Jobs keep their submit times. Old values are replaced, unless the job has no submit time.
+/// The previous job is the last one that had ended by that time, according to its submit, wait and
+/// run times. A job that was submitted while all earlier jobs of the session were waiting or
+/// running follows none. Jobs keep their submit times. Old values are replaced, unless the job has
+/// no submit time.
 ///
 /// Source: Zakay & Feitelson, "On identifying user sessions in parallel workload logs" (2012), with
-/// a maximal think time of 20 minutes; and "Preserving user behavior characteristics in trace-based
+/// a maximum think time of 20 minutes; and "Preserving user behavior characteristics in trace-based
 /// simulation of parallel job scheduling" (2014) for its use. Cost: O(jobs log jobs).
 pub fn link_sessions(records: &mut [Record], within: Time) -> u64 {
     use std::collections::BinaryHeap;

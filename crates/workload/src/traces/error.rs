@@ -12,7 +12,7 @@ pub enum ReadError {
     /// The reader failed: a file that is cut short, a directory, a broken archive.
     #[error("{}{source}", if *line > 0 { format!("after line {line}: ") } else { String::new() })]
     Io {
-        /// The number of lines read before, or 0 if it is not known.
+        /// The number of lines read before the error, or 0 if it is not known.
         line: u64,
         /// The error of the reader.
         source: io::Error,

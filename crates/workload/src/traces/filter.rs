@@ -1,4 +1,4 @@
-//! Filters that select jobs of a log: `partition=gpu,queue=1`.
+//! Filters that select jobs in a log, such as `partition=gpu,queue=1`.
 
 use pavior_kernel::{BadName, shown, unknown_name};
 use std::fmt;
@@ -15,15 +15,15 @@ struct Condition {
     field: Field,
     /// The value as written: a name or a number.
     text: String,
-    /// The number that it stands for, and whether that is the number of a state's own name.
+    /// The number that the name stands for, and true if this is the number of a state's own name.
     value: Option<(i64, bool)>,
 }
 
-/// Conditions on a job's tags. Several values of one field mean any of them; conditions on several
-/// fields must all be met. The empty filter passes everything.
+/// Conditions on a job's tags. Several values for one field mean any of them; conditions on several
+/// fields must all be met. The empty filter accepts everything.
 ///
-/// A value is a name of the log, such as `partition=gpu`, or else a number. A name is met by no job
-/// before [`Filter::resolve`] has looked it up.
+/// A value is a name in the log, such as `partition=gpu`, or else a number. A name matches no jobs
+/// until [`Filter::resolve`] has looked it up.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }
@@ -57,11 +57,11 @@ impl Filter {
         })
     }
 
-    /// Looks up the names of the filter in those of a log. A name of the log comes first, also if
-    /// it is a number; other numbers stand for themselves.
+    /// Looks up the names in the filter among the names in a log. A name in the log takes
+    /// precedence even if it is a number; other numbers stand for themselves.
     ///
     /// # Errors
-    /// Returns a sentence if the log does not have a name.
+    /// Returns an error message if the log does not have one of the names.
     pub fn resolve(&self, names: &Names) -> Result<Filter, String> {
         let one = |condition: &Condition| {
             let Condition { field, text, value } = condition;
@@ -77,11 +77,12 @@ impl Filter {
         Ok(Filter { allowed: self.allowed.iter().map(one).collect::<Result<_, _>>()? })
     }
 
-    /// Looks up the names of the filter for jobs that were read: as [`Filter::resolve`], but of
-    /// states only the words that every log has, since a job keeps only the number of field 11.
+    /// Looks up the names in the filter for jobs that have been read. This works like
+    /// [`Filter::resolve`], but accepts only the words for states that every log has, since a job
+    /// keeps only the number in field 11.
     ///
     /// # Errors
-    /// Returns a sentence if the log does not have a name.
+    /// Returns an error message if the log does not have one of the names.
     pub fn resolve_tags(&self, names: &Names) -> Result<Filter, String> {
         let is_status = |one: &&Condition| one.field == Field::Status;
         let (states, others): (Vec<_>, Vec<_>) = self.allowed.iter().partition(is_status);

@@ -1,4 +1,4 @@
-//! The formats of logs: their names, and finding the format of a text.
+//! Log formats: their names, and detection of a text's format.
 
 use std::fmt;
 use std::io::BufRead;
@@ -29,7 +29,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format. Where a file extension is that of several, the first is the one of its name.
+    /// All formats. If several have the same file extension, the first one is chosen for it.
     pub const ALL: [Format; 7] = [
         Format::Swf,
         Format::Sim,
@@ -99,11 +99,12 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.extension() == end)
     }
 
-    /// Returns the format of a log by the beginning of its text, and by its name where the text
-    /// does not say it. The beginning should have a few lines, of which the last may be cut.
+    /// Returns the format of a log, judging by the beginning of its text, and by its name if the
+    /// text does not decide. The beginning should contain a few lines; the last one may be
+    /// incomplete.
     ///
-    /// The text decides where it can only be one format: the members of a JSON document, a header
-    /// of `sacct`, a record of an accounting log, or a job line of 18 numbers. Then the name
+    /// The text decides if it can only be one format: the members of a JSON document, a header of
+    /// `sacct`, a record of an accounting log, or a job line of 18 numbers. Otherwise the name
     /// decides, and then the number of columns.
     ///
     /// ```
@@ -171,7 +172,7 @@ impl Format {
     }
 }
 
-/// The number of lines in which a header of `sacct` is looked for.
+/// The number of lines that are searched for a `sacct` header.
 const SNIFFED: usize = 50;
 
 /// Returns the format of a JSON document by the first member that only one format has.

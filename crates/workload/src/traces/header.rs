@@ -1,9 +1,9 @@
 //! The comments at the beginning of a log: `; Key: value`.
 //!
-//! Real headers are untidy. Values have text after the number (`MaxNodes: 400 (48 interactive`).
-//! Keys are missing, or repeated with different values. The space after the semicolon may be
-//! missing, and many comments are not keys. Keys and values are kept unchanged, and other comments
-//! are ignored. Only a header that is too long is an error.
+//! Real headers are untidy. Values may have text after the number (`MaxNodes: 400 (48
+//! interactive`). Keys may be missing, or repeated with different values. The space after the
+//! semicolon may be missing, and many comments are not keys. Keys and values are kept unchanged,
+//! and other comments are ignored. Only a header that is too long is an error.
 
 /// The keys of a log's header in the order of the log, including repeated ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl Header {
     /// Reads a comment line, without its semicolon. Comments other than `Key: value` are ignored.
     ///
     /// # Errors
-    /// Returns the reason if the header becomes longer than that of any log.
+    /// Returns the reason if the header becomes longer than that of any real log.
     pub(crate) fn take(&mut self, comment: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(comment);
         let Some((key, value)) = text.split_once(':') else { return Ok(()) };
@@ -95,7 +95,7 @@ impl Header {
         }
     }
 
-    /// Returns the second of the Unix epoch at which the log's clock is 0.
+    /// Returns the Unix time, in seconds, at which the log's clock is 0.
     pub fn start(&self) -> Option<i64> {
         self.integer("UnixStartTime").filter(|&start| start > 0)
     }
@@ -106,7 +106,7 @@ fn count(value: &str) -> Option<u64> {
     let end = value.find(|c: char| !(c.is_ascii_digit() || ",.eE*".contains(c)));
     let text = value[..end.unwrap_or(value.len())].trim_end_matches([',', '.', '*']);
     let product = text.split('*').map(factor).try_fold(1u64, |all, one| all.checked_mul(one?));
-    // Text that is none of these forms has only its digits.
+    // For text in none of these forms, only the digits are used.
     let digits = || value.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
     product.or_else(digits).filter(|&count| count > 0)
 }

@@ -1,4 +1,4 @@
-//! One list of a JSON document, read entry by entry: memory is that of one entry.
+//! One list in a JSON document, read entry by entry, so that only one entry is in memory.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -40,7 +40,7 @@ impl<'e> Entry<'e> {
         object.ok_or_else(|| self.fault("", "not an object, as the others are"))
     }
 
-    /// Creates the error for a member of the entry. The path is empty for the entry itself, and
+    /// Creates an error for a member of the entry. The path is empty for the entry itself, and
     /// otherwise begins with a dot.
     pub(crate) fn fault(&self, path: &str, reason: impl fmt::Display) -> LineError {
         let Entry { list, index, byte, .. } = self;
@@ -55,8 +55,8 @@ impl<'e> Entry<'e> {
 /// number of lines read. The text after the list is checked, but not used.
 ///
 /// # Errors
-/// Returns an error if the reader fails, if the text is not a JSON object with the list, if an
-/// entry is longer than 16 MiB, or the error of the function.
+/// Returns an error if the reader fails, if the text is not a JSON object with the list, or if an
+/// entry is longer than 16 MiB; also returns the function's errors.
 pub(crate) fn each(
     reader: impl BufRead,
     list: &'static str,
@@ -113,7 +113,7 @@ struct State {
     stop: RefCell<Option<Stop>>,
 }
 
-/// A reader that counts. The JSON reader takes single bytes, so that the count is exact.
+/// A reader that counts bytes. The JSON reader takes single bytes, so the count is exact.
 struct Counted<'s, R> {
     reader: R,
     state: &'s State,
@@ -148,7 +148,7 @@ impl<R: BufRead> Read for Counted<'_, R> {
     }
 }
 
-/// The object, of which one member is the list.
+/// The object that contains the list as one of its members.
 struct Document<'d> {
     list: &'static str,
     state: &'d State,

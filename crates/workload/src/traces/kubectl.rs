@@ -8,18 +8,18 @@
 //!                        "completionTime": "2026-01-05T09:10:00Z"}}]}
 //! ```
 //!
-//! A Job is a job; all child Jobs of one JobSet together are one. Submit is the creation, start is
-//! `status.startTime`, or else that of the first Pod, and the end is the completion, the time of
-//! the condition `Failed`, or else the last end of a container. Kubernetes sets `startTime` again
-//! when a suspended Job goes on, so that suspended time is waiting. The size is the annotation
-//! `pavior.dev/shape`, or else the number of distinct nodes of the Pods. A shape of a JobSet whose
-//! Jobs do not share a box (`pavior.dev/box: set`) is counted, but is not a shape of the whole. The
-//! estimate is `activeDeadlineSeconds`. The queue is that of Kueue, the group is the namespace, and
-//! status is 1 for complete, 0 for failed.
+//! A Job is one job; all child Jobs of a JobSet together are one job. The submit time is the
+//! creation, the start is `status.startTime`, or else that of the first Pod, and the end is the
+//! completion, the time of the condition `Failed`, or else the last end of a container. Kubernetes
+//! sets `startTime` again when a suspended Job resumes, so suspended time counts as waiting. The
+//! size is the annotation `pavior.dev/shape`, or else the number of distinct nodes of the Pods. If
+//! the Jobs of a JobSet do not share a box (`pavior.dev/box: set`), its shapes are counted, but are
+//! not the shape of the whole. The estimate is `activeDeadlineSeconds`. The queue is the Kueue
+//! queue, the group is the namespace, and the status is 1 for complete and 0 for failed.
 //!
-//! Pods without a Job, and other kinds, are passed over and counted. Source: the API of Kubernetes
-//! 1.36 (`batch/v1`), JobSet 0.11, Kueue 0.17. Cost: one pass, with one object in memory as text,
-//! and an entry per Job and per Pod.
+//! Pods without a Job, and objects of other kinds, are skipped and counted. Source: the API of
+//! Kubernetes 1.36 (`batch/v1`), JobSet 0.11, Kueue 0.17. Cost: one pass, with one object in memory
+//! as text, and an entry per Job and per Pod.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
@@ -51,7 +51,7 @@ struct Unit {
     line: u64,
     submit: f64,
     start: Option<f64>,
-    /// The last end, while no Job of it is open.
+    /// The last end, unless one of its Jobs has not ended.
     end: Option<f64>,
     is_open: bool,
     estimate: f64,
@@ -247,7 +247,7 @@ fn end(entry: &Entry<'_>, status: &Value) -> Result<(Option<f64>, bool), LineErr
     Ok((None, false))
 }
 
-/// Parses a date, or returns `None` if there is none.
+/// Parses a date. Returns `None` if the field is absent.
 fn date(entry: &Entry<'_>, path: &str, value: &Value) -> Result<Option<f64>, LineError> {
     if value.is_null() {
         return Ok(None);
@@ -257,7 +257,7 @@ fn date(entry: &Entry<'_>, path: &str, value: &Value) -> Result<Option<f64>, Lin
     date.map(|date| Some(date.0.as_secs_f64())).ok_or_else(fault)
 }
 
-/// Parses a shape, or returns `None` if there is none.
+/// Parses a shape. Returns `None` if the field is absent.
 fn shape(entry: &Entry<'_>, value: &Value) -> Result<Option<Sides>, LineError> {
     if value.is_null() {
         return Ok(None);

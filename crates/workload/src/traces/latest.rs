@@ -1,4 +1,4 @@
-//! Jobs of accounting logs: several lines may be about one job, and the clock begins with the log.
+//! Jobs in accounting logs: several lines may describe one job, and the clock begins with the log.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -40,8 +40,8 @@ impl<K: Eq + Hash> Latest<K> {
         self.replaced.push(replaced);
     }
 
-    /// Passes the jobs to the collector, with times from the first submission. Returns a header
-    /// with the beginning, and with the time zone in seconds if it is known.
+    /// Passes the jobs to the collector, with times counted from the first submission. Returns a
+    /// header with the start time, and with the time zone in seconds if it is known.
     pub(crate) fn offer(self, jobs: &mut Collector<'_>, zone: Option<i64>) -> Header {
         let submits = self.drafts.iter().map(|draft| draft.submit).filter(|&at| at >= 0.0);
         let begin = submits.fold(f64::INFINITY, f64::min);

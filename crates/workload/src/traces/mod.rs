@@ -1,7 +1,7 @@
-//! Logs of jobs that ran: readers and writers of their formats, one per file, and their replay.
+//! Logs of past jobs: readers and writers for their formats, one per file, and replay.
 //!
 //! Readers take any [`BufRead`](std::io::BufRead). The caller handles files, archives and names.
-//! All formats share the rules in `record.rs`, so that a log means the same in each.
+//! All formats share the rules in `record.rs`, so that a log has the same meaning in each.
 
 pub mod batsim;
 mod dependencies;

@@ -46,7 +46,7 @@ impl Field {
 }
 
 /// The names in the fields of a log, each with its number. Names are numbered from 1 in the order
-/// in which they appear. Formats of numbers have no names.
+/// in which they appear. Numeric formats have no names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     fields: [HashMap<Vec<u8>, i64>; Field::ALL.len()],
@@ -64,7 +64,7 @@ impl Names {
         number
     }
 
-    /// Adds the name of a number that the log itself gives.
+    /// Adds a name whose number is given by the log itself.
     pub(crate) fn add(&mut self, field: Field, name: &[u8], number: i64) {
         let known = &mut self.fields[field as usize];
         if !known.contains_key(name) {

@@ -1,20 +1,21 @@
-//! Accounting logs of Torque, PBS Pro and OpenPBS: a record per line.
+//! Accounting logs of Torque, PBS Pro and OpenPBS: one record per line.
 //!
 //! ```text
 //!   03/18/2017 00:01:15;E;71.bw;user=ann queue=normal ctime=1489668573 start=1489799118
 //!   exec_host=26742/0-31+26743/0-31 Resource_List.walltime=04:00:00 end=1489813275 Exit_status=0
 //! ```
 //!
-//! (One line; it is cut here.) A record is a date, a type, an id and pairs of keys and values,
-//! which are quoted if they have spaces. Records of type `E` (a job ended) and `R` (it was rerun)
-//! are jobs; all others are passed over, as are arrays as a whole (`71[].bw`). Several records with
-//! one id are one job: the latest counts, the others are requeued.
+//! (This is a single line, wrapped here.) A record is a date, a type, an id and pairs of keys and
+//! values, which are quoted if they have spaces. Records of type `E` (a job ended) and `R` (it was
+//! rerun) are jobs; all others are skipped, as are records for whole arrays (`71[].bw`). Several
+//! records with the same id are one job: the latest counts, the others are requeued.
 //!
-//! Submit is `ctime`, or else `qtime`; run is `end` minus `start`, or else
+//! The submit time is `ctime`, or else `qtime`; the run time is `end` minus `start`, or else
 //! `resources_used.walltime`; the estimate is `Resource_List.walltime`. The size is the number of
 //! distinct hosts of `exec_host`, or else `Resource_List.nodect`. Hosts are separated by `+`, and
-//! have their processors after a slash: `h/0-31`, `h/3+h/2`, `h/0*32`. Status 1 is an `Exit_status`
-//! of 0, other exits are 0. Names of users, groups, queues and accounts become numbers.
+//! have their processors after a slash: `h/0-31`, `h/3+h/2`, `h/0*32`. The status is 1 for an
+//! `Exit_status` of 0, and 0 for others. Names of users, groups, queues and accounts become
+//! numbers.
 //!
 //! Source: the administrator's guides of Torque 6 and PBS Professional 2022, "Accounting". Lines
 //! may have up to 1 MiB, since they name every processor. Cost: one pass, and an entry per job.

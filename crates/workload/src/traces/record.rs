@@ -1,4 +1,4 @@
-//! The records of jobs in a log, and their creation from any format.
+//! The job records in a log, and their creation from any format.
 
 use std::sync::{Arc, OnceLock};
 
@@ -31,9 +31,9 @@ pub struct Record {
     pub shape: Option<Sides>,
     /// The freedom in placing it, in logs with freedoms.
     pub freedom: Option<Freedom>,
-    /// Its user, group, queue and so on.
+    /// The job's user, group, queue and so on.
     pub tags: Tags,
-    /// The time that it waited in the log, if known.
+    /// The time that the job waited in the log, if known.
     pub wait: Option<Time>,
     /// The jobs that it follows, if the log names any.
     pub dependency: Option<Box<Dependency>>,
@@ -111,7 +111,7 @@ pub struct Trace {
     pub(crate) divided: Divided,
 }
 
-/// The log with its sizes divided, once it was asked for.
+/// The log with its sizes divided, computed when first needed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Divided(OnceLock<Arc<Trace>>);
 
@@ -132,10 +132,11 @@ impl Trace {
         Trace { header, records, report, names, divisor: None, divided: Divided::default() }
     }
 
-    /// Returns the log as it is replayed on a machine of a number of nodes. It is this log, unless
-    /// its sizes are certainly processors of that machine: the header has as many nodes, and a
-    /// multiple of them as processors, and a job is larger than the number of nodes. Then sizes
-    /// are divided, as with [`ReadOptions::processors_per_node`], which forbids this if given.
+    /// Returns the log as it is replayed on a machine with a number of nodes. This is the log
+    /// itself, unless its sizes certainly count processors of that machine: the header has the same
+    /// number of nodes, a multiple of it as the number of processors, and some job is larger than
+    /// the number of nodes. In that case, sizes are divided, as with
+    /// [`ReadOptions::processors_per_node`], which disables this if given.
     #[must_use]
     pub fn for_machine(self: &Arc<Trace>, nodes: u64) -> Arc<Trace> {
         match self.divisor {
@@ -201,7 +202,7 @@ pub struct ReadOptions {
     pub dependencies: bool,
     /// The format, where neither content nor name say it.
     pub format: Option<Format>,
-    /// The number by which numbers of processors are divided, rounding up, to get nodes.
+    /// The divisor that converts numbers of processors to nodes, rounding up.
     pub processors_per_node: Option<u32>,
     /// The column of an SWF log, from 1, that has numbers of nodes: `4`, `2x4` (nodes times
     /// processors), or either behind colons.

@@ -1,4 +1,4 @@
-//! Reports on reading a log: counts, with the lines.
+//! Reports on reading a log: counts and lines.
 
 use serde::Serialize;
 
@@ -67,7 +67,7 @@ impl LineCount {
     }
 }
 
-/// An oddity of a log that is said to the user, and was not an error.
+/// An oddity in a log that is reported to the user but is not an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
     /// The oddity, and its treatment.

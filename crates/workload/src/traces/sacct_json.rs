@@ -1,4 +1,4 @@
-//! The output of Slurm's `sacct --json`, of every version of its `data_parser`.
+//! The output of Slurm's `sacct --json`, for every version of its `data_parser`.
 //!
 //! ```json
 //! {"jobs": [{"job_id": 71, "allocation_nodes": 4, "partition": "gpu", "user": "ann",
@@ -7,14 +7,14 @@
 //!                     "elapsed": 3600, "limit": {"set": true, "infinite": false, "number": 9}}}]}
 //! ```
 //!
-//! The state is a word or a list of words, of which the first counts. A number is plain, or
-//! `{set, infinite, number}`, where a number that is not set, or infinite, is unknown. Times are in
-//! seconds since 1970, `limit` is in minutes. The size is `allocation_nodes`, or else the `node` of
-//! the trackable resources (`tres`) that were allocated or requested; without these, their `cpu`
-//! or `required.CPUs`, which an option divides. Tasks of arrays and components of heterogeneous
-//! jobs are jobs with a `job_id` of their own. Jobs with one `job_id`, and runs without an end,
-//! follow the rules of `sacct`, as does `--dependency=after*` in `submit_line`. Steps and all other
-//! members are passed over.
+//! The state is a word or a list of words, the first of which counts. A number is either plain or
+//! `{set, infinite, number}`; one that is not set, or is infinite, is unknown. Times are in seconds
+//! since 1970, `limit` is in minutes. The size is `allocation_nodes`, or else the `node` of the
+//! trackable resources (`tres`) that were allocated or requested; without these, their `cpu` or
+//! `required.CPUs`, which an option divides. Array tasks and components of heterogeneous jobs are
+//! jobs with their own `job_id`. Jobs with the same `job_id`, and runs without an end, follow the
+//! rules of `sacct`, as does `--dependency=after*` in `submit_line`. Steps and all other members
+//! are ignored.
 //!
 //! Source: the data parsers of Slurm 21.08 to 25.05. Cost: one pass, with one job in memory as
 //! text, and an entry per job.
@@ -155,7 +155,7 @@ enum Size {
     Processors(f64),
 }
 
-/// Returns the first size above 0, or 0 nodes if there is none.
+/// Returns the first size above 0, or 0 nodes if no size is.
 fn size(entry: &Entry<'_>, job: &Job) -> Result<Size, LineError> {
     let whole = |path: &str, value: &Value| match number(value) {
         Ok(Some(count)) if count.fract() != 0.0 => Err(entry.fault(path, "not a whole number")),

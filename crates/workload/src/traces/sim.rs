@@ -6,12 +6,13 @@
 //!   arrival x y z run [estimate]                       5 or 6: so it is here
 //! ```
 //!
-//! The number of columns determines the form of a line. Times are in seconds and may have decimals.
-//! A triple always has three sides; on a machine with fewer axes the trailing ones are 1. If `mesh`
-//! gives a box of more nodes than processors, the rest is internal fragmentation; a box of fewer is
-//! an error. Lines that begin with `#`, `;` or `%` are comments. Jobs are numbered from 0.
+//! The number of columns determines the form of each line. Times are in seconds and may have
+//! decimals. A triple always has three sides; on a machine with fewer axes the trailing ones are 1.
+//! If `mesh` gives a box with more nodes than processors, the rest is internal fragmentation; a box
+//! with fewer is an error. Lines that begin with `#`, `;` or `%` are comments. Jobs are numbered
+//! from 0.
 //!
-//! The format is that of the scheduler of the Structural Simulation Toolkit (Rodrigues et al.
+//! This is the format of the scheduler in the Structural Simulation Toolkit (Rodrigues et al.
 //! 2011). Unknown values follow the rules of the Standard Workload Format.
 
 use std::io::{self, BufRead, Write};

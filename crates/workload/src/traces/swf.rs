@@ -1,8 +1,8 @@
 //! The Standard Workload Format, version 2.2: one job per line, 18 numbers.
 //!
-//! Pavior uses the fields below. They must be numbers, but a wait may be any text, and is unknown
-//! then. Other fields may have any text, too, and columns beyond the 18th are ignored. -1 means
-//! "unknown" in all of them.
+//! Pavior uses the fields below. They must be numbers, except that a wait may be any text, which
+//! means unknown. Other fields may also be any text, and columns beyond the 18th are ignored. -1
+//! means "unknown" in all of them.
 //!
 //! ```text
 //!   1 number   2 submit   3 wait       4 run time   5 processors allocated   8 requested
@@ -10,13 +10,14 @@
 //!   15 queue   16 partition            17 preceding job                      18 think time
 //! ```
 //!
-//! The size is field 5 if above 0, otherwise field 8 if above 0. Instead, an option names a column
-//! with the grammar `[text:]NODES[xPROCESSORS]`, as in `2x4` or `frontier:excl:2500x112`: the size
-//! is NODES. A line with status 2, 3 or 4 is a piece of a job, and is skipped if the log has a line
-//! of the whole job: the same number with status 0 or 1. A line without a size is skipped,
-//! and so is a line with a negative submit or run time. The estimate is field 9 if above 0. Lines
-//! that begin with `;` are comments, also in the middle of a log. If field 17 is 0 or more, the job
-//! follows the job of that number, after the think time of field 18 (negative is unknown).
+//! The size is field 5 if it is above 0, otherwise field 8 if it is above 0. Alternatively, an
+//! option names a column with the grammar `[text:]NODES[xPROCESSORS]`, as in `2x4` or
+//! `frontier:excl:2500x112`: the size is NODES. A line with status 2, 3 or 4 is part of a job, and
+//! is skipped if the log has a line for the whole job: the same number with status 0 or 1. A line
+//! without a size, or with a negative submit or run time, is skipped. The estimate is field 9 if it
+//! is above 0. Lines that begin with `;` are comments, even in the middle of a log. If field 17 is
+//! 0 or more, the job follows the job with that number, after the think time of field 18 (negative
+//! is unknown).
 //!
 //! Source: Chapin, Cirne, Feitelson, Jones, Leutenegger, Schwiegelshohn, Smith & Talby (1999).
 //! Departure: decimals are read in every field (real logs have them in field 6), and times keep
@@ -184,7 +185,7 @@ fn name(field: usize) -> String {
 }
 
 /// Writes a log: the keys of the header, then one line per job. Fields that Pavior does not read
-/// are -1. Of several predecessors the last one that must end is written.
+/// are -1. If there are several predecessors, the last one that must end is written.
 ///
 /// # Errors
 /// Returns an error if the writer fails.

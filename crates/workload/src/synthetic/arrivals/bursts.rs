@@ -10,7 +10,8 @@
 //!   |||| |      ||   |||||||       ||     time →
 //! ```
 //!
-//! Two draws per job. The model is ours. It is the simplest with a burst size and no other memory.
+//! Two draws per job. The model is ours. It is the simplest one with a burst size and no further
+//! memory.
 
 use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 

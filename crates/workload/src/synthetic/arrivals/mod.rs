@@ -1,4 +1,4 @@
-//! Arrivals of jobs: one process per file, and their list.
+//! Job arrivals: one process per file, and a list of them.
 
 mod bursts;
 mod exponential;

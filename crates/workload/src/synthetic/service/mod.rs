@@ -1,4 +1,4 @@
-//! The work of synthetic jobs while they hold nodes: one distribution per file, and their list.
+//! The work of synthetic jobs while they hold nodes: one distribution per file, and a list of them.
 
 mod constant;
 mod exponential;

@@ -1,4 +1,4 @@
-//! Boxes that synthetic jobs request: one distribution per file, and their list.
+//! Boxes that synthetic jobs request: one distribution per file, and a list of them.
 
 mod exponential;
 mod pods;

@@ -1,5 +1,5 @@
-//! The grammars of the cells of `sacct`, also for its JSON. A parser returns `None` for invalid
-//! cells, and a negative time for one that is unknown.
+//! Parsers for the cells in `sacct` output, also used for its JSON. A parser returns `None` for an
+//! invalid cell, and a negative time for an unknown one.
 
 use pavior_kernel::Date;
 
@@ -147,8 +147,8 @@ fn is_unknown(cell: &[u8]) -> bool {
 }
 
 /// Parses an instant in seconds since 1970: a number, or a date with `T` or a space before the time
-/// of day, perhaps with decimals, and perhaps with a zone (`Z`, `+0100`, `+01:00`). Also returns
-/// the offset of the zone in seconds: 0 for a date without a zone, and `None` for a number.
+/// of day, optionally with decimals and a zone (`Z`, `+0100`, `+01:00`). Also returns the offset of
+/// the zone in seconds: 0 for a date without a zone, and `None` for a number.
 pub(in crate::traces) fn instant(cell: &[u8]) -> Option<(f64, Option<i64>)> {
     if is_unknown(cell) {
         return Some((-1.0, None));
@@ -222,7 +222,7 @@ pub(in crate::traces) fn seconds(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) { Some(-1.0) } else { number(cell) }
 }
 
-/// Returns true if a limit means that the job has none of its own.
+/// Returns true if a limit means that the job has no limit of its own.
 fn is_unlimited(cell: &[u8]) -> bool {
     let words = ["UNLIMITED", "Partition_Limit"];
     is_unknown(cell) || words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))

@@ -1,9 +1,9 @@
-//! The header: the columns of the log, and the assignment of the cells of a line to them.
+//! The header: the columns of the log, and the assignment of a line's cells to them.
 //!
-//! The delimiter is the text between the first two names of columns. `sacct` does not escape it in
-//! texts of users, such as names of jobs. If a line has too many cells, the extra ones belong to
-//! the only column that is not read, or are between the first and the last of these. Columns before
-//! and after are counted from the two ends of the line.
+//! The delimiter is the text between the first two column names. `sacct` does not escape it in text
+//! from users, such as job names. If a line has too many cells, the extra ones belong to the only
+//! column that is not read, or are between the first and the last such column. Columns before and
+//! after are counted from the two ends of the line.
 
 use std::io::BufRead;
 use std::ops::Range;
@@ -72,7 +72,7 @@ const COLUMNS: [(Column, &str); 23] = [
 pub(super) const NODES: [Column; 3] = [Column::AllocNodes, Column::NNodes, Column::ReqNodes];
 pub(super) const CPUS: [Column; 3] = [Column::AllocCpus, Column::NCpus, Column::ReqCpus];
 
-/// The maximum number of lines in front of the header, such as warnings.
+/// The maximum number of lines, such as warnings, before the header.
 const MOST_IN_FRONT: u64 = 50;
 
 /// The recommended command.
@@ -124,20 +124,20 @@ pub(super) struct Layout {
     pub(super) delimiter: Vec<u8>,
     /// The number of lines in front of the header.
     pub(super) in_front: u64,
-    /// True if the first column is that of job ids.
+    /// True if the first column contains job ids.
     first_is_id: bool,
     /// The position of each column that is read, in the order of [`COLUMNS`].
     places: [Option<usize>; COLUMNS.len()],
     columns: usize,
     /// The first and the last column that is not read, and may have any text.
     free: Option<(usize, usize)>,
-    /// The column `SubmitLine`, which is one of them.
+    /// The index of the column `SubmitLine`.
     submit_line: Option<usize>,
 }
 
 impl Layout {
     /// Reads the layout from the first line that names job ids, or returns `None` if all lines are
-    /// blank. Lines in front of it, such as warnings, are passed over.
+    /// blank. Lines before it, such as warnings, are skipped.
     pub(super) fn read(lines: &mut Lines<impl BufRead>) -> Result<Option<Layout>, ReadError> {
         let (mut first, mut in_front) = (None, 0);
         while in_front < MOST_IN_FRONT && lines.advance()? {
@@ -276,7 +276,7 @@ impl Layout {
     }
 
     /// Returns the cells of `SubmitLine` in a line with this number of cells, or `None` if there is
-    /// no such column or its cells cannot be told from those of other free texts.
+    /// no such column or its cells cannot be distinguished from those of other free-text columns.
     pub(super) fn submit_line(&self, cells: usize) -> Option<Range<usize>> {
         let (index, bars) = (self.submit_line?, cells.saturating_sub(self.columns));
         let is_alone = self.free == Some((index, index));

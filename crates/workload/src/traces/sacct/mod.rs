@@ -1,5 +1,5 @@
-//! The output of Slurm's `sacct --parsable2`: a header, then a line per job, with cells between
-//! bars, or any other delimiter (`sacct --delimiter`).
+//! The output of Slurm's `sacct --parsable2`: a header, then one line per job, with cells separated
+//! by bars or any other delimiter (`sacct --delimiter`).
 //!
 //! ```text
 //!   JobID|User|Submit|Start|Elapsed|Timelimit|NNodes|State
@@ -8,12 +8,12 @@
 //!
 //! The header names the columns, in any order; other columns are ignored. The required ones are
 //! `JobID` or `JobIDRaw`, `Submit`, `State`, a number of nodes (`AllocNodes`, `NNodes`, `ReqNodes`;
-//! the first above 0 counts) and a run time (`ElapsedRaw`, `Elapsed`, or `Start` with `End`). Where
-//! no column has nodes, `AllocCPUS`, `NCPUS` or `ReqCPUS` are divided by an option. Lines in front
-//! of the header are passed over. A line break in a text ends a line too early: the lines after it
-//! are joined to it until all columns are there and, if `JobID` is first, the next line begins with
-//! a job.
-//! `Timelimit` is the estimate. The run time of a job that has not ended, or never ran, is unknown.
+//! the first above 0 counts) and a run time (`ElapsedRaw`, `Elapsed`, or `Start` with `End`). If no
+//! column has nodes, `AllocCPUS`, `NCPUS` or `ReqCPUS` is divided by an option. Lines before the
+//! header are skipped. A line break within a cell ends a line too early: the following lines are
+//! joined to it until all columns are present and, if `JobID` is first, the next line begins with a
+//! job. `Timelimit` is the estimate. The run time of a job that has not ended, or never ran, is
+//! unknown.
 //!
 //! Steps (`71.batch`) are skipped. Tasks of arrays (`71_4`) and components of heterogeneous jobs
 //! (`71+0`) are separate jobs. If an id is on several lines (`sacct -D`), the latest submission
@@ -42,7 +42,7 @@ use super::record::{Collector, Draft, LONGEST};
 use super::text::Lines;
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
-/// Returns true if a line is the header of such a log, or of an aligned table, which is refused.
+/// Returns true if a line is the header of such a log, or of an aligned table, which is rejected.
 pub(super) fn is_header(line: &[u8]) -> bool {
     header::names_jobs(line) || header::is_aligned(line)
 }
@@ -296,7 +296,7 @@ impl<'l> Row<'l> {
     }
 
     /// Returns the first number of nodes that is above 0, or 0 if there is none. A log without such
-    /// columns has numbers of processors.
+    /// columns contains numbers of processors.
     fn nodes(&self) -> Result<f64, LineError> {
         for column in if self.layout.has_nodes() { header::NODES } else { header::CPUS } {
             let Some((nodes, at)) = self.read(column, cells::count)? else { continue };
