@@ -1,7 +1,7 @@
-//! Bounds that end a run that would not end by itself.
+//! Bounds that end a run that would otherwise not end.
 //!
-//! A queue may grow without end, a job may lose a node each time it runs, and a machine may reach a
-//! state in which nothing can start. Without bounds, memory would fill up or the process would
+//! A queue may grow without limit, a job may lose a node each time it runs, and a machine may reach
+//! a state in which nothing can start. Without bounds, memory would fill up or the process would
 //! never end. A run that reaches a bound returns an error that names it. Other runs stay far below
 //! these bounds.
 
@@ -47,12 +47,12 @@ impl Default for Bounds {
     }
 }
 
-/// The number of instants on an idle machine, since a job last completed, at which jobs wait: with
-/// arrivals while no repair will change anything, or with failures and repairs. A job that starts
-/// in between and is interrupted does not count as progress.
+/// The number of instants since a job last completed at which the machine is idle although jobs
+/// wait. Instants with arrivals count if no repair will change anything; instants with failures and
+/// repairs also count. A job that starts in between and is interrupted does not count as progress.
 pub const ARRIVALS_IN_VAIN: u64 = 1_000;
-/// The same as [`ARRIVALS_IN_VAIN`], while nodes fail or are repaired. Some schedulers ask for
-/// every waiting job at each change. An instant at which several were asked for without success
+/// The same as [`ARRIVALS_IN_VAIN`], while nodes fail or are repaired. Some schedulers ask about
+/// every waiting job at each change. An instant at which several were asked about without success
 /// counts ten times, and once more for every hundred waiting jobs.
 pub const CHANGES_IN_VAIN: u64 = 1_000_000;
 /// Interruptions since a job last completed.
@@ -188,7 +188,7 @@ impl Watch {
         }
     }
 
-    /// Checks the time of an instant to which a run advances. `next` is the next job to arrive.
+    /// Checks the time of the instant to which a run advances. `next` is the next job to arrive.
     pub(crate) fn instant(&self, now: Time, next: Option<&Job>) -> Result<(), Endless> {
         match next {
             _ if now <= self.bounds.until => Ok(()),

@@ -1,12 +1,12 @@
-//! A run that is configured setting by setting, and its results.
+//! A builder for a run, and the results of the run.
 
 use pavior_kernel::BadName;
 
 use crate::metrics::{ALL, Context, Metric, MetricSpec, named};
 use crate::{Bounds, Inputs, Observer, Outcome, RunError, Setup, Simulation, Stop};
 
-/// A run that is being configured. [`Setup::simulation`] begins it, and [`SimulationBuilder::run`]
-/// executes it.
+/// A run that is being configured. It is created by [`Setup::simulation`] and executed by
+/// [`SimulationBuilder::run`].
 #[must_use = "a run is carried out by `run`"]
 pub struct SimulationBuilder<'o, 'i> {
     setup: Setup,
@@ -35,8 +35,8 @@ impl Measured {
 }
 
 impl Setup {
-    /// Begins a run of jobs, in the order of their arrival: an iterator, or [`Inputs`] if nodes
-    /// fail.
+    /// Begins configuring a run. The jobs, in the order of arrival, are an iterator, or [`Inputs`]
+    /// if nodes fail.
     ///
     /// ```
     /// # mod pavior { pub use pavior_simulation as simulation;
@@ -70,8 +70,8 @@ impl<'o> SimulationBuilder<'o, '_> {
     /// requested, the standard ones are measured.
     ///
     /// # Errors
-    ///
-    /// If there is no metric with a name. The error suggests a similar name.
+    /// Returns an error if there is no metric with one of the names. The error suggests a similar
+    /// name.
     pub fn measure(self, names: &[&str]) -> Result<Self, BadName> {
         let metrics = names.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?;
         Ok(self.with_metrics(metrics))
@@ -110,13 +110,12 @@ impl<'o> SimulationBuilder<'o, '_> {
         self
     }
 
-    /// Executes the run to its end.
+    /// Executes the run until it ends.
     ///
     /// # Errors
-    ///
-    /// If strategy, machine and network are incompatible, the network deadlocks, or strategy or
-    /// scheduler fail. Also if the scheduler starts a job that cannot start, a bound is reached, or
-    /// the run is stopped.
+    /// Returns an error if the strategy, machine and network are incompatible, the network
+    /// deadlocks, the strategy or the scheduler fails, the scheduler starts a job that cannot
+    /// start, a bound is reached, or the run is stopped.
     pub fn run(self) -> Result<Measured, RunError> {
         let SimulationBuilder { setup, inputs, metrics, context, observers, bounds, stop } = self;
         let standard = || ALL.iter().copied().filter(|spec| spec.standard).collect();

@@ -1,4 +1,4 @@
-//! Facts of a run, which its observers receive.
+//! The facts about a run that observers receive.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
@@ -58,7 +58,7 @@ pub enum Fact<'a> {
         from: &'a Placement,
         /// The nodes that it holds now.
         to: &'a Placement,
-        /// The time by which its run becomes longer.
+        /// The time by which the job's run becomes longer.
         price: Time,
         /// The free nodes after the move.
         free: &'a Occupancy,
@@ -74,7 +74,7 @@ pub enum Fact<'a> {
         /// The free nodes after the interruption.
         free: &'a Occupancy,
     },
-    /// The machine has changed, or the run begins. This tells if the slice of the
+    /// The machine has changed, or the run begins. The fact says whether the slice in the
     /// [`Setup`](crate::Setup) could be granted at the end of the instant.
     Slice {
         /// True if it could be granted without running jobs.
@@ -82,8 +82,8 @@ pub enum Fact<'a> {
         /// True if it could be granted next to the running jobs.
         beside: bool,
     },
-    /// A message was delivered. If no observer wants this, jobs that are alone on the network need
-    /// not be simulated message by message.
+    /// A message was delivered. If no observer needs this fact, jobs that are alone on the network
+    /// need not be simulated message by message.
     Delivered(&'a Delivery),
     /// The totals of the network since counting started, at the end of a run with a network.
     Carried(&'a MessageTotals),

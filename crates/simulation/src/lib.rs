@@ -4,9 +4,9 @@
 //! Data flows one way: workload, queue, scheduler, machine, facts, metrics. Nothing that observes a
 //! run can influence it.
 //!
-//! At one instant: departures, repairs, failures, arrivals (in the order of the workload), then the
-//! scheduler until it starts nothing more. A job of zero length departs in a further round of the
-//! same instant.
+//! Within an instant, the order is: departures, repairs, failures, arrivals (in the order of the
+//! workload), and then the scheduler, until it starts nothing more. A job of zero length departs in
+//! a further round of the same instant.
 
 mod bounds;
 mod builder;

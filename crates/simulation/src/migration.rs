@@ -1,15 +1,15 @@
 //! Migration: running jobs move so that the oldest waiting job fits.
 //!
-//! The oldest waiting job may be refused although enough nodes are free. When the scheduler starts
-//! no more jobs, the planner of `unblock` then searches the cheapest set of jobs to move so that
-//! its box fits. The jobs move at once, and each ends later by the price of its nodes. They do so
-//! only if
+//! The oldest waiting job may be refused although enough nodes are free. In that case, once the
+//! scheduler starts no more jobs, the planner of `unblock` searches for the cheapest set of jobs to
+//! move so that its box fits. The jobs move immediately, and each ends later by the price of its
+//! nodes. They move only if
 //!
 //! - the sum of the prices is less than the time until running jobs are expected to make room
 //!   (`earliest`), and
 //! - the strategy grants the job its nodes on a fork in which the moves are made.
 //!
-//! Then the scheduler is asked again. The same question is asked only once in a state of the
+//! Then the scheduler is asked again. The same question is asked only once in each state of the
 //! machine.
 //!
 //! Cost: that of `earliest`, and of `unblock` with at most [`MOST_JOBS`] jobs and [`BUDGET`] words.
@@ -43,7 +43,7 @@ pub(crate) struct Mover {
     setup: Migration,
     /// The oldest waiting job and the machine's state of the last question.
     asked: Option<(JobId, u64)>,
-    /// The ends of the running jobs, each with true if the job may be moved.
+    /// The end times of the running jobs, each with true if the job may be moved.
     running: FxHashMap<JobId, (Time, bool)>,
 }
 

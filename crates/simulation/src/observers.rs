@@ -5,15 +5,15 @@ use pavior_scheduling::{Attempt, AttemptObserver};
 
 use crate::{Fact, Interest, Observer, Stopwatch};
 
-/// The distance between measured attempts is 1 to this, uniformly distributed. Reading the clock
-/// twice takes as long as a fast attempt.
+/// The maximum distance between measured attempts, which is uniformly distributed from 1 to this
+/// number. Reading the clock twice takes as long as a fast attempt.
 const APART: u64 = 31;
 
 /// The observers, which receive facts of the current instant.
 pub(crate) struct Observers<'a, 'o> {
     pub(crate) now: Time,
     told: &'a mut [&'o mut dyn Observer],
-    /// For each kind of fact, the indices in `told` of the observers that want it.
+    /// For each kind of fact, the indices in `told` of the observers that subscribe to it.
     wanting: [Box<[usize]>; Interest::KINDS],
     watch: Option<Sampled>,
     attempts: u64,

@@ -1,9 +1,10 @@
-//! A test that the remaining completions are within reach, when failures destroy the work of jobs.
+//! A test that the remaining completions can still be reached when failures destroy the work of
+//! jobs.
 //!
-//! A run without end and a slow one differ only in their pace, so two counts must agree before a
+//! An endless run and a slow one differ only in their pace, so two conditions must hold before a
 //! run is ended. First, many more jobs are interrupted with loss of all work than complete, which
 //! does not happen if jobs are shorter than the times between their failures. Second, at the pace
-//! since that began, the remaining completions would take too much work. Work is counted, not
+//! observed since then, the remaining completions would take too much work. Work is counted, not
 //! timed.
 
 use crate::Ending;
@@ -11,7 +12,8 @@ use crate::Ending;
 /// The number of interruptions with loss of all work that is normal for each job that completes or
 /// runs. An interruption after which a job continues from a checkpoint does not count.
 pub const INTERRUPTIONS_A_JOB: u64 = 100;
-/// The number of such interruptions beyond the normal one before a run can be hopeless.
+/// The number of such interruptions, beyond the normal number, before a run can be considered
+/// hopeless.
 pub const INTERRUPTIONS_BEYOND: u64 = 10_000;
 /// The least remaining work of a hopeless run. An instant has the work of [`WORK_OF_AN_INSTANT`],
 /// plus one for each waiting job, because a scheduler may visit all of them.
@@ -37,9 +39,9 @@ impl Pace {
         self.in_vain += 1;
     }
 
-    /// Counts an instant that is over, given completions in it and in total, running jobs and
-    /// waiting jobs. If the run is hopeless, returns the numbers of interruptions and completions
-    /// that show it.
+    /// Records the end of an instant, given the completions in it and in total, and the numbers of
+    /// running and waiting jobs. If the run is hopeless, returns the numbers of interruptions and
+    /// completions that show this.
     pub(crate) fn hopeless(
         &mut self,
         new: u64,

@@ -1,4 +1,4 @@
-//! Records of the fates of all jobs.
+//! Records of the outcomes of all jobs.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;

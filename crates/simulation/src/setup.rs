@@ -16,8 +16,8 @@ use thiserror::Error;
 
 use crate::{BadFailing, Endless, Failing, Migration, NetworkSetup};
 
-/// The settings of a run, except its jobs. [`Setup::new`] sets defaults for everything except
-/// machine, strategy and scheduler, and the methods called `with_` change them.
+/// The settings of a run, except its jobs. [`Setup::new`] sets defaults for everything except the
+/// machine, strategy and scheduler, and the `with_` methods change them.
 ///
 /// ```
 /// # mod pavior { pub use pavior_simulation as simulation; }
@@ -54,7 +54,7 @@ pub struct Setup {
     pub ending: Ending,
     /// True if attempts are timed.
     pub timing: bool,
-    /// A request for which observers are told if it could be granted
+    /// A request; observers are informed whether it could be granted
     /// ([`Fact::Slice`](crate::Fact)).
     pub slice: Option<Request>,
 }
@@ -64,8 +64,7 @@ impl Setup {
     /// or a selection.
     ///
     /// # Errors
-    ///
-    /// If a name cannot be read.
+    /// Returns an error if a name cannot be read.
     pub fn new<A, S>(grid: Grid, strategy: A, scheduler: S) -> Result<Setup, BadName>
     where
         A: TryInto<pavior_allocation::Selection>,
@@ -88,7 +87,8 @@ impl Setup {
         })
     }
 
-    /// Lets jobs send messages on a network: a tick is then a cycle. By default there is none.
+    /// Lets jobs send messages on a network, in which case a tick is a cycle. By default there is
+    /// no network.
     #[must_use]
     pub fn with_network(self, network: impl Into<Option<NetworkSetup>>) -> Setup {
         Setup { network: network.into(), ..self }
@@ -100,8 +100,8 @@ impl Setup {
         Setup { migration: migration.into(), ..self }
     }
 
-    /// Sets the seed of random draws of the run; 1 by default. Jobs keep the seed with which they
-    /// were created.
+    /// Sets the seed of random draws of the run; 1 by default. Jobs keep the seed that they were
+    /// created with.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Setup {
         Setup { seed, ..self }
@@ -139,7 +139,8 @@ impl Setup {
         Setup { timing, ..self }
     }
 
-    /// Sets a request for which observers are told if it could be granted; none by default.
+    /// Sets a request; observers are informed whether it could be granted. There is none by
+    /// default.
     #[must_use]
     pub fn with_slice(self, slice: impl Into<Option<Request>>) -> Setup {
         Setup { slice: slice.into(), ..self }

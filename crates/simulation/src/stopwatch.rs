@@ -9,9 +9,9 @@ const EMPTY: usize = 1000;
 /// Sums measured times without the clock's own overhead.
 ///
 /// The overhead is calibrated when the watch is created. It is the mean of the middle half of many
-/// empty measurements, which is contained in every measurement. A clock that ticks every ten
-/// nanoseconds reads short times as one tick too many or too few. Readings below 0 are kept, so
-/// that the mean of many is right.
+/// empty measurements, which is contained in every measurement. If the clock ticks every ten
+/// nanoseconds, short times are read as one tick too many or too few. Readings below 0 are kept, so
+/// that the mean of many readings is correct.
 #[derive(Clone, Debug)]
 pub struct Stopwatch {
     overhead_ns: f64,

@@ -14,8 +14,8 @@ use crate::RunError;
 pub(crate) use outages::Effect;
 use outages::Outages;
 
-/// The treatment of a job that is hit by a failure. It gives up its nodes and waits again at the
-/// place in the queue that corresponds to its arrival.
+/// The treatment of a job that is hit by a failure. The job gives up its nodes and returns to the
+/// queue, at the position given by its arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
     /// It starts again from the beginning.
@@ -33,7 +33,7 @@ pub struct Spares {
     pub switches: u32,
 }
 
-/// Failures of components in a run.
+/// Component failures in a run.
 ///
 /// ```
 /// # mod pavior { pub use pavior_simulation as simulation; pub use pavior_workload as workload; }

@@ -1,4 +1,5 @@
-//! Attempts: the questions of the scheduler ("can this start now?"), regardless of the answer.
+//! Attempts: the number of questions asked by the scheduler ("can this start now?"), regardless of
+//! the answer.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};

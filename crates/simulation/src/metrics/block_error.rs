@@ -1,7 +1,7 @@
-//! The error of a mean over the jobs of one run, by the moving block bootstrap.
+//! The error of a mean over the jobs of one run, estimated by the moving block bootstrap.
 //!
-//! The waits of successive jobs depend on each other. Their plain standard error is therefore far
-//! too small, and a log has no second replication. The moving block bootstrap (Künsch, Annals of
+//! The waits of successive jobs are correlated. Their plain standard error is therefore far too
+//! small, and a log has no second replication. The moving block bootstrap (Künsch, Annals of
 //! Statistics 17(3), 1989) draws blocks of consecutive jobs with replacement, until they have as
 //! many jobs as the run. The spread of the means of such samples gives the error.
 //!
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(half_width(std::iter::repeat_n(7.0, 99)), None);
     }
 
-    /// Checks that the interval of independent values is that of the normal distribution: 1.96
+    /// Checks that for independent values the interval is that of the normal distribution: 1.96
     /// standard errors.
     #[test]
     fn independent_values_have_the_error_of_the_normal_law() {
@@ -115,8 +115,8 @@ mod tests {
     }
 
     /// Repeats each value a hundred times in a row, so that only a hundredth of the values are
-    /// independent. The error is ten times that of independent ones, minus the part that blocks of
-    /// 100 miss.
+    /// independent. The error is ten times that of independent values, minus the part that blocks
+    /// of 100 miss.
     #[test]
     fn values_that_depend_on_each_other_have_a_greater_one() {
         let mut draw = Stream::new(3, 0, "values");

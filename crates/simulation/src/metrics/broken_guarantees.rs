@@ -1,8 +1,8 @@
 //! Broken guarantees: jobs that started later than their scheduler first promised.
 //!
-//! Only backfilling schedulers promise anything. With geometry they break a promise only because a
-//! job outran its estimate; EASY by count also because the free nodes were not in the places that
-//! the strategy needed. Failures of nodes are not counted.
+//! Only backfilling schedulers make promises. If they reserve nodes, they break a promise only
+//! because a job outran its estimate; EASY by count may also break one because the free nodes were
+//! not where the strategy needed them. Delays caused by node failures are not counted.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};

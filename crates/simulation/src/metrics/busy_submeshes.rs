@@ -1,4 +1,5 @@
-//! Busy submeshes: the time average of the number of parts held, which is m of the TBL paper.
+//! Busy submeshes: the time average of the number of parts held, which is called m in the TBL
+//! paper.
 
 use super::time_average::HeldOverTime;
 use super::{MetricSpec, Unit};

@@ -1,11 +1,11 @@
-//! Dispersal: the mean hop distance between two nodes of a job, over that of the most compact box
-//! of the same number of nodes, averaged over jobs started.
+//! Dispersal: the mean hop distance between two nodes of a job, divided by that of the most compact
+//! box with the same number of nodes, averaged over jobs started.
 //!
 //! Distances are those of the network: the shorter direction on axes that wrap. Only granted nodes
-//! count. The most compact box is the one that the shape rule `compact` chooses for the count, with
-//! its first nodes, row-major, if it has more; it is measured at the origin. Jobs of one node have
-//! no pairs and do not count. Nodes are counted by coordinate, axis by axis: O(parts + the
-//! machine's sides) per job; O(1) for a job in one box that no ring shortens.
+//! count. The most compact box is the one that the shape rule `compact` chooses for the count; if
+//! it has more nodes, its first ones in row-major order are used. It is measured at the origin.
+//! Jobs with a single node have no pairs and do not count. Nodes are counted by coordinate, axis by
+//! axis: O(parts + the machine's sides) per job; O(1) for a job in one box that no ring shortens.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Sides};
@@ -175,7 +175,7 @@ impl Counts {
         };
         let from_first = apart(first, rest);
         if rest.len() == half {
-            // The arcs that begin in the rest are the complements of these.
+            // The arcs that begin elsewhere are the complements of these.
             2 * from_first
         } else {
             let from_middle = apart(&rest[..1], &rest[half..]);

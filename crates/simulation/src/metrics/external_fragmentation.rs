@@ -1,5 +1,5 @@
-//! External fragmentation: free nodes over all nodes at the time of a refusal although enough nodes
-//! were free, averaged over such refusals (the MFA paper's definition).
+//! External fragmentation: the fraction of nodes that are free when a request is refused although
+//! enough nodes are free, averaged over such refusals (the MFA paper's definition).
 
 use pavior_allocation::Refusal;
 

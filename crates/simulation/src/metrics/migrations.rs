@@ -1,4 +1,5 @@
-//! Migration: moves of running jobs, the number of moved nodes, and the time paid for moves.
+//! Migration: the number of moves of running jobs, the number of moved nodes, and the time spent on
+//! moves.
 
 use pavior_kernel::Time;
 

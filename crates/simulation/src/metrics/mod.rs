@@ -1,6 +1,6 @@
 //! Metrics: one observer per file, and the list of all of them.
 //!
-//! `allocation_ns` is in the list too, but no observer computes it: it is measured by the run's own
+//! `allocation_ns` is also in the list, but no observer computes it: it is measured by the run's
 //! stopwatch and is part of the run's outcome.
 
 mod attempts;
@@ -80,8 +80,8 @@ impl MetricSpec {
 /// Returns the metric with a name, such as `turnaround` or `slots:4x4x4`.
 ///
 /// # Errors
-///
-/// If there is none, with a suggestion of a similar name, or if its option is wrong.
+/// Returns an error if there is no such metric, with a suggestion of a similar name, or if its
+/// option is invalid.
 pub fn named(text: &str) -> Result<&'static MetricSpec, BadName> {
     let option = text.split_once(':').map_or("", |(_, option)| option);
     match bare_name(text) {
@@ -107,7 +107,7 @@ pub struct Context {
     pub time: TimeUnit,
     /// The least run time in the bounded slowdown, in units of time.
     pub slowdown_bound: f64,
-    /// Cycles that a header takes to be routed through a node.
+    /// The number of cycles that a header takes to be routed through a node.
     pub routing_delay: u32,
     /// The energy of messages.
     pub energy: Energy,
@@ -175,7 +175,7 @@ impl Unit {
         }
     }
 
-    /// Returns the word if no workload is known.
+    /// Returns the word to use if no workload is known.
     pub fn general_word(self) -> &'static str {
         match self {
             Unit::Time => "time",

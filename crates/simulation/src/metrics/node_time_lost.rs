@@ -2,7 +2,7 @@
 //!
 //! The useful work is that of completed jobs: their requested nodes times their run times. Granted
 //! nodes beyond the request, runs that a failure cut short, and the time of moves are therefore
-//! lost. Work that a checkpoint keeps is not lost: it counts once the job completes.
+//! lost. Work that is saved by a checkpoint is not lost: it counts once the job completes.
 
 use pavior_kernel::Time;
 use pavior_workload::{Service, TimeUnit};

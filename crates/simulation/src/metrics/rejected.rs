@@ -1,4 +1,4 @@
-//! Rejected jobs: those that can never fit and are rejected at arrival.
+//! Rejected jobs: jobs that can never fit and are rejected when they arrive.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};

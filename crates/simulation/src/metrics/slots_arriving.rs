@@ -1,8 +1,8 @@
-//! Slots that jobs find: the mean number of boxes of a shape that can be placed side by side when a
+//! Slots at arrivals: the mean number of boxes of a shape that can be placed side by side when a
 //! job arrives.
 //!
-//! `slots` counts at each change of the occupancy. Here, counting at every fourth job is enough,
-//! and takes an eighth of the time.
+//! `slots` counts at each change of the occupancy. Here, counting at every fourth job is
+//! sufficient, and takes an eighth of the time.
 
 use pavior_answers::{Shape, slots};
 use pavior_kernel::Time;

@@ -1,7 +1,8 @@
 //! Utilization from the first arrival to the last.
 //!
-//! When no more jobs arrive, a machine empties, and the time that its last jobs take has little to
-//! do with the others. In an average over a whole log, that period counts as much as any other.
+//! When no more jobs arrive, the machine empties, and the time that the last jobs take has little
+//! to do with the others. An average over a whole log would give that period the same weight as any
+//! other.
 
 use pavior_kernel::Time;
 

@@ -1,4 +1,4 @@
-//! Utilization by grant: the same as utilization, but with granted nodes, including internal
+//! Granted utilization: the same as utilization, but with granted nodes, including internal
 //! fragmentation.
 
 use super::time_average::HeldOverTime;

@@ -1,4 +1,4 @@
-//! Waiting of jobs of some sizes: `waiting_of:5-32` is the waiting of jobs with 5 to 32 nodes.
+//! Waiting time of jobs in a size range: `waiting_of:5-32` covers jobs with 5 to 32 nodes.
 
 use std::ops::RangeInclusive;
 

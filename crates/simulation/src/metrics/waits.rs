@@ -1,7 +1,8 @@
 //! The waiting times of completed jobs of a size class, for their maximum and percentiles.
 //!
-//! Size classes are shares of the machine: small jobs use at most 1/64 of its nodes, large ones
-//! more than 1/8, and medium ones are in between. On 16x16 that is up to 4, up to 32, and above.
+//! Size classes are fractions of the machine: small jobs use at most 1/64 of its nodes, large ones
+//! more than 1/8, and medium ones are in between. On 16x16, these are jobs with up to 4, up to 32,
+//! and more than 32 nodes.
 
 use pavior_kernel::Time;
 

@@ -68,7 +68,8 @@ impl Simulation<'_, '_, '_> {
         Ok(())
     }
 
-    /// Interrupts a running job that is hit by a failure: it gives up its nodes, and waits again.
+    /// Interrupts a running job that is hit by a failure: the job gives up its nodes and returns to
+    /// the queue.
     fn interrupt(&mut self, job: JobId) -> Result<(), RunError> {
         self.live.remove(&job);
         let (RunningJob { job, start }, placement) =

@@ -31,12 +31,13 @@ struct Departure {
     start: u64,
 }
 
-/// Runs a simulation to its end, within the usual [`Bounds`]. [`Setup::simulation`] offers
-/// settings.
+/// Runs a simulation until it ends, within the default [`Bounds`]. Use [`Setup::simulation`] to
+/// change settings.
 ///
 /// # Errors
-/// If strategy, machine and network are incompatible, the network deadlocks, the scheduler starts a
-/// job that cannot start, strategy or scheduler fail, or the run reaches a bound.
+/// Returns an error if the strategy, machine and network are incompatible, the network deadlocks,
+/// the scheduler starts a job that cannot start, the strategy or the scheduler fails, or the run
+/// reaches a bound.
 pub fn run(
     setup: &Setup,
     inputs: Inputs<'_>,
@@ -45,13 +46,13 @@ pub fn run(
     Simulation::new(setup, inputs, observers)?.run(&Stop::default())
 }
 
-/// A run that is stepped by its caller, who may decide instead of the scheduler.
+/// A run that is stepped by its caller, which may also make the scheduling decisions.
 ///
 /// [`Simulation::advance`] goes to the next instant at which the queue or the machine has changed.
-/// Then jobs are started: [`Simulation::schedule`] starts the jobs that the scheduler chooses,
-/// [`Simulation::start`] one that the caller chooses. [`Simulation::decide`] asks the scheduler,
-/// and leaves the start to the caller. At the end [`Simulation::finish`] returns the outcome. A run
-/// is `Send`.
+/// Then jobs are started: [`Simulation::schedule`] starts the jobs that the scheduler chooses, and
+/// [`Simulation::start`] starts one that the caller chooses. [`Simulation::decide`] asks the
+/// scheduler, and leaves the start to the caller. At the end [`Simulation::finish`] returns the
+/// outcome. A run is `Send`.
 ///
 /// ```
 /// # mod pavior { pub use pavior_simulation as simulation;
@@ -107,8 +108,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     /// Creates a run before its first instant.
     ///
     /// # Errors
-    ///
-    /// If strategy, machine and network are incompatible.
+    /// Returns an error if the strategy, machine and network are incompatible.
     pub fn new(
         setup: &Setup,
         inputs: Inputs<'i>,
@@ -177,11 +177,11 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         self
     }
 
-    /// Runs to the end, with the decisions of the scheduler.
+    /// Runs to the end, with the scheduler's decisions.
     ///
     /// # Errors
-    ///
-    /// As for [`run`]; [`RunError::Stopped`] at the first instant after `stop` is set.
+    /// Returns the same errors as [`run`], and [`RunError::Stopped`] at the first instant after
+    /// `stop` is set.
     pub fn run(mut self, stop: &Stop) -> Result<Outcome, RunError> {
         while self.advance(stop)? {
             self.schedule()?;
@@ -190,9 +190,9 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(self.finish())
     }
 
-    /// Checks that no job was forgotten: at the end of a run that drains the queue, the idle
-    /// machine refuses each job that still waits, or the scheduler keeps it behind one that is
-    /// refused.
+    /// Checks that no job was forgotten: at the end of a run that drains the queue, each job that
+    /// is still waiting must be refused by the idle machine, or held by the scheduler behind one
+    /// that is refused.
     fn check_all_started(&mut self) -> Result<(), RunError> {
         if self.ending != Ending::Drained || !self.dispatcher.running().is_empty() {
             return Ok(());
@@ -215,12 +215,12 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         if count > 0 { Err(Endless::NeverStarted { jobs, count }.into()) } else { Ok(()) }
     }
 
-    /// Advances to the next instant at which the queue or the machine changes, and makes its
-    /// changes. Returns false if the run is over. Starts no job.
+    /// Advances to the next instant at which the queue or the machine changes, and applies its
+    /// changes. Returns false if the run is over. Does not start any jobs.
     ///
     /// # Errors
-    ///
-    /// If the network deadlocks, `stop` is set, the run reaches a bound, or the strategy fails.
+    /// Returns an error if the network deadlocks, `stop` is set, the run reaches a bound, or the
+    /// strategy fails.
     pub fn advance(&mut self, stop: &Stop) -> Result<bool, RunError> {
         let goes_on = self.step(stop)?;
         self.dispatcher.check()?;
@@ -248,8 +248,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
                 }
             }
             if only_messages && self.finished.is_empty() {
-                // Only messages have moved. Schedulers are asked only after changes of queue and
-                // machine.
+                // Only messages have moved. Schedulers are asked only after changes to the queue or
+                // the machine.
                 self.send();
                 continue;
             }
@@ -266,12 +266,12 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(false)
     }
 
-    /// Starts the jobs that the scheduler chooses, until it chooses no more. Running jobs move if
-    /// that lets it choose more.
+    /// Starts the jobs that the scheduler chooses, until it chooses no more. Running jobs are moved
+    /// if this allows it to choose more.
     ///
     /// # Errors
-    ///
-    /// If it starts a job that cannot start, or scheduler or strategy fail.
+    /// Returns an error if the scheduler starts a job that cannot start, or if the scheduler or the
+    /// strategy fails.
     pub fn schedule(&mut self) -> Result<(), RunError> {
         loop {
             while let Some(start) = self.decide()? {
@@ -283,12 +283,11 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         }
     }
 
-    /// Returns the job that the scheduler would start next, if any. It is not started: the caller
-    /// starts that job, there or elsewhere, before the scheduler is asked again.
+    /// Returns the job that the scheduler would start next, if any. The job is not started: the
+    /// caller must start it, on these nodes or elsewhere, before the scheduler is asked again.
     ///
     /// # Errors
-    ///
-    /// If scheduler or strategy fail.
+    /// Returns an error if the scheduler or the strategy fails.
     pub fn decide(&mut self) -> Result<Option<Start>, RunError> {
         let decision = self.dispatcher.decide(self.now, &mut self.observers)?;
         let Some(decision) = decision else { return Ok(None) };
@@ -324,8 +323,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         }
     }
 
-    /// Returns the next time at which anything happens. Jobs whose last message is delivered then
-    /// are put into `finished`.
+    /// Returns the next time at which anything happens. Jobs whose last message is delivered at
+    /// that time are added to `finished`.
     fn next_instant(&mut self) -> Result<Option<Time>, RunError> {
         let own = self.next_own();
         if let Some(traffic) = &mut self.traffic {
@@ -336,8 +335,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok([own, fault].into_iter().flatten().min())
     }
 
-    /// Returns the time of the next known departure or arrival. While jobs wait, also the time at
-    /// which an advance reservation begins or ends.
+    /// Returns the time of the next known departure or arrival. While jobs wait, this includes the
+    /// times at which advance reservations begin or end.
     fn next_own(&mut self) -> Option<Time> {
         let arrival = self.jobs.peek().map(|job| job.arrival);
         let waits = !self.dispatcher.queue().is_empty();

@@ -1,4 +1,4 @@
-//! Tests if a slice could be placed, whenever the machine has changed.
+//! Tests of whether a slice could be placed, whenever the machine has changed.
 
 use pavior_mesh::Request;
 
@@ -20,8 +20,8 @@ impl SliceWatch {
 }
 
 impl Simulation<'_, '_, '_> {
-    /// Informs observers if the slice could be placed, when the machine has changed. Forks of the
-    /// machine are asked, so that nothing in the run depends on it.
+    /// Informs observers whether the slice could be placed, if the machine has changed. The
+    /// questions are asked on forks of the machine, so that the run does not depend on them.
     pub(super) fn watch_slice(&mut self) {
         let Some(slice) = self.slice.slice else { return };
         let machine = self.dispatcher.machine();

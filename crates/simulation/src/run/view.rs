@@ -45,13 +45,14 @@ impl Simulation<'_, '_, '_> {
         self.completed
     }
 
-    /// Returns the scheduler's view of the machine. Every question asked there is an attempt.
+    /// Returns the scheduler's view of the machine. Every question asked through it counts as an
+    /// attempt.
     pub fn view(&mut self) -> MachineView<'_> {
         self.dispatcher.view(self.now, &mut self.observers)
     }
 
     /// Returns true if the job at an index of the queue could start now, and false if the index
-    /// does not exist. This is an attempt, as when a scheduler asks.
+    /// does not exist. This counts as an attempt, as when a scheduler asks.
     pub fn can_start(&mut self, index: usize) -> bool {
         let Some(job) = self.queue().get(index).cloned() else { return false };
         self.view().can_start(&job).is_ok()

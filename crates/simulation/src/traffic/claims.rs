@@ -27,8 +27,9 @@ impl Claims {
         Claims { links: Vec::new(), bound: Footprint::bound(grid), everywhere: 0 }
     }
 
-    /// Claims the links of a job that starts; `None` claims all. Calls `met` with the jobs that it
-    /// may meet: all that were alone, perhaps others too. Returns true if the job is alone.
+    /// Claims the links of a job that starts; `None` claims all links. Calls `met` with the jobs
+    /// that it may meet: all those that were alone, and possibly others. Returns true if the job is
+    /// alone.
     pub(super) fn claim(
         &mut self,
         slot: u32,
@@ -53,8 +54,8 @@ impl Claims {
         alone
     }
 
-    /// Returns true if a job that claims these links is the only one. If so, the next job that
-    /// claims one of them meets it, even if other jobs have claimed them since and ended.
+    /// Returns true if a job is the only one that claims these links. If so, the next job that
+    /// claims one of them meets it, even if other jobs have claimed them and ended in the meantime.
     pub(super) fn is_alone(&mut self, slot: u32, links: &[u32]) -> bool {
         let alone =
             self.everywhere == 0 && links.iter().all(|&link| self.links[link as usize].0 == 1);

@@ -1,11 +1,12 @@
 //! Jobs that communicate for part of their time: iterations of a pattern, with computation in
 //! between.
 //!
-//! A job with a run time of R communicates for a share of R. An iteration takes T in the requested
-//! box, alone on the machine. The job therefore has k = share x R / T iterations, rounded down. For
-//! the rest of R it computes, in k equal pauses, one after each iteration. The remainder of the
-//! division follows the last pause. On other nodes or next to other jobs, iterations take a
-//! different time, but the pauses stay the same. Jobs that only send have no pauses:
+//! A job with a run time of R communicates for a fraction (its share) of R. An iteration takes T in
+//! the requested box, alone on the machine. The job therefore has k = share x R / T iterations,
+//! rounded down. For the rest of R it computes, in k equal pauses, one after each iteration. The
+//! remainder of the division follows the last pause. On other nodes or next to other jobs,
+//! iterations take a different time, but the pauses stay the same. Jobs that only send messages
+//! have no pauses:
 //!
 //! ```text
 //!   in the requested box   |--T--|pause|--T--|pause|--T--|pause|rest|   = R
@@ -14,7 +15,7 @@
 //!
 //! Invariant: k (T + pause) + rest = R.
 //!
-//! Cost: O(1), except for the simulation of one exchange alone, which [`Trials`] remember.
+//! Cost: O(1), except for the simulation of one exchange alone, which [`Trials`] caches.
 
 use pavior_allocation::Placement;
 use pavior_kernel::{Stream, Time};
@@ -34,7 +35,7 @@ pub(super) struct Course {
     draw: Stream,
     /// The messages before it computes: an iteration, or all its messages.
     exchange: Communication,
-    /// The history of an exchange if the job is alone. Simulated at the first request.
+    /// The history of an exchange if the job is alone. Simulated when first needed.
     exchange_alone: Option<History>,
     /// The number of remaining exchanges, including the current one.
     pub(super) exchanges_left: u64,
@@ -47,8 +48,7 @@ pub(super) struct Course {
 impl Course {
     /// Creates the course of a job on its granted nodes. Returns `None` if it does not communicate,
     /// or if its share is too short for one iteration. `draw` is the job's own stream. A job that
-    /// communicates for a share of its run time is first simulated alone in the box that it
-    /// requests.
+    /// communicates for part of its run time is first simulated alone in the box that it requests.
     pub(super) fn new(
         trials: &mut Trials,
         job: &Job,

@@ -1,21 +1,21 @@
 //! A mean-value model of shared links, for jobs whose messages are not simulated while others run.
 //!
 //! The time that a job takes alone is simulated once ([`Trials`]): T cycles per iteration, with a
-//! mean latency of l. A message waits at each link on its way for those of other jobs, as in a
-//! queue with one server and Poisson arrivals (Pollaczek and Khinchine): w = R / (1 - U) cycles. U
-//! is the share of time in which others hold the link. R is the sum of m h^2 / 2P over the other
-//! jobs. Each sends m messages per iteration, which hold the link for h cycles ([`LinkHolds`]). Its
-//! pace P is the time of an iteration and the pause after it. With d the mean wait of a message
-//! over its whole way, an iteration takes T (1 + d / l).
+//! mean latency of l. A message waits at each link on its path for the messages of other jobs, as
+//! in a queue with one server and Poisson arrivals (Pollaczek and Khinchine): w = R / (1 - U)
+//! cycles. U is the fraction of time in which other jobs hold the link. R is the sum of m h^2 / 2P
+//! over the other jobs. Each sends m messages per iteration, which hold the link for h cycles
+//! ([`LinkHolds`]). Its pace P is the time of an iteration and the pause after it. If d is the mean
+//! wait of a message over its whole path, an iteration takes T (1 + d / l).
 //!
-//! P depends on d, and therefore on the P of other jobs. Whenever a job starts or ends, each job
-//! gets a new pace once, in the order of slots, from the current paces of the others. A change of
-//! less than a thousandth is ignored. The work done so far is kept. A job that shares no link, or
-//! only with jobs that do not communicate, runs exactly as in the network.
+//! P depends on d, and therefore on the values of P for other jobs. Whenever a job starts or ends,
+//! each job gets a new pace once, in the order of slots, from the current paces of the others. A
+//! change of less than a thousandth is ignored. The work done so far is kept. A job that shares no
+//! link, or only with jobs that do not communicate, runs exactly as in the network.
 //!
 //! The pace of a job changes only if a job that shares a link with it starts, ends or changes its
-//! own pace. No other job is updated. Cost of a start or an end: O(running jobs), and O(links
-//! crossed by the updated ones).
+//! own pace. No other job is updated. When a job starts or ends, the cost is O(running jobs), plus
+//! O(links crossed by the updated ones).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -57,7 +57,8 @@ pub(crate) struct Estimate {
     /// pace.
     stale: Vec<bool>,
     free_slots: Vec<u32>,
-    /// The ends of jobs, by slot. Entries of jobs whose pace has changed since are void.
+    /// The end times of jobs, with their slots. Entries of jobs whose pace has changed since are
+    /// void.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
     /// The time when jobs have started or ended since the paces were set.
     changed: Option<Time>,
@@ -142,7 +143,7 @@ struct Runner {
 }
 
 impl Runner {
-    /// Returns its pace if it is alone.
+    /// Returns the pace of the job if it is alone.
     fn pace_alone(&self) -> f64 {
         (self.exchange_alone.length.0 + self.pause.0) as f64
     }
@@ -331,8 +332,8 @@ mod tests {
     use super::super::{Contention, Histories};
     use super::*;
 
-    /// Returns the ends of scattered jobs, one of which starts every 500 cycles on nodes of the
-    /// list. With `all`, every job is updated whenever one starts or ends.
+    /// Returns the end times of scattered jobs, one of which starts every 500 cycles on nodes from
+    /// the list. With `all`, every job is updated whenever one starts or ends.
     fn ends(grid: Grid, nodes: &[NodeId], all: bool) -> Vec<(Time, JobId)> {
         let setup = NetworkSetup {
             engine: EngineKind::Worm,

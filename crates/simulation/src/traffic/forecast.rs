@@ -1,9 +1,9 @@
-//! Predictions for schedulers: the growth of a job's run time on some nodes relative to its box.
+//! Predictions for schedulers: the run time of a job on some nodes, relative to that in its box.
 //!
 //! An iteration of the job's pattern is simulated on those nodes, and in the box that the job
 //! requests, each alone on the machine ([`Trials`]). The ratio of the two times is weighted by the
-//! job's share of communication. Contention with other jobs is not predicted. Only the estimate of
-//! the run time is used, which schedulers know.
+//! job's share of communication. Contention with other jobs is not predicted. Only the estimated
+//! run time is used, which schedulers also know.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Stream;

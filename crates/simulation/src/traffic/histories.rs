@@ -36,12 +36,12 @@ impl HistoryKey {
     }
 }
 
-/// The histories of jobs that were alone on the network: the duration of each, and the totals of
-/// its messages.
+/// The histories of jobs that were alone on the network: the duration of each job, and the totals
+/// of its messages.
 ///
-/// Clones share their contents, and any runs may share one, with different machines, patterns and
-/// settings: a history is a function of its key. Results therefore do not depend on the remembered
-/// histories; only the time they take does.
+/// Clones share their contents, and one value may be shared by any runs, even with different
+/// machines, patterns and settings, because a history is a function of its key. The cached
+/// histories therefore do not affect results, only the time it takes to compute them.
 #[derive(Clone, Default)]
 pub struct Histories(Arc<Mutex<FxHashMap<String, SharedCache>>>);
 

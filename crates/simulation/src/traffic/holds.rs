@@ -1,7 +1,7 @@
 //! The times for which jobs hold the links that their messages cross, with a cache.
 //!
-//! On a machine without wraps, if a job has the same layout at another place, its links are shifted
-//! as its nodes are, and so are their numbers. The holds are the same.
+//! On a machine without wraps, if a job has the same layout at another place, its links, and
+//! therefore their numbers, are shifted in the same way as its nodes. The holds are the same.
 //!
 //! Invariant: a cached result is equal to the result of [`LinkHolds::of`].
 //!

@@ -11,7 +11,7 @@ use super::NetworkSetup;
 use super::histories::{History, HistoryCache, HistoryKey, SharedCache};
 use super::layouts::Layouts;
 
-/// An empty network on which jobs are tried, with the known results.
+/// An empty network on which jobs are simulated, with cached results.
 pub(super) struct Trials {
     setup: NetworkSetup,
     grid: Grid,
@@ -44,8 +44,8 @@ impl Trials {
         kept.get_or_insert_with(|| Box::new(make()))
     }
 
-    /// Returns the duration of a job in a layout alone, and its messages, or `None` if it sends
-    /// nothing. The pattern draws from a copy of `draw`.
+    /// Returns the duration and the messages of a job that is alone in a layout, or `None` if it
+    /// sends nothing. The pattern draws from a copy of `draw`.
     pub(super) fn history(
         &mut self,
         layout: &Layout,

@@ -1,13 +1,13 @@
-//! Jobs that wait for their messages: the network next to the simulation loop.
+//! Jobs that wait for their messages: the coupling of the network with the simulation loop.
 //!
 //! Neither side polls the other. The loop passes the time of its own next event, and the network
-//! advances to that time, or to the first end of a job before it. Events of that instant are
-//! processed in the order of the model: deliveries, departures, arrivals, the scheduler, the
-//! creation of messages; requests and grants follow when the network advances.
+//! advances to that time, or to the first time before it at which a job ends. Events at that
+//! instant are processed in the order of the model: deliveries, departures, arrivals, the
+//! scheduler, the creation of messages; requests and grants follow when the network advances.
 //!
 //! A job that shares no link with another ([`Footprint`]) is not affected by the others. The first
-//! job of a kind therefore determines the end of the next one and the totals of its messages. The
-//! next one is not simulated, unless a job that may meet it starts before it has ended. Then it
+//! job of a kind therefore determines the end time and the message totals of the next one. The next
+//! one is not simulated, unless a job that may meet it starts before it has ended. In that case, it
 //! catches up first. Nothing is approximated.
 //!
 //! ```text
@@ -20,7 +20,7 @@
 //! ```
 //!
 //! A job that computes in between ([`Course`]) may be alone again whenever an exchange begins. If
-//! it is, all its remaining exchanges and pauses are recalled at once.
+//! so, all its remaining exchanges and pauses are recalled together.
 
 mod catch_up;
 mod start;
@@ -82,7 +82,7 @@ struct Sender {
     course: Option<Box<Course>>,
 }
 
-/// The way in which a job is processed.
+/// The method by which a job is processed.
 enum How {
     /// In the network, where it may meet others, or computing.
     Shared,
@@ -96,7 +96,8 @@ enum How {
 struct Alone {
     claims: Claims,
     cache: SharedCache,
-    /// The ends of recalled jobs, by slot. Entries of jobs that have caught up are void.
+    /// The end times of recalled jobs, with their slots. Entries of jobs that have caught up are
+    /// void.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
@@ -147,7 +148,7 @@ impl Messages {
     }
 
     /// Advances to `until`, or to the end of jobs before it, or to the first deliveries if an
-    /// observer wants them. Jobs whose last message was delivered are added to `finished`, in the
+    /// observer needs them. Jobs whose last message was delivered are added to `finished`, in the
     /// order of jobs. Returns the new instant, if there is one.
     pub(crate) fn advance(
         &mut self,

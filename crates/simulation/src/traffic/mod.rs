@@ -1,4 +1,4 @@
-//! Jobs that wait for their messages: the messages that they send, and their arrival.
+//! Jobs that wait for their messages: the messages that they send, and their delivery.
 
 mod claims;
 mod course;
@@ -58,7 +58,7 @@ impl Traffic {
     }
 
     /// Advances to `until`, or to the end of jobs before it, or to the first deliveries if an
-    /// observer wants them. Jobs whose last message was delivered are added to `finished`, in the
+    /// observer needs them. Jobs whose last message was delivered are added to `finished`, in the
     /// order of jobs. Returns the new instant, if there is one.
     pub(crate) fn advance(
         &mut self,

@@ -29,9 +29,9 @@ pub enum Contention {
     /// Their messages are simulated: exact.
     #[default]
     Simulated,
-    /// Messages of running jobs are not simulated. The pace of each job follows from the time of an
-    /// iteration alone and the use of its links by others (`traffic/estimate.rs` describes the
-    /// model). Metrics of messages do not apply.
+    /// Messages of running jobs are not simulated. The pace of each job is derived from the time of
+    /// an iteration alone and the use of its links by other jobs (`traffic/estimate.rs` describes
+    /// the model). Metrics of messages do not apply.
     Estimated,
 }
 

@@ -1,5 +1,5 @@
 //! Jobs that were alone and may now meet others. They are put into the network in the state that
-//! they would have reached in it.
+//! they would have reached there.
 
 use std::cmp::Reverse;
 
@@ -32,7 +32,7 @@ impl Messages {
         }
         network.catch_up(since, |network| {
             let (mut at, mut events) = (since, NetworkEvents::default());
-            // Its messages at `now` are sent together with those of the others.
+            // The messages that it sends at `now` are sent together with those of the others.
             while at < now {
                 *next_message =
                     traffic.create(at, *next_message, |message| network.create(message));
@@ -48,8 +48,8 @@ impl Messages {
         });
     }
 
-    /// Brings a job that computes in between, and has been alone since `since`, up to `now`.
-    /// Returns the time when its current exchange began, or `None` if it computes.
+    /// Advances a job that computes in between, and has been alone since `since`, to `now`. Returns
+    /// the time when its current exchange began, or `None` if it computes.
     fn resume(&mut self, slot: u32, since: Time, now: Time) -> Option<Time> {
         let Messages { jobs, trials, totals, wakes, setup, .. } = self;
         let sender = jobs[slot as usize].as_mut().expect("it is running");

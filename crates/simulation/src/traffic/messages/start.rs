@@ -1,5 +1,5 @@
-//! The start of jobs: their ranks are laid out and their links claimed. Each is simulated in the
-//! network, or recalled from an earlier job of the same kind.
+//! The start of jobs: their ranks are laid out and their links are claimed. Each is simulated in
+//! the network, or recalled from an earlier job of the same kind.
 
 use std::cmp::Reverse;
 
@@ -45,7 +45,7 @@ impl Messages {
             self.free_slots.push(slot);
             return false;
         }
-        // Jobs with random draws hardly ever repeat, so they are not remembered.
+        // Jobs with random draws hardly ever repeat, so they are not cached.
         let kind = match service {
             Communication::Iterations(count) if drawn == draw => Some((sides, count)),
             _ => None,
@@ -128,7 +128,7 @@ impl Messages {
     }
 
     /// Claims the links of a job on these nodes. The jobs that it may meet catch up. Returns its
-    /// footprint, if that is `wanted` and not too wide, and true if the job is alone.
+    /// footprint, if it is `wanted` and not too wide, and true if the job is alone.
     fn claim(
         &mut self,
         now: Time,
