@@ -1,7 +1,8 @@
-//! The difference between two runs of the same jobs, from one run each, with an interval.
+//! The difference between two configurations, computed from one run of the same jobs under each,
+//! with an interval.
 //!
-//! Waits of successive jobs depend on each other, and a log has no second replication. The method
-//! of batch means (Schmeiser, Batch size effects in the analysis of simulation output, Operations
+//! The waits of successive jobs are correlated, and a log has no second replication. The method of
+//! batch means (Schmeiser, Batch size effects in the analysis of simulation output, Operations
 //! Research 30(3), 1982) cuts a run into a few long pieces, whose means are nearly independent.
 //! Here both runs are cut at the same jobs and their pieces are paired, so that effects common to
 //! both cancel.
@@ -43,7 +44,7 @@ pub enum Shown {
     Less,
     /// The entire interval is above zero.
     More,
-    /// The interval contains zero, or there is none: the difference is not significant.
+    /// The interval contains zero, or there is no interval: the difference is not significant.
     Nothing,
 }
 
@@ -121,8 +122,8 @@ mod tests {
     use super::*;
     use pavior_kernel::Stream;
 
-    /// Compares 200 pairs of runs of 6,000 values. Each value contains 0.98 of the one before, and
-    /// most of it is shared by both runs. The true difference is 1. The interval contains it in
+    /// Compares 200 pairs of runs of 6,000 values. Each value contains 0.98 of the previous one,
+    /// and most of it is shared by both runs. The true difference is 1. The interval contains it in
     /// about 93 of 100 pairs, while plain standard errors contain it in fewer than 40.
     #[test]
     fn intervals_hold_what_they_promise_though_values_depend_on_each_other() {

@@ -7,8 +7,8 @@ use pavior_workload::ShapeRule;
 /// The registries that define the names in an experiment: the built-in entries and those that the
 /// caller adds. Clones share the entries.
 ///
-/// [Fingerprints](crate::Specification::fingerprint) know an added entry by its name alone. If a
-/// caller changes the behavior of an entry, it must give it another name or not resume.
+/// [Fingerprints](crate::Specification::fingerprint) identify an added entry only by its name. If a
+/// caller changes the behavior of an entry, it must rename the entry or not resume.
 ///
 /// ```
 /// # mod pavior { pub use pavior_experiments as experiments;

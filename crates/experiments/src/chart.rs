@@ -1,4 +1,4 @@
-//! Charts from a declared figure and a table.
+//! Charts built from a declared figure and a table.
 
 use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series, Unit};
 
@@ -100,7 +100,7 @@ fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark
     figure.stated.iter().filter_map(mark).collect()
 }
 
-/// Returns the index of a member that fits, which is added at the end if there is none.
+/// Returns the index of a member that matches, adding one at the end if there is none.
 fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> usize {
     all.iter().position(fits).unwrap_or_else(|| {
         all.push(make());
@@ -161,7 +161,8 @@ fn in_seconds(table: &Table) -> bool {
     times.peek().is_some() && times.all(|row| row.unit == "s")
 }
 
-/// Sets the label of an axis to that of a figure. If it has a unit in brackets, numbers are plain.
+/// Sets the label of an axis to the one given in a figure. If the label has a unit in brackets,
+/// numbers are plain.
 fn labelled(axis: ChartAxis, label: Option<&String>) -> ChartAxis {
     let Some(label) = label else { return axis };
     let unit = if label.trim_end().ends_with(')') { Unit::Plain } else { axis.unit };

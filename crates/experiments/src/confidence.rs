@@ -87,16 +87,17 @@ pub fn half_width(sample: &[f64], confidence: f64) -> Option<f64> {
 pub struct Median {
     /// The median.
     pub value: f64,
-    /// The ends of the interval, which are samples. `None` for fewer than six samples, because not
-    /// even the smallest and the largest contain the median with probability 95 %.
+    /// The ends of the interval, which are samples. `None` for fewer than six samples, because even
+    /// the interval from the smallest to the largest does not contain the median with probability
+    /// 95 %.
     pub interval: Option<[f64; 2]>,
 }
 
 impl Median {
     /// Computes the median of a sample; `None` if it is empty.
     ///
-    /// Assumes only that samples are independent, and nothing about their distribution: an
-    /// interruption can add any amount of time to a measurement.
+    /// The samples must be independent, but their distribution may be arbitrary: an interruption
+    /// can add any amount of time to a measurement.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -128,7 +129,7 @@ impl Median {
 }
 
 /// Returns the median, and the larger distance to the ends of its 95 % confidence interval by order
-/// statistics. Two to five samples have no such interval; theirs is by Student's t.
+/// statistics. Two to five samples have no such interval; Student's t is used for them.
 ///
 /// Intended for measured times: one interruption by another process can move a mean by any amount,
 /// but hardly moves a median.

@@ -1,4 +1,4 @@
-//! Comparisons of every strategy with the baseline, over the same jobs.
+//! Comparisons of every strategy with the baseline, for the same jobs.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -66,7 +66,7 @@ pub fn differences(specification: &Specification, samples: &Samples) -> Vec<Diff
 /// Writes comparisons as CSV.
 ///
 /// # Errors
-/// If the writer fails.
+/// Returns an error if the writer fails.
 pub fn write_differences(
     specification: &Specification,
     all: &[Difference],

@@ -1,9 +1,9 @@
-//! A digest of everything that results depend on.
+//! A digest of everything that determines the results.
 //!
-//! Replications may be mixed if and only if their fingerprints are equal: then program, points,
-//! metrics and policy are the same, and so are all logs and lists, field by field.
+//! Replications may be mixed if and only if their fingerprints are equal: in that case the program,
+//! points, metrics and policy are the same, as are all logs and lists, field by field.
 //!
-//! The digest finds mistakes, not forgeries: anyone who can write results can write false ones.
+//! The digest detects mistakes, not forgery: anyone who can write results can write false ones.
 
 use std::collections::HashSet;
 use std::hash::Hasher;
@@ -57,11 +57,12 @@ impl Specification {
         self.inputs().next().is_some()
     }
 
-    /// Digests everything that results depend on. The result is the digest of the specification and
-    /// the program ([`Specification::own_fingerprint`]), a dash, and the digest of the inputs.
+    /// Digests everything that determines the results. The result is the digest of the
+    /// specification and the program ([`Specification::own_fingerprint`]), a dash, and the digest
+    /// of the inputs.
     ///
     /// # Errors
-    /// If a log or a list cannot be read.
+    /// Returns an error if a log or a list cannot be read.
     pub fn fingerprint(&self, files: &dyn InputFiles) -> Result<String, InputError> {
         let mut items = Items::new();
         let mut seen = HashSet::new();

@@ -73,7 +73,7 @@ impl InputFiles for Folder {
     }
 }
 
-/// Returns the value with a key, which is read if it is not yet known.
+/// Returns the value for a key, reading it if it is not yet known.
 fn once<T>(
     known: &Mutex<HashMap<String, Arc<T>>>,
     key: &str,
@@ -127,19 +127,20 @@ const PACKED: [(&[u8], &str); 3] =
 /// Maximum length, in bytes, of the beginning that is examined to find the format.
 const BEGIN: u64 = 1 << 16;
 
-/// Reads a log; the path `-` is standard input. Formats with lines are limited per line and in
-/// total; documents of JSON only in total.
+/// Reads a log; the path `-` is standard input. Line-based formats are limited per line and in
+/// total; JSON documents only in total.
 ///
 /// # Errors
-/// If neither the text nor the name show the format; if the log cannot be read, exceeds the limits,
-/// or violates the format.
+/// Returns an error if neither the text nor the name determines the format; if the log cannot be
+/// read, exceeds the limits, or violates the format.
 pub fn read_log(path: &Path, options: &ReadOptions, limits: Limits) -> Result<Trace, LogError> {
     let is_stdin = path == Path::new(STDIN);
     let open = |limits| if is_stdin { pavior_files::stdin(limits) } else { open(path, limits) };
     read(path, open(limits.without_lines())?, options, limits)
 }
 
-/// Reads a log from any input, with the limits of [`read_log`]. The name helps to find the format.
+/// Reads a log from any input, with the limits of [`read_log`]. The name helps to determine the
+/// format.
 ///
 /// # Errors
 /// Returns the errors of [`read_log`].

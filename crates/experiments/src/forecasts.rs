@@ -1,4 +1,4 @@
-//! Forecasts for a log: when it is submitted, each job is told when it will start.
+//! Forecasts for a log: the start of each job is predicted when it is submitted.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,11 +38,11 @@ pub enum LogForecastError {
 }
 
 /// Replays a log and forecasts the start of each job. When a job starts, `each` and the progress of
-/// the environment are notified. Returns the number of jobs that never fit. Costs a [`replay`].
+/// the environment are notified. Returns the number of jobs that never fit. Cost: one [`replay`].
 ///
 /// # Errors
-/// If the settings do not describe a log, the log cannot be read, the strategy or the scheduler
-/// fails, or the environment stops the replay.
+/// Returns an error if the settings do not describe a log, the log cannot be read, the strategy or
+/// the scheduler fails, or the environment stops the replay.
 pub fn forecast_log(
     settings: &RunSettings,
     effort: Effort,
@@ -67,19 +67,19 @@ pub fn forecast_log(
     if is_set(stop) { Err(LogForecastError::Stopped) } else { Ok(rejected) }
 }
 
-/// The number of jobs at the end of a past log that get a forecast, so that its quality is known:
-/// twice the number remembered per size class, because some jobs start at once.
+/// The number of jobs at the end of a past log for which forecasts are made, so that their quality
+/// is known: twice the number stored per size class, because some jobs start immediately.
 const TOLD: usize = 1_600;
 
 /// The origin of the times of a past log: about 300 years, so that jobs that started before the log
 /// began have a valid start time.
 pub const FIRST_INSTANT: Time = Time(10_000_000_000 * TimeUnit::SECOND.ticks);
 
-/// Returns a forecaster that has learned from a past log, and the instant of the log's last
+/// Returns a forecaster that was trained with a past log, and the instant of the log's last
 /// arrival, counted from [`FIRST_INSTANT`]. The forecaster can be asked for forecasts as of that
 /// instant. The progress of the environment is notified of each arrival.
 ///
-/// The cost is that of the replay of the log and of the forecasts for its last 1,600 jobs.
+/// Cost: the replay of the log, and the forecasts for its last 1,600 jobs.
 ///
 /// # Errors
 /// Same as [`forecast_log`].
@@ -144,7 +144,8 @@ impl<'s> OpenLog<'s> {
         Ok((Dispatcher::new(machine, scheduler), forecaster))
     }
 
-    /// Returns the jobs, each with the facts known before it runs; it ends early if `stop` is set.
+    /// Returns the jobs, each with the properties known before it runs. The iterator ends early if
+    /// `stop` is set.
     fn jobs(&self, stop: Option<&Stop>) -> impl Iterator<Item = (Job, Kind)> {
         self.scenario.jobs(0).take_while(move |_| !is_set(stop)).map(|job| {
             let kind = kind_of(&self.trace.records[job.index as usize]);
@@ -165,7 +166,7 @@ pub struct LogScore {
 }
 
 /// Returns the scores of all points of a specification, in order. Points run in parallel on the
-/// threads of the pool and begin in order; the futures of one point use a single thread.
+/// threads of the pool, and are started in order; the futures of one point use a single thread.
 ///
 /// # Errors
 /// Same as [`forecast_log`], for the first point that fails; the other points have run.

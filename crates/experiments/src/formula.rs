@@ -1,7 +1,7 @@
 //! Formulas as text: numbers, names, `+ - * / ^`, brackets, `sqrt` and `log2`.
 //!
-//! `^` binds most tightly and to the right, then `* /`, then `+ -`. Evaluation uses `libm`, so that
-//! a formula has the same bits on every processor.
+//! `^` binds most tightly and is right-associative, followed by `* /` and `+ -`. Evaluation uses
+//! `libm`, so that the value of a formula has the same bits on every processor.
 
 use std::str::FromStr;
 
@@ -29,10 +29,10 @@ enum Function {
 const DEEPEST: u32 = 64;
 
 impl Formula {
-    /// Computes the value, given the values of names.
+    /// Computes the value of the formula, given the values of names.
     ///
     /// # Errors
-    /// The first name that has no value.
+    /// Returns the first name that has no value.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; }

@@ -1,4 +1,4 @@
-//! The given values of parameters, each with its type.
+//! The given parameter values, each with its type.
 //!
 //! The list of parameters ([`parameters::ALL`](crate::parameters::ALL)) parses texts into this.
 //! [`RunSettings`](crate::RunSettings), which is made from it, checks combinations of values.

@@ -15,7 +15,7 @@ pub struct LogRequest {
     /// The options: the part of the log to read.
     pub options: ReadOptions,
     /// The number of nodes of the machine, for which [`Trace::for_machine`] may divide sizes. It is
-    /// no part of the key: the same text is read for every machine.
+    /// not part of the key: the same text is read for every machine.
     pub nodes: u64,
     /// A key that is equal for equal requests.
     pub key: String,
@@ -53,19 +53,19 @@ pub trait InputFiles: Sync {
     /// Reads a log. Requests with the same key get the same log.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// Returns an error if it cannot be read.
     fn log(&self, request: &LogRequest) -> Result<Arc<Trace>, InputError>;
 
     /// Reads failures and repairs in the order of time. The same key gets the same list.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// Returns an error if it cannot be read.
     fn failures(&self, request: &ListRequest) -> Result<Arc<Vec<FailureEvent>>, InputError>;
 
     /// Reads a list of advance reservations. Requests with the same key get the same list.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// Returns an error if it cannot be read.
     fn reservations(&self, request: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError>;
 }
 
@@ -101,7 +101,7 @@ impl LogRequest {
         LogRequest { path: path.to_string(), options, nodes, key }
     }
 
-    /// Reads the log, of which at least one job must remain after the warm-up.
+    /// Reads the log. At least one of its jobs must remain after the warm-up.
     pub(crate) fn trace(
         &self,
         files: &dyn InputFiles,
@@ -146,7 +146,8 @@ impl InputRequest {
     /// Reads the input to check that it can be read.
     ///
     /// # Errors
-    /// If it cannot be read, or if no job of a log remains, with or without the warm-up.
+    /// Returns an error if it cannot be read, or if no job in a log remains, with or without the
+    /// warm-up.
     pub(crate) fn check(&self, files: &dyn InputFiles, warmup: u64) -> Result<(), InputError> {
         match self {
             InputRequest::Log(log) => log.trace(files, warmup).map(drop),

@@ -1,8 +1,8 @@
 //! Finished replications as lines, for a journal that may be cut off anywhere.
 //!
 //! A line is the index of the point, the replication and its numbers, separated by spaces, then a
-//! checksum. A line without the right checksum was cut off or changed, and is not an entry. Numbers
-//! are written in the shortest form that reads back as the same number.
+//! checksum. A line without the correct checksum was cut off or changed, and is not an entry.
+//! Numbers are written in the shortest form that reads back as the same number.
 
 use std::io;
 
@@ -23,10 +23,10 @@ pub struct JournalEntry {
 
 /// A store that keeps finished replications as they arrive.
 pub trait Store: Send {
-    /// Keeps an entry. After the return it survives the end of the process.
+    /// Stores an entry. Once this returns, the entry survives the end of the process.
     ///
     /// # Errors
-    /// If the entry cannot be kept; the sweep then stops.
+    /// Returns an error if the entry cannot be stored; in that case, the sweep stops.
     fn keep(&mut self, entry: &JournalEntry) -> io::Result<()>;
 }
 
@@ -42,7 +42,7 @@ impl Store for NoStore {
 
 impl JournalEntry {
     /// Returns the line of this entry, without a line break. The checksum also covers a key, such
-    /// as the fingerprint of the run, so that a line of another run is invalid, too.
+    /// as the fingerprint of the run, so that a line from another run is also invalid.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; }

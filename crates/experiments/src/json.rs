@@ -1,4 +1,5 @@
-//! Results as JSON, made point by point during writing, because they are far larger than samples.
+//! Results as JSON, which are generated point by point while writing, because they are far larger
+//! than the samples.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};

@@ -1,6 +1,6 @@
 //! The notation of an experiment's keys in messages.
 
-/// The notation of keys in messages, which is the one in which they are given.
+/// The notation of keys in messages, which is the one that the user used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
     /// In a file: `arrival-scale`.

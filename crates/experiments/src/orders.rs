@@ -1,4 +1,4 @@
-//! Orders of growth that an experiment states: one formula per strategy, evaluated in snapshots.
+//! Asymptotic costs stated in an experiment: one formula per strategy, evaluated in snapshots.
 //!
 //! They are given by the key `orders` of an experiment file, and their values are the metric
 //! `printed_order`. The names in formulas are N (nodes of the machine), h (rows), B (busy

@@ -1,4 +1,4 @@
-//! Differences and ratios of two samples over the same jobs.
+//! Differences and ratios of two samples for the same jobs.
 
 use crate::confidence::{half_width, mean};
 use crate::student_t;
@@ -19,8 +19,8 @@ pub struct Paired {
 }
 
 impl Paired {
-    /// Compares `a` with `b`, which are in the same order. If one is longer, its excess is ignored.
-    /// Returns `None` if there is no pair.
+    /// Compares `a` with `b`, which must be in the same order. If one is longer, the excess is
+    /// ignored. Returns `None` if there is no pair.
     ///
     /// The interval of the difference is Student's t of the differences. The interval of the ratio
     /// r is that of the residuals a - r b, divided by the mean of b, so that effects common to both

@@ -10,8 +10,8 @@ use crate::parameters::{self, Parameter};
 
 /// A value for every parameter that applies, in the order of [`parameters::ALL`].
 ///
-/// Runs use its [`RunSettings`]; tables, figures and keys use the canonical texts. Cheap to clone.
-/// Points of one experiment share the texts of their values.
+/// Runs use its [`RunSettings`]; tables, figures and keys use the canonical texts. Points are cheap
+/// to clone. Points of one experiment share the texts of their values.
 #[derive(Clone, Debug)]
 pub struct Point {
     texts: Arc<[Option<Arc<str>>]>,

@@ -1,4 +1,4 @@
-//! The files of an experiment, made from its samples. The same samples give the same bytes.
+//! The files of an experiment, generated from its samples. The same samples give the same bytes.
 
 use std::io;
 
@@ -31,11 +31,11 @@ pub struct Provenance {
 }
 
 impl Specification {
-    /// Makes every file of an experiment except those about the time and place of the run. `lead`
-    /// and `first` are paragraphs and sections that precede those of the report.
+    /// Generates every file of an experiment except those that describe when and where it was run.
+    /// `lead` and `first` are paragraphs and sections that precede those of the report.
     ///
     /// # Errors
-    /// Only if a write to memory fails.
+    /// Returns an error only if a write to memory fails.
     pub fn publish(
         &self,
         samples: &Samples,
@@ -81,7 +81,7 @@ impl Specification {
         Ok(files)
     }
 
-    /// Makes the files of the figures, from tables alone.
+    /// Generates the files of the figures, using only the tables.
     pub fn figures(&self, results: &Table, measured: &Table) -> Vec<Publication> {
         let mut files = Vec::new();
         let mut add = |name: &str, bytes: Vec<u8>| {

@@ -1,7 +1,8 @@
 //! All replications, as two tables: reproducible results, and measured times.
 //!
-//! A finished experiment can be merged and extended from them, because each number reads back the
-//! same. Every line ends with a checksum of its other cells, to detect changed lines.
+//! Finished experiments can be merged and extended using these tables, because each number reads
+//! back as the same value. Every line ends with a checksum of its other cells, to detect changed
+//! lines.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -11,7 +12,7 @@ use pavior_kernel::Checksum;
 use crate::results::{number, shown, values};
 use crate::{JournalEntry, Sample, Samples, Specification, parameters};
 
-/// The column of checksums. Its name differs from those of all parameters and metrics.
+/// The checksum column. Its name differs from those of all parameters and metrics.
 const CHECKSUM: &str = "checksum";
 
 /// Returns the checksum of a line's other cells.
@@ -40,7 +41,7 @@ impl Specification {
     /// Writes all replications that were run, without measured times.
     ///
     /// # Errors
-    /// If the writer fails.
+    /// Returns an error if the writer fails.
     pub fn write_replications(
         &self,
         samples: &Samples,
@@ -65,7 +66,7 @@ impl Specification {
     /// Writes the measured times of all replications that were run.
     ///
     /// # Errors
-    /// If the writer fails.
+    /// Returns an error if the writer fails.
     pub fn write_timings(&self, samples: &Samples, out: &mut dyn Write) -> Result<(), csv::Error> {
         let mut writer = csv::Writer::from_writer(out);
         let mut header = self.header();
@@ -104,7 +105,7 @@ impl Specification {
     /// Reads the output of [`Self::write_replications`] and [`Self::write_timings`].
     ///
     /// # Errors
-    /// If the tables do not belong to this experiment, in words.
+    /// Returns an error message if the tables do not belong to this experiment.
     pub fn read_replications(
         &self,
         replications: impl Read,

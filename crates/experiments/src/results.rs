@@ -1,6 +1,7 @@
 //! The results of an experiment as a table, with one line per point and metric.
 //!
-//! A table that is written as CSV and read back is the same table; figures are drawn from it alone.
+//! A table that is written as CSV and read back is unchanged. Figures are drawn using only this
+//! table.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -265,7 +266,7 @@ impl Table {
     /// Writes the table as CSV.
     ///
     /// # Errors
-    /// If the writer fails.
+    /// Returns an error if the writer fails.
     pub fn to_csv(&self, out: &mut dyn Write) -> Result<(), csv::Error> {
         let mut writer = csv::Writer::from_writer(out);
         writer.write_record(self.columns.iter().map(String::as_str).chain(OTHERS))?;
@@ -287,7 +288,7 @@ impl Table {
     /// Reads a table. Unknown columns are parameters, as in the tables of `simulate`.
     ///
     /// # Errors
-    /// If it is not such a table, in words that name the line.
+    /// Returns an error message that names the line if the text is not such a table.
     pub fn from_csv(input: impl Read) -> Result<Table, String> {
         let mut reader = csv::Reader::from_reader(input);
         let header = reader.headers().map_err(|error| error.to_string())?.clone();
@@ -333,7 +334,7 @@ impl Table {
     /// text gives an empty table.
     ///
     /// # Errors
-    /// If the text does not contain such times, in words.
+    /// Returns an error message if the text does not contain such times.
     pub fn from_timings(input: impl Read) -> Result<Table, String> {
         let mut reader = csv::Reader::from_reader(input);
         let header = reader.headers().map_err(|error| error.to_string())?.clone();
@@ -407,7 +408,8 @@ pub(crate) fn values(point: &Point, shown: &[usize]) -> Vec<String> {
     shown.iter().map(|&index| point.at(index).unwrap_or_default().to_string()).collect()
 }
 
-/// Formats a number in full, so that it reads back the same; empty if there is none.
+/// Formats a number in full, so that it reads back as the same value. Returns an empty string if
+/// there is none.
 pub(crate) fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }

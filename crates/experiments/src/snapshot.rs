@@ -1,9 +1,10 @@
 //! Snapshots: the choice of a strategy in one state of the machine, and the time that it takes.
 //!
-//! No time passes. A state is given box by box (`busy`), or drawn again for every replication
-//! (`submeshes`). In the latter case boxes of 4x3, 2x2, 2x2 and 3x1 nodes in turn are put at random
-//! free places. These are the boxes of the MFA paper's examples, 5.75 nodes on average. A fresh
-//! machine in that state gets the request. To measure time, it is granted and released repeatedly.
+//! No time passes. A state is given box by box (`busy`), or drawn anew for every replication
+//! (`submeshes`). In the latter case, boxes of 4x3, 2x2, 2x2 and 3x1 nodes in turn are put at
+//! random free places. These are the boxes in the MFA paper's examples, with 5.75 nodes on average.
+//! The request is sent to a fresh machine in that state. To measure time, it is granted and
+//! released repeatedly.
 
 use pavior_allocation::explain::{State, index};
 use pavior_allocation::{Machine, Selection};
@@ -44,7 +45,7 @@ const GRANTED_NODES: MetricSpec = MetricSpec {
     build: |_| Box::new(Absent),
 };
 
-/// A metric whose value comes from the sweep, from the orders of its specification.
+/// A metric whose value is set by the sweep, based on the orders in its specification.
 pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
     name: "printed_order",
     meaning: "what the order of growth that `orders` states for the strategy comes to",
@@ -53,7 +54,7 @@ pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
     build: |_| Box::new(Absent),
 };
 
-/// A metric of snapshots in a run of jobs: it sees nothing and has no value.
+/// A snapshot metric in a run of jobs, where it has no value.
 struct Absent;
 
 impl Observer for Absent {
@@ -115,7 +116,7 @@ impl Snapshot {
                 Some(index(state.free(), &self.used(granted)) as f64)
             }
             ("granted_nodes", Ok(placement)) => Some(f64::from(placement.nodes())),
-            // A refusal has none of these, and the sweep sets `printed_order`.
+            // A refusal has none of these values, and the sweep sets `printed_order`.
             _ => None,
         });
         Sample {

@@ -1,4 +1,4 @@
-//! Quantiles of Student's t with `libm` alone, so that no linked library can change their bits.
+//! Quantiles of Student's t, using only `libm`, so that no linked library can change their bits.
 //!
 //! The quantile is computed from the incomplete beta function I(x; n/2, 1/2), which is inverted by
 //! Newton's method. Sources: Majumder & Bhattacharjee 1973, Algorithm AS 64; Cran, Martin & Thomas

@@ -1,4 +1,4 @@
-//! The alternatives: each one changes a single thing about the present.
+//! The alternatives, each of which changes a single thing about the present.
 
 use pavior_mesh::{Cubes, Grid};
 
@@ -36,7 +36,7 @@ pub(super) struct Change {
     pub(super) name: String,
     /// A description of the change that can follow "with".
     pub(super) words: String,
-    /// Settings that replace those of the present; a setting without a value is removed.
+    /// Settings that replace the present ones; a setting without a value is removed.
     pub(super) settings: Vec<(&'static str, Option<String>)>,
 }
 

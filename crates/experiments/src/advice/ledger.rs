@@ -1,4 +1,4 @@
-//! Observations of a run: the wait of each job, and metrics piece by piece.
+//! Observations of a run: the wait of each job, and metrics for each piece of the run.
 
 use pavior_kernel::Time;
 use pavior_simulation::metrics::{Context, Metric, MetricSpec};
@@ -7,13 +7,13 @@ use pavior_workload::TimeUnit;
 
 use crate::batches::{BATCHES, Batch};
 
-/// The way in which the values of pieces become one value of the whole run.
+/// The way in which the values of pieces are combined into one value for the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whole {
     /// The mean, weighted by the duration of each piece.
     Average,
-    /// The sum of the contributions of all jobs, at their ends and interruptions. A contribution
-    /// counts in the piece in which the job arrived, as its wait does.
+    /// The sum of the contributions of all jobs, which are made when they end or are interrupted. A
+    /// contribution counts in the piece in which the job arrived, as its wait does.
     Sum,
     /// The mean of the values seen at arrivals.
     Mean,
@@ -26,10 +26,10 @@ struct Pieces {
     batches: Vec<Batch>,
 }
 
-/// An observer that cuts a run at the arrivals of the jobs at the borders of pieces.
+/// An observer that divides a run into pieces at the arrivals of certain jobs.
 ///
-/// All runs of the same jobs are cut at the same instants, unless jobs follow others: then they are
-/// cut after the same numbers of arrivals. Averages end at the last arrival.
+/// All runs of the same jobs are divided at the same instants, unless jobs follow others: in that
+/// case they are divided after the same numbers of arrivals. Averages end at the last arrival.
 pub(super) struct Ledger {
     time: TimeUnit,
     jobs: u64,
@@ -107,7 +107,8 @@ impl Ledger {
                 batches[piece].sum += value;
                 batches[piece].of += if wanted == Whole::Mean { 1.0 } else { 0.0 };
             }
-            // Each fact is measured alone: a growing sum would round the contributions.
+            // Each fact is measured separately: adding to a growing sum would round the
+            // contributions.
             metric.see(now, &Fact::CountingStarts);
         }
     }

@@ -1,10 +1,10 @@
-//! Advice: the jobs of a log, run again under alternatives to the present.
+//! Advice: the jobs of a log, rerun under alternatives to the present configuration.
 //!
 //! The present is one point: a machine, a strategy, a scheduler and the jobs of a log. Each
 //! alternative changes a single thing about it and runs the same jobs with the same [`Scenario`].
 //! Every quantity is reported as a paired difference from the present, with an interval computed
-//! from pieces of the run ([`Change`]). The intervals of one quantity cover all alternatives
-//! together with probability 95 %, because each has the level 1 - 0.05/alternatives (Bonferroni's
+//! from pieces of the run ([`Change`]). The intervals for one quantity are all correct at the same
+//! time with probability 95 %, because each has the level 1 - 0.05/alternatives (Bonferroni's
 //! inequality). Recommendations follow from these intervals alone.
 //!
 //! Cost: one observed simulation run per alternative, and memory for the waits of all jobs per run.
@@ -117,7 +117,8 @@ pub struct Advice {
     pub alternatives: Vec<Alternative>,
     /// Alternatives that do not apply, with the reason.
     pub left_out: Vec<String>,
-    /// The level of each interval; those of one measure hold together with probability 95 %.
+    /// The level of each interval; the intervals for one measure are all correct at the same time
+    /// with probability 95 %.
     pub level: f64,
 }
 
@@ -136,8 +137,9 @@ fn usual_slots(point: &Point) -> String {
 /// environment's `progress` is notified of each run.
 ///
 /// # Errors
-/// If a setting is invalid, the settings do not describe one log on one machine, the log cannot be
-/// read, or the present cannot be run. An alternative that cannot be run is left out.
+/// Returns an error if a setting is invalid, the settings do not describe one log on one machine,
+/// the log cannot be read, or the present cannot be run. Alternatives that cannot be run are left
+/// out.
 pub fn advise(
     present: &[Setting],
     slots: Option<&str>,
@@ -218,8 +220,8 @@ struct Tried {
     point: Point,
 }
 
-/// Returns the alternatives to run, and those that do not apply. A change that gives the present
-/// itself is in neither list.
+/// Returns the alternatives to run, and those that do not apply. A change that results in the
+/// present itself is in neither list.
 fn tried(present: &[Setting], point: &Point) -> (Vec<Tried>, Vec<String>) {
     let (mut tried, mut left_out): (Vec<Tried>, _) = (Vec::new(), Vec::new());
     for change in changes(point) {

@@ -1,4 +1,4 @@
-//! Sentences about the results of the intervals, and numbers for people.
+//! Sentences about the results, and numbers in readable form.
 
 use super::{Advice, Alternative, Change, Measure, Shown, Topic};
 use crate::batches::FEWEST_JOBS;
@@ -164,8 +164,9 @@ pub fn value(measure: &Measure, value: Option<f64>) -> String {
     })
 }
 
-/// Formats a difference in the measure's unit for people, with half the width of its interval. If
-/// the interval contains zero, so that the difference is not significant, the text begins with `~`.
+/// Formats a difference in readable form, in the measure's unit, with half the width of its
+/// interval. If the interval contains zero, so that the difference is not significant, the text
+/// begins with `~`.
 pub fn cell(measure: &Measure, change: Option<Change>) -> String {
     let Some(change) = change.map(|change| change.times(1.0 / measure.scale)) else {
         return "-".to_string();
@@ -195,7 +196,7 @@ fn decimals(value: f64) -> usize {
     }
 }
 
-/// A remark on an effect that none of the numbers contains.
+/// A remark on an effect that is not included in any of the numbers.
 pub(super) const MESSAGES: &str =
     "What the distance between the nodes of a job costs its messages is in none of these numbers.";
 

@@ -1,10 +1,10 @@
-//! A recorded churn near saturation: the requests and releases in order, and the answers.
+//! A recorded churn near saturation: the requests and releases in order, with the answers.
 //!
 //! Requests come from one stream, the same for every strategy. If a request is refused, the oldest
 //! job departs and the request is repeated until it is granted, so that the machine stays as full
 //! as the strategy can make it. If a fill is set, the oldest jobs also depart beforehand, so that
-//! no more than this share of the nodes is in use. A request that the strategy would never grant is
-//! skipped, as in simulations.
+//! no more than this fraction of the nodes is in use. A request that the strategy would never grant
+//! is skipped, as in simulations.
 
 use std::collections::VecDeque;
 
@@ -39,7 +39,7 @@ pub(super) enum Step {
 
 /// A recorded churn of one strategy, ready to be replayed.
 pub(super) struct Churn {
-    /// The machine after the warm-up; it already knows which requests can never fit.
+    /// The machine after the warm-up. It has already determined which requests can never fit.
     pub(super) start: Machine,
     pub(super) steps: Vec<Step>,
     pub(super) warmup: u64,

@@ -3,15 +3,15 @@
 //! The churn of each strategy is recorded first and then replayed in rounds. Every round has all
 //! strategies, so that other load on the computer affects them equally. A round replays twice:
 //!
-//! - with a clock reading around every attempt, minus the overhead of the clock. An attempt is the
-//!   question alone, as in the metric `allocation_ns`. For each attempt, the middle readings of all
+//! - with a clock reading around every attempt, minus the overhead of the clock. An attempt is only
+//!   the question, as in the metric `allocation_ns`. For each attempt, the middle readings of all
 //!   rounds are averaged, which removes interruptions and smooths the ticks of a coarse clock.
 //!   Medians and percentiles are then over attempts;
 //! - with a clock reading around every [`BATCH`] attempts with their grants and releases, so that
 //!   the clock's overhead is negligible. This is the total work of an allocator, including the
-//!   upkeep of lists.
+//!   maintenance of lists.
 //!
-//! Everything but the times depends on the arguments alone.
+//! Everything except the times depends only on the arguments.
 
 mod churn;
 mod timing;
@@ -116,7 +116,8 @@ impl Bench {
     /// Runs the benchmark.
     ///
     /// # Errors
-    /// If a strategy does not support the machine, or would never grant any of the requests.
+    /// Returns an error if a strategy does not support the machine, or would never grant any of the
+    /// requests.
     pub fn run(&self, progress: &dyn Progress) -> Result<BenchResults, BenchError> {
         progress.planned((self.strategies.len() * (self.rounds + 1)) as u64);
         let demand = Demand {

@@ -1,4 +1,4 @@
-//! Replays of churns with a clock, and the evaluation of the readings.
+//! Timed replays of churns, and the evaluation of the readings.
 
 use std::hint::black_box;
 
@@ -10,7 +10,7 @@ use super::churn::{Churn, Step};
 pub const BATCH: usize = 64;
 
 /// The excess, beyond twice its expected length, at which a reading counts as interrupted. Cold
-/// caches and branches cost less than this, and the operating system costs more.
+/// caches and mispredicted branches cost less than this, and the operating system costs more.
 const INTERRUPTION_NS: f64 = 1000.0;
 
 /// Times of attempts, in nanoseconds.

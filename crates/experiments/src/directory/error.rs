@@ -1,4 +1,4 @@
-//! Errors of directories, in words for the user.
+//! Directory errors, with messages for the user.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The replications in a directory; each line and each file is compared with its checksum.
+//! The replications in a directory. Each line and each file is checked against its checksum.
 //!
 //! Invariant: nothing with a wrong checksum is returned. It is either an error, or omitted and
 //! counted. Times of a directory without a note have no checksum.
@@ -15,7 +15,7 @@ use crate::{JournalEntry, Specification};
 /// The replications in a directory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
-    /// The entries of the journal, and those of the finished files.
+    /// The entries in the journal and in the finished files.
     pub entries: Vec<JournalEntry>,
     /// The number of damaged lines that were omitted.
     pub discarded: u64,
@@ -34,7 +34,7 @@ impl Known {
 /// Returns all replications in a directory, finished or not; empty if it contains no run.
 ///
 /// # Errors
-/// If a line or a file is damaged.
+/// Returns an error if a line or a file is damaged.
 pub fn known(
     directory: &Path,
     specification: &Specification,
@@ -46,9 +46,9 @@ pub fn known(
     Ok(known.entries)
 }
 
-/// Reads the replications in the journal of a directory. A last line without its end is not
-/// damaged: the process was killed while it wrote. Lines that were changed or belong to another run
-/// are errors, unless `discard_damaged` is set.
+/// Reads the replications in the journal of a directory. An incomplete last line does not count as
+/// damaged: the process was killed while writing it. Lines that were changed or belong to another
+/// run cause an error unless `discard_damaged` is set.
 pub(super) fn in_journal(
     directory: &Path,
     key: &str,
@@ -81,7 +81,7 @@ pub(super) fn in_files(
         Ok(read_if_there(path, Limits::LINES)?.filter(|text| !text.is_empty()))
     };
     let Some(text) = whole(&path)? else { return Ok(Known::default()) };
-    // Times that were changed are worthless, and measuring again gives other times in any case.
+    // Times that were changed are worthless, and measuring again gives different times in any case.
     let timings = match note.map_or(Ok(()), |note| verify(directory, note, &[TIMINGS])) {
         Err(_) if discard_damaged => None,
         verified => verified.and_then(|()| Ok(whole(&directory.join(TIMINGS))?))?,
@@ -97,10 +97,10 @@ pub(super) fn in_files(
     }
 }
 
-/// Compares finished files with their checksums in `run.json`, as far as they are listed there.
+/// Compares finished files with their checksums in `run.json`, if they are listed there.
 ///
 /// # Errors
-/// If a file is missing or any byte of it was changed.
+/// Returns an error if a file is missing or any byte of it was changed.
 pub fn verify(directory: &Path, note: &Note, names: &[&str]) -> Result<(), DirectoryError> {
     /// The results of an experiment may be of any length, because they are not kept in memory.
     const ANY: Limits = Limits { line: u64::MAX, total: u64::MAX };

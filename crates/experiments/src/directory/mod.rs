@@ -1,8 +1,9 @@
-//! The directory of an experiment: a lock, a journal that survives a crash, and only whole files.
+//! The directory of an experiment, with a lock, a journal that survives crashes, and files that are
+//! always complete.
 //!
-//! During a run, its finished replications are lines of `journal`. When the run is done, they are
-//! in `replications.csv` and `timings.csv`, and the journal is removed. `run.json` describes the
-//! contents from the first moment, and at the end has the checksum of every file.
+//! During a run, finished replications are lines in `journal`. When the run is done, they are in
+//! `replications.csv` and `timings.csv`, and the journal is removed. `run.json` describes the
+//! contents from the beginning, and finally contains the checksum of every file.
 
 mod error;
 mod known;
@@ -54,11 +55,12 @@ pub struct OpenRun {
 }
 
 impl Directory {
-    /// Creates a directory if there is none, and locks it. One with other files and no run is
-    /// refused.
+    /// Creates a directory if there is none, and locks it. A directory that contains other files
+    /// but no run is rejected.
     ///
     /// # Errors
-    /// If another process works in it, if it contains something else, or if it cannot be written.
+    /// Returns an error if another process is using the directory, if it contains something else,
+    /// or if it cannot be written.
     pub fn open(path: &Path) -> Result<Directory, DirectoryError> {
         if !path.join(RUN).exists() && !is_empty(path)? {
             let reason = "is not empty, and holds no experiment; choose another --out";
@@ -71,11 +73,13 @@ impl Directory {
         Ok(Directory { path: path.to_path_buf(), _lock: lock, clock: Clock::start() })
     }
 
-    /// Begins a run: a new one in an empty directory, or the same one again. `text` describes it.
+    /// Begins a run: a new one in an empty directory, or the same one again. `text` is its
+    /// description.
     ///
     /// # Errors
-    /// If the directory contains a run and `resume` is not set; if it contains another run; if a
-    /// line is damaged and `discard_damaged` is not set; if a file cannot be read or written.
+    /// Returns an error if the directory contains a run and `resume` is not set; if it contains
+    /// another run; if a line is damaged and `discard_damaged` is not set; if a file cannot be read
+    /// or written.
     pub fn begin(
         self,
         run: &Run,
@@ -134,7 +138,7 @@ impl OpenRun {
     /// Writes the files of a finished run, and removes the journal once they are safe.
     ///
     /// # Errors
-    /// If a file cannot be written; the journal then remains.
+    /// Returns an error if a file cannot be written; the journal then remains.
     pub fn finish(&self, files: &[Publication]) -> Result<(), DirectoryError> {
         let OpenRun { directory, run, text, .. } = self;
         let path = &directory.path;
@@ -164,7 +168,7 @@ impl Store for OpenRun {
 /// Reads the note of a directory; `None` if it contains no run.
 ///
 /// # Errors
-/// If `run.json` cannot be read or was changed since it was written.
+/// Returns an error if `run.json` cannot be read or was changed since it was written.
 pub fn note(directory: &Path) -> Result<Option<Note>, DirectoryError> {
     Note::read(&directory.join(RUN))
 }

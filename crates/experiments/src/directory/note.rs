@@ -65,7 +65,7 @@ impl Note {
     /// Reads a note; `None` if there is no file.
     ///
     /// # Errors
-    /// If it cannot be read, or any byte of it was changed.
+    /// Returns an error if it cannot be read, or any byte of it was changed.
     pub(crate) fn read(path: &Path) -> Result<Option<Note>, DirectoryError> {
         let Some(text) = read_if_there(path, Limits::DOCUMENT)? else { return Ok(None) };
         Note::parse(&text).map(Some).ok_or_else(|| DirectoryError::damaged_file(path))

@@ -1,4 +1,5 @@
-//! Keys of an experiment as a whole: the number of replications, the bounds, the metrics.
+//! Keys that apply to an experiment as a whole: the number of replications, the bounds, the
+//! metrics.
 
 use super::Heading;
 

@@ -1,5 +1,5 @@
-//! The parameters as keywords in Python: the signature and the help of `pavior.simulate`, and its
-//! declaration for type checkers; the keywords of `pavior.Experiment`, with their types and help.
+//! The parameters as Python keywords: the signature and help of `pavior.simulate`, its declaration
+//! for type checkers, and the keywords of `pavior.Experiment` with their types and help.
 
 use pavior_kernel::Family;
 use pavior_network::PatternKind;

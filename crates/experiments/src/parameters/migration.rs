@@ -1,4 +1,4 @@
-//! Parameters of running jobs that may be moved.
+//! Parameters for moving running jobs.
 
 use super::{Applies, COMMON, Parameter, ValueType, number, parsed};
 

@@ -1,10 +1,10 @@
 //! The list of parameters: everything that can vary between runs.
 //!
-//! An entry in [`ALL`] makes an option of `pavior simulate`, except for parameters of
-//! [snapshots](Applies::Snapshot), in which nothing is simulated. It also makes a key of experiment
-//! files, of their schema, of figures and of result tables, and a row of the documentation. Its
-//! text is parsed once, into a field of [`Given`]. [`RunSettings`](crate::RunSettings) defines the
-//! meaning of the value.
+//! An entry in [`ALL`] defines an option of `pavior simulate`, except for parameters of
+//! [snapshots](Applies::Snapshot), in which nothing is simulated. It also defines a key in
+//! experiment files, in their schema, in figures and in result tables, and a row in the
+//! documentation. Its text is parsed once, into a field of [`Given`].
+//! [`RunSettings`](crate::RunSettings) defines the meaning of the value.
 
 mod controls;
 mod failures;
@@ -107,7 +107,7 @@ pub enum Applies {
     Runs,
     /// Only synthetic jobs.
     Synthetic,
-    /// Jobs that send messages: synthetic ones, or those of a log with `communication`.
+    /// Jobs that send messages: synthetic jobs, or jobs from a log with `communication`.
     Messages,
     /// Only jobs of a log that send messages.
     Communication,
@@ -188,7 +188,7 @@ impl Parameter {
     /// Parses a value.
     ///
     /// # Errors
-    /// If it is not a value of this parameter, with the place of the fault.
+    /// Returns an error, with the location of the fault, if it is not a value of this parameter.
     pub fn reading(&self, text: &str, catalogue: &Catalogue) -> Result<Reading, BadName> {
         (self.read)(text, catalogue)
     }
@@ -202,7 +202,7 @@ impl Parameter {
     }
 }
 
-/// Common defaults of parameters; the constants of the list only give the fields that differ.
+/// Common defaults of parameters. The constants in the list only set the fields that differ.
 const COMMON: Parameter = Parameter {
     name: "",
     alias: None,
@@ -212,12 +212,12 @@ const COMMON: Parameter = Parameter {
     heading: Heading::General,
     applies: Applies::Always,
     default: &[],
-    // Each constant gives its own.
+    // Each constant sets its own.
     read: |text, _| Ok(Reading { text: text.into(), put: Arc::new(|_| ()) }),
 };
 
-/// All parameters, in the order in which tables show them and points are numbered: the last varies
-/// fastest. Parameters of messages follow `service`, which decides whether there are any messages.
+/// All parameters, in the order used for tables and for numbering points: the last one varies
+/// fastest. Message parameters follow `service`, which decides whether there are any messages.
 pub static ALL: &[Parameter] = &[
     runs::MACHINE,
     log::TRACE,

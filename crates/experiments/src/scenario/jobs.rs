@@ -1,4 +1,4 @@
-//! Runs of synthetic jobs or of those of a log, on a machine whose nodes may fail.
+//! Runs of synthetic jobs or of jobs from a log, on a machine whose nodes may fail.
 
 use std::sync::Arc;
 

@@ -31,11 +31,12 @@ pub struct RunRecord {
 }
 
 impl Scenario {
-    /// Creates the scenario of some settings, which uses and extends the results in `histories` for
-    /// jobs that are alone on the network.
+    /// Creates a scenario from settings. It uses and extends the results in `histories` for jobs
+    /// that are alone on the network.
     ///
     /// # Errors
-    /// If an input file (log, list of failures or list of reservations) cannot be read.
+    /// Returns an error if an input file (log, list of failures or list of reservations) cannot be
+    /// read.
     pub fn new(
         settings: &RunSettings,
         timing: bool,
@@ -50,8 +51,8 @@ impl Scenario {
         }))
     }
 
-    /// Returns the jobs of a replication in the order of arrival: infinitely many synthetic ones,
-    /// all of a log, none of a snapshot.
+    /// Returns the jobs of a replication in the order of arrival: infinitely many for synthetic
+    /// jobs, all jobs of a log, and none for a snapshot.
     pub fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.jobs(replication),
@@ -68,10 +69,11 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of links to jobs that its runs reject, as their boxes can never fit.
+    /// Returns the number of links to jobs that are rejected in its runs because their boxes can
+    /// never fit.
     ///
     /// # Errors
-    /// If strategy, machine and network do not go together.
+    /// Returns an error if the strategy, machine and network are incompatible.
     pub fn unfollowed(&self) -> Result<u64, RunError> {
         match &self.0 {
             Kind::Jobs(jobs) if jobs.links().is_some() => {
@@ -84,7 +86,8 @@ impl Scenario {
     /// Runs one replication.
     ///
     /// # Errors
-    /// If the run cannot continue, for example because its messages deadlock, or is stopped.
+    /// Returns an error if the run cannot continue, for example because its messages deadlock, or
+    /// is stopped.
     pub fn replicate(
         &self,
         replication: u64,
@@ -122,10 +125,11 @@ impl Scenario {
     }
 
     /// Creates one replication with its first `most` jobs, for a caller that steps it. It ends when
-    /// they have departed. `None` for a snapshot.
+    /// they have departed. Returns `None` for a snapshot.
     ///
     /// # Errors
-    /// If strategy, machine and network do not go together, or a scheduler cannot be built.
+    /// Returns an error if the strategy, machine and network are incompatible, or a scheduler
+    /// cannot be built.
     pub fn stepped(
         &self,
         replication: u64,
@@ -145,7 +149,7 @@ impl Scenario {
         }
     }
 
-    /// Runs one replication and records its jobs and channels; `other` observes it, too.
+    /// Runs one replication and records its jobs and channels. `other` is an additional observer.
     ///
     /// # Errors
     /// Same as [`Scenario::replicate`].

@@ -67,7 +67,7 @@ pub enum JobSource {
     Log(LogSettings),
 }
 
-/// A log, and the way in which it is replayed.
+/// A log, and the settings for replaying it.
 #[derive(Clone, Debug)]
 pub struct LogSettings {
     /// The file, and the part of it to read.
@@ -144,7 +144,7 @@ impl JobSettings {
         })
     }
 
-    /// Returns the bounds that end a run that begins at an instant and would not end by itself.
+    /// Returns the bounds for a run that begins at an instant and might otherwise never end.
     pub(crate) fn bounds(&self, begin: Time) -> Bounds {
         let usual = Bounds::default();
         Bounds {

@@ -1,8 +1,8 @@
-//! Settings of a run, each with its type, in combinations that are valid.
+//! Typed settings of a run, in valid combinations.
 //!
 //! The list of parameters parses texts into [`Given`], and [`RunSettings`] is made from it once.
-//! Its types cannot express settings that do not go together, for example a mean time to failure
-//! without a mean time to repair.
+//! Its types cannot express incompatible settings, for example a mean time to failure without a
+//! mean time to repair.
 
 mod failures;
 mod jobs;
@@ -42,15 +42,15 @@ pub struct RunSettings {
 pub enum Asked {
     /// To place jobs, as time passes.
     Jobs(Box<JobSettings>),
-    /// To place one request in a state in which no time passes.
+    /// Placement of one request in a state in which no time passes.
     Snapshot(SnapshotSettings),
 }
 
 impl RunSettings {
-    /// Makes the settings from the given values. No file is read.
+    /// Creates the settings from the given values. No file is read.
     ///
     /// # Errors
-    /// If settings do not go together: the parameter at fault, and the reason.
+    /// Returns the parameter at fault, and the reason, if settings are incompatible.
     pub(crate) fn new(
         given: &Given,
         keys: Keys,

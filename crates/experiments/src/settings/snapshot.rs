@@ -60,7 +60,8 @@ impl BusyBoxes {
     /// Returns the state of a replication, which is the same for every strategy.
     ///
     /// # Errors
-    /// If there is not enough space for the boxes, or given boxes overlap or leave the machine.
+    /// Returns an error if there is not enough space for the boxes, or if given boxes overlap or
+    /// extend beyond the machine.
     pub fn state(&self, grid: Grid, seed: u64, replication: u64) -> Result<State, String> {
         let mut state = State::new(grid);
         match self {

@@ -1,4 +1,4 @@
-//! Faults of an experiment, with their places.
+//! Faults in an experiment, with their locations.
 
 use std::ops::Range;
 

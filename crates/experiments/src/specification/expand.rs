@@ -1,4 +1,4 @@
-//! The expansion of parameters with several values to points.
+//! Expansion of parameters with several values into points.
 
 use std::collections::HashSet;
 
@@ -45,9 +45,9 @@ pub(super) fn first_cap<'a>(entries: &[Entry<'a>]) -> Result<Option<Entry<'a>>, 
     Ok(None)
 }
 
-/// Returns all points, without repetition: those of the top level alone, or those of each block in
-/// turn. Each point also has the maximum number of replications that its block sets, if any.
-/// Combinations that do not apply are noted in `skipping`.
+/// Returns all points, without repetition: either those of the top level only, or those of each
+/// block in turn. Each point also has the maximum number of replications that its block sets, if
+/// any. Combinations that do not apply are noted in `skipping`.
 pub(super) fn points(
     top: &[Entry<'_>],
     blocks: &[Node<'_>],
@@ -247,7 +247,7 @@ fn expand(
 /// An action on a combination.
 type Show<'s, 'v> = dyn FnMut(&[Option<&'v Value>]) -> Result<(), Fault> + 's;
 
-/// Calls `show` for every combination that begins with some values.
+/// Calls `show` for every combination that begins with the given values.
 fn combine<'v>(
     choices: &'v [Vec<Value>],
     reach: Reach,

@@ -148,7 +148,7 @@ pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
         matches!(parameters::ALL[*index].kind, ValueType::Number | ValueType::Count)
             && specification.points.iter().all(|point| point.at(*index).is_some())
     };
-    // The load is the last of the numbers, and the first choice.
+    // The load is the last of the numeric parameters, and the first choice.
     let number = varying.iter().copied().rfind(numeric);
     let x = number.unwrap_or(parameters::STRATEGY.index());
     varying.retain(|index| *index != x);

@@ -54,7 +54,8 @@ impl Skipping {
     /// Notes that a combination does not apply.
     ///
     /// # Errors
-    /// If the combination must not be left out. `several` is true if others would remain.
+    /// Returns an error if the combination may not be left out. `several` is true if others would
+    /// remain.
     pub(super) fn note(
         &mut self,
         (left_out, place): (LeftOut, Place),

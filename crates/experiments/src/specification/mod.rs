@@ -1,9 +1,9 @@
 //! An experiment as data: the parameters that vary, the replications, and the figures.
 //!
 //! An experiment file is TOML. Every parameter is a key whose value is a single value, a list or a
-//! range; every combination is a point. A command line or a program can give the same keys one by
-//! one as [`Setting`]s. Each `[[sweep]]` table replaces some values of the top level, and the
-//! points of all sweeps are joined. `[[figure]]` tables declare figures.
+//! range; every combination is a point. A command line or a program can set the same keys
+//! individually as [`Setting`]s. Each `[[sweep]]` table replaces some values of the top level, and
+//! the points of all sweeps are combined. `[[figure]]` tables declare figures.
 
 mod error;
 mod expand;
@@ -72,10 +72,10 @@ pub struct Specification {
 const MOST_RUNS: u64 = 10_000_000;
 
 impl Specification {
-    /// Reads an experiment file. `name` is its name if the file gives none.
+    /// Reads an experiment file. `name` is used if the file does not specify a name.
     ///
     /// # Errors
-    /// If the file is not TOML, or anything in it is invalid, with the place.
+    /// Returns an error, with its location, if the file is not TOML or anything in it is invalid.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; pub use pavior_kernel::*; }
@@ -112,7 +112,7 @@ impl Specification {
     /// do not apply; `None` if the file does not contain it.
     ///
     /// # Errors
-    /// If the file is not TOML, or the value is neither true nor false.
+    /// Returns an error if the file is not TOML, or the value is neither true nor false.
     pub fn states_skipping(text: &str) -> Result<Option<bool>, BadName> {
         let document = document(text)?;
         let entries = read::entries(text, document.get_ref());

@@ -1,4 +1,4 @@
-//! Experiments from single settings: the options of a command, or values from a program.
+//! Experiments from individual settings: the options of a command, or values from a program.
 
 use super::Specification;
 use super::error::{Place, SettingError};
@@ -11,7 +11,7 @@ use crate::keys::Keys;
 pub struct Setting {
     /// The name of a parameter or control.
     pub key: String,
-    /// One value, or several to be combined with those of other keys.
+    /// One value, or several values to be combined with those of other keys.
     pub values: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ impl Specification {
     /// these keys, and no figures.
     ///
     /// # Errors
-    /// If a key or a value is invalid, with the place.
+    /// Returns an error, with its location, if a key or a value is invalid.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; }

@@ -1,9 +1,9 @@
-//! Runs of all points of an experiment until its targets are met.
+//! Runs of all points in an experiment, until its targets are met.
 //!
 //! Workers take the next wanted replication of the first unfinished point, so that points finish
-//! one after another. The number of replications of a point depends on its first ones in order,
-//! never on which of them finished first. Therefore the numbers depend neither on the number of
-//! threads nor on how often the sweep was stopped and resumed.
+//! one at a time. The number of replications of a point depends on its first ones in order, never
+//! on which of them finished first. The results therefore depend neither on the number of threads
+//! nor on how often the sweep was stopped and resumed.
 
 mod plan;
 mod queue;
@@ -122,15 +122,16 @@ pub type Samples = Vec<Vec<Sample>>;
 
 impl Specification {
     /// Runs the points of a shard on the threads of the current pool. Replications known from an
-    /// earlier run are not run again; each finished one is passed to the store at once.
+    /// earlier run are not run again; each finished one is passed to the store immediately.
     ///
     /// # Errors
-    /// If an input cannot be read, a run cannot continue, the store fails, or the sweep is stopped.
-    /// Replications stored before remain valid. If several runs cannot continue, the first one in
-    /// the order of points and replications is reported, independent of the number of threads.
+    /// Returns an error if an input cannot be read, a run cannot continue, the store fails, or the
+    /// sweep is stopped. Replications stored before the error remain valid. If several runs cannot
+    /// continue, the first one in the order of points and replications is reported, independent of
+    /// the number of threads.
     ///
     /// # Panics
-    /// If a run panics, on any thread.
+    /// Panics if a run panics, on any thread.
     pub fn run(
         &self,
         known: Vec<JournalEntry>,
@@ -151,7 +152,7 @@ impl Specification {
     /// It is meant for engines that call [`Specification::wanted`] themselves.
     ///
     /// # Errors
-    /// If the run cannot continue, or is stopped.
+    /// Returns an error if the run cannot continue, or is stopped.
     pub fn replicate(
         &self,
         point: usize,
@@ -173,7 +174,7 @@ impl Specification {
     }
 
     /// Returns the replications that points need next. The result depends only on the known first
-    /// replications of each point; it is empty if all targets are met.
+    /// replications of each point. It is empty if all targets are met.
     pub fn wanted(&self, known: Vec<JournalEntry>) -> Vec<Span> {
         Plan::new(self, known, |_| true).wanted()
     }
@@ -181,7 +182,7 @@ impl Specification {
     /// Returns the samples of a finished sweep from its entries.
     ///
     /// # Errors
-    /// If replications are missing: the ones that are wanted next.
+    /// Returns the replications that are wanted next if any are missing.
     pub fn complete(&self, entries: Vec<JournalEntry>) -> Result<Samples, Vec<Span>> {
         let plan = Plan::new(self, entries, |_| true);
         let wanted = plan.wanted();

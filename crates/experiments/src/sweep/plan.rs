@@ -1,4 +1,4 @@
-//! The known replications of every point, and those that it needs next.
+//! The known replications of every point, and the ones needed next.
 
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ struct PointState {
     /// The number of replications decided on so far, and the number of these that are unknown.
     goal: u64,
     missing: u64,
-    /// The replications decided on that are neither known nor in progress.
+    /// The planned replications that are neither known nor in progress.
     wanted: VecDeque<u64>,
     finished: bool,
 }

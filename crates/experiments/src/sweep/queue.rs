@@ -1,4 +1,4 @@
-//! The queue from which the workers of a sweep take replications one by one, and their errors.
+//! The queue from which the workers of a sweep take replications one at a time, and their errors.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 
@@ -171,7 +171,7 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
 
 impl State<'_, '_> {
     /// Takes the next replication to run. After a run that cannot continue, earlier ones are still
-    /// run, because one of them may be the first that cannot.
+    /// run, because one of them may be the first that cannot continue.
     fn take(&mut self) -> Option<Task> {
         for point in self.first_open..self.plan.len() {
             if point == self.first_open && !self.plan.is_open(point) {
