@@ -1,4 +1,4 @@
-//! The verdict on each statement, computed from its rows.
+//! Verdicts on statements, computed from their rows.
 
 use std::io::Write;
 
@@ -78,10 +78,10 @@ pub fn in_words(counts: &[StatementCount]) -> String {
     )
 }
 
-/// Writes one row per statement as CSV; its counts are those of the rows stated by the paper.
+/// Writes one row per statement as CSV. The counts cover the rows stated by the paper.
 ///
 /// # Errors
-/// If the writer fails.
+/// Returns an error if the writer fails.
 pub fn write_summary(counts: &[StatementCount], out: &mut dyn Write) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(["id", "verdict", "rows", "hold", "tolerance", "differ"])?;

@@ -1,4 +1,4 @@
-//! The results of samples at the points that statements name.
+//! The results at the points named in statements.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The folder of a paper: its files, either built in or a user's own.
+//! The folder of a paper, which is either built in or supplied by a user.
 
 use std::ops::Range;
 
@@ -41,8 +41,8 @@ pub(super) const QUICK: &str = "quick.toml";
 pub(super) const STATEMENTS: &str = "statements.toml";
 pub(super) const READINGS: &str = "readings.toml";
 
-/// A folder of `papers/` that is built into the program. A part of a study takes the files that it
-/// does not have from the study.
+/// A folder in `papers/` that is built into the program. Files missing from a part of a study are
+/// taken from the study.
 macro_rules! folder {
     ($name:literal, $study:literal, $readings:expr) => {
         Folder {
@@ -82,7 +82,7 @@ impl Folder {
     }
 }
 
-/// Returns an experiment in which every key of a quick one replaces its own.
+/// Returns an experiment in which every key of a quick one replaces the corresponding key.
 pub(super) fn replaced(experiment: &str, quick: &str) -> Result<String, PaperError> {
     let mut whole: Table = parse(EXPERIMENT, experiment)?;
     let quick: Table = parse(QUICK, quick)?;

@@ -1,11 +1,11 @@
-//! The study of forecasts: jobs of logs get a forecast of their start, and each interval is
-//! compared with the actual start. It is an experiment with a log per point, and goals for each.
+//! The study of forecasts: the start times of jobs in logs are predicted, and each interval is
+//! compared with the actual start. It is an experiment with one log per point, and goals for each.
 
 use pavior::experiments::{LogScore, Specification};
 
 use crate::folder::{self, PaperError};
 
-/// The name in `pavior reproduce`, and that of its folder.
+/// The name in `pavior reproduce`, and the name of the folder.
 pub const NAME: &str = "forecasts";
 
 /// The number of futures of each forecast.
@@ -18,10 +18,10 @@ const THIRD_HELD: [f64; 2] = [0.82, 0.97];
 /// Minimum number of jobs of a third that is judged.
 const FEWEST: u64 = 500;
 
-/// Returns the experiment as a file. The quick one has few jobs of each log.
+/// Returns the experiment as a file. The quick version has few jobs from each log.
 ///
 /// # Errors
-/// If a file is not TOML.
+/// Returns an error if a file is not TOML.
 pub fn experiment(quick: bool) -> Result<String, PaperError> {
     let experiment = include_str!("../papers/forecasts/experiment.toml");
     if !quick {
@@ -33,7 +33,7 @@ pub fn experiment(quick: bool) -> Result<String, PaperError> {
 /// Reads the experiment.
 ///
 /// # Errors
-/// If anything in its file is invalid.
+/// Returns an error if anything in its file is invalid.
 pub fn specification(quick: bool) -> Result<Specification, PaperError> {
     let file = if quick { folder::QUICK } else { folder::EXPERIMENT };
     folder::specification(file, experiment(quick)?, NAME)
@@ -62,8 +62,8 @@ impl JudgedLog {
         points.map(one).collect()
     }
 
-    /// Returns true if the intervals contain the start as often as required; `None` if the log is
-    /// not judged, because none of its jobs has an estimate.
+    /// Returns true if the intervals contain the start as often as required; Returns `None` if the
+    /// log is not judged because none of its jobs has an estimate.
     pub fn holds(&self) -> Option<bool> {
         let LogScore { score, estimates, .. } = &self.forecasts;
         let within = |[low, high]: [f64; 2], held: f64| low <= held && held <= high;
@@ -72,7 +72,7 @@ impl JudgedLog {
         estimates.then(all)
     }
 
-    /// Returns true if the loss is less than that of each other forecast; `None` if not judged.
+    /// Returns true if the loss is less than that of every other forecast; `None` if not judged.
     pub fn leads(&self) -> Option<bool> {
         let LogScore { score, estimates, .. } = &self.forecasts;
         let others = [score.plan_loss, score.corrected_loss, score.past_waits_loss];
@@ -104,7 +104,7 @@ impl JudgedLog {
         "leads",
     ];
 
-    /// Returns a row of a table. Shares have three decimals, and so have hours.
+    /// Returns a table row. Fractions and hours have three decimals.
     pub fn cells(&self) -> Vec<String> {
         let LogScore { score, rejected, estimates } = &self.forecasts;
         let hours = |seconds: f64| format!("{:.3}", seconds / 3600.0);
@@ -133,7 +133,7 @@ impl JudgedLog {
 /// Writes the rows as CSV.
 ///
 /// # Errors
-/// If the writer fails.
+/// Returns an error if the writer fails.
 pub fn write(logs: &[JudgedLog], out: &mut dyn std::io::Write) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(JudgedLog::COLUMNS)?;

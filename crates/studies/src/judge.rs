@@ -1,4 +1,4 @@
-//! The judge of statements, which knows rules but no particular paper.
+//! The judge of statements, which is independent of particular papers.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use super::{Estimate, Evidence, Statement};
 /// Judges every row.
 ///
 /// # Errors
-/// If a row names anything that does not exist: the place of the row, and the reason.
+/// Returns the location of a row, and the reason, if the row names anything that does not exist.
 pub(super) fn judge(
     statements: &Statements,
     evidence: &Evidence<'_>,
@@ -74,7 +74,8 @@ impl Judge<'_, '_> {
         self.names.get(value).map_or(value, String::as_str)
     }
 
-    /// Judges the combinations of one name. The verdict is that of the worst; one of them is shown.
+    /// Judges all combinations with one name. The verdict is that of the worst one, and one of them
+    /// is shown.
     fn row(&self, row: &Row, members: &[Combination]) -> Result<Statement, String> {
         let judged = members.iter().map(|one| self.one(row, one)).collect::<Result<Vec<_>, _>>();
         let mut judged = judged?;

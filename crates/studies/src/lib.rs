@@ -1,17 +1,17 @@
-//! Papers: experiments and statements as data, and a common judge for all of them.
+//! Papers: experiments and statements as data, and one judge for all of them.
 //!
-//! A paper is a folder of TOML files, either built in from `papers/` or a user's own:
+//! A paper is a folder of TOML files, either built in from `papers/` or supplied by a user:
 //!
 //! - `paper.toml`: title, source, and remarks on the interpretation of the paper.
 //! - `experiment.toml`: its experiment, in the usual format.
 //! - `quick.toml`: keys that replace those of the experiment in a quick run.
 //! - `statements.toml`: the statements of the paper, row by row, with the rule that judges each
 //!   row.
-//! - `readings.toml`: other readings of points that the paper leaves open; optional.
+//! - `readings.toml` (optional): alternative readings of points that the paper leaves open.
 //!
-//! The judge knows rules but no particular paper. The only strategy that it knows is MFA, whose
-//! paper has worked examples. The study of [`forecasts`] also has an experiment, but goals instead
-//! of statements.
+//! The judge implements rules and is independent of particular papers. The only strategy that it
+//! refers to is MFA, whose paper has worked examples. The study of [`forecasts`] also has an
+//! experiment, but goals instead of statements.
 
 mod count;
 mod evidence;
@@ -66,7 +66,7 @@ struct About {
     study: bool,
 }
 
-/// The names of the built-in papers, which are those of their folders.
+/// The names of the built-in papers, which are also the names of their folders.
 pub const NAMES: [&str; 7] =
     ["tbl", "gabl", "nas", "mfa", "contiguity", "contiguity-first", "slices"];
 
@@ -100,11 +100,11 @@ impl Paper {
         BUILT_IN.iter().filter(|paper| !paper.about.study).collect()
     }
 
-    /// Reads a paper from a folder with this name; `read` returns the text of a file, or `None` if
-    /// there is no such file.
+    /// Reads a paper from a folder with this name. `read` must return the text of a file, or `None`
+    /// if there is no such file.
     ///
     /// # Errors
-    /// If a file is missing or its contents are invalid.
+    /// Returns an error if a file is missing or its contents are invalid.
     pub fn open(
         name: &str,
         read: &dyn Fn(&str) -> Result<Option<String>, String>,
@@ -150,10 +150,10 @@ impl Paper {
         self.readings.as_ref()
     }
 
-    /// Returns the experiment as a file; the quick one has fewer loads and runs.
+    /// Returns the experiment as a file. The quick version has fewer loads and runs.
     ///
     /// # Errors
-    /// If a file is not TOML.
+    /// Returns an error if a file is not TOML.
     pub fn experiment(&self, quick: bool) -> Result<String, PaperError> {
         if quick { self.folder.quick_experiment() } else { Ok(self.folder.experiment.clone()) }
     }
@@ -161,16 +161,16 @@ impl Paper {
     /// Reads the experiment.
     ///
     /// # Errors
-    /// If anything in its file is invalid.
+    /// Returns an error if anything in its file is invalid.
     pub fn specification(&self, quick: bool) -> Result<Specification, PaperError> {
         let file = if quick { folder::QUICK } else { folder::EXPERIMENT };
         folder::specification(file, self.experiment(quick)?, &self.name)
     }
 
-    /// Judges the statements by samples.
+    /// Judges the statements based on samples.
     ///
     /// # Errors
-    /// If a row names anything that the experiment does not have.
+    /// Returns an error if a row names anything that the experiment does not have.
     pub fn judge(
         &self,
         specification: &Specification,

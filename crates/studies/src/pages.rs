@@ -1,4 +1,4 @@
-//! Statements on pages: sections of a paper's report, the report of all papers, and the files.
+//! Pages with statements: sections of a paper's report, the report on all papers, and the files.
 
 use super::{
     Paper, Statement, StatementCount, in_words, markdown, statement, write_statements,
@@ -108,11 +108,11 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
     Publication { name: "report.html".to_string(), bytes: html(&page).into_bytes() }
 }
 
-/// Makes the files with the statements and their summary as CSV, and with the summary and the rows
-/// that differ as Markdown.
+/// Generates the files: the statements and their summary as CSV, and the summary and the rows that
+/// differ as Markdown.
 ///
 /// # Errors
-/// Only if a write to memory fails.
+/// Returns an error only if a write to memory fails.
 pub fn files(papers: &[Verdicts], from: &Provenance) -> Result<Vec<Publication>, csv::Error> {
     let all = papers.iter().flat_map(|paper| paper.statements.iter().cloned());
     let mut csv = Vec::new();

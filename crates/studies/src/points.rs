@@ -8,7 +8,8 @@ use toml::Value;
 use super::Evidence;
 use super::statements::{Found, Part, Pick, Picks, Row, Take};
 
-/// The scope of a value: both points, one of them, or the point from which growth is counted.
+/// The scope of a value: both points, one of them, or the point relative to which growth is
+/// measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     At,
@@ -22,7 +23,7 @@ pub(super) enum Side {
 pub(super) struct Combination(Vec<(Side, String, String)>);
 
 impl Combination {
-    /// Returns the values of these sides; those of later sides override earlier ones.
+    /// Returns the values for these sides. Values for later sides override earlier ones.
     pub(super) fn picks(&self, sides: &[Side]) -> BTreeMap<String, String> {
         let of = |side: Side| self.0.iter().filter(move |(own, ..)| *own == side);
         let all = sides.iter().copied().flat_map(of);
@@ -38,7 +39,7 @@ impl Combination {
     /// Returns the value of a parameter that is part of a row's name.
     ///
     /// # Errors
-    /// If the row picks no such parameter.
+    /// Returns an error if the row does not set this parameter.
     pub(super) fn value(&self, name: &str) -> Result<&str, String> {
         let known = |(side, parameter, _): &(Side, String, String)| match side {
             Side::At => Some(parameter.clone()),
@@ -68,7 +69,7 @@ fn sided(word: &str) -> (Side, &str) {
 /// Returns every combination of a row's values. Parameters that are not in its name vary fastest.
 ///
 /// # Errors
-/// If a value is invalid, or the experiment does not have a requested one.
+/// Returns an error if a value is invalid, or the experiment does not have a requested one.
 pub(super) fn combinations(row: &Row, evidence: &Evidence<'_>) -> Result<Vec<Combination>, String> {
     let sides =
         [(Side::At, &row.at), (Side::A, &row.a), (Side::B, &row.b), (Side::From, &row.from)];

@@ -63,7 +63,7 @@ pub struct Statement {
     pub id: String,
     /// The paper's number or claim.
     pub paper: String,
-    /// Our number; `None` if the experiment gives none.
+    /// Our number; `None` if the experiment does not provide one.
     pub ours: Option<f64>,
     /// The half-width of its 95 % confidence interval, or half the length of a median's interval.
     pub ci95: Option<f64>,
@@ -151,7 +151,8 @@ pub(super) enum Claim {
     Ratio(f64),
     /// A value within a range.
     Between(f64, f64),
-    /// An upper bound. The tolerance is a share of it; by default it is the papers' own precision.
+    /// An upper bound. The tolerance is a fraction of the bound; by default it is the precision of
+    /// the papers.
     AtMost(f64, Option<f64>),
     /// A lower bound, with a tolerance likewise.
     AtLeast(f64, Option<f64>),
@@ -164,8 +165,8 @@ pub(super) enum Claim {
 }
 
 impl Claim {
-    /// Judges our number; `None` is no evidence, so that the claim differs. For an order, the
-    /// difference does not give the ratio, which is left to the caller.
+    /// Judges our number. `None` means that there is no evidence, so the claim counts as differing.
+    /// For an order, the difference does not determine the ratio, which is left to the caller.
     pub(super) fn judge(&self, id: impl Into<String>, ours: Option<Estimate>) -> Statement {
         let note = ours.map_or("no runs, or a ratio to 0".into(), |ours| {
             let missed = if ours.missed { ", precision target missed" } else { "" };
@@ -246,7 +247,7 @@ fn within(paper: f64, ours: Estimate) -> Verdict {
     Verdict::graded(outside <= 0.0, outside <= PAPERS_OWN * paper.abs())
 }
 
-/// Formats a number with all digits; empty if there is none.
+/// Formats a number with all digits. Returns an empty string if there is none.
 pub(super) fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
@@ -254,7 +255,7 @@ pub(super) fn number(value: Option<f64>) -> String {
 /// Writes statements as CSV.
 ///
 /// # Errors
-/// If the writer fails.
+/// Returns an error if the writer fails.
 pub fn write_statements(all: &[Statement], out: &mut dyn Write) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(["id", "paper", "ours", "ci95", "ratio", "verdict", "stated", "note"])?;
@@ -286,7 +287,7 @@ mod tests {
         let least = Claim::AtLeast(10.0, Some(0.0));
         let range = Claim::Between(0.47, 0.49);
         for (claim, value, ci95, verdict) in [
-            // Stated is 100: our interval reaches 100, or 95, from below.
+            // The stated value is 100: our interval reaches 100, or 95, from below.
             (&Claim::Value(100.0), 90.0, 10.0, Holds),
             (&Claim::Value(100.0), 90.0, 5.0, Tolerance),
             (&Claim::Value(100.0), 90.0, 4.9, Differs),

@@ -1,9 +1,9 @@
 //! The statements of a paper as data, read from `statements.toml`.
 //!
 //! A statement has rows. A row has a rule, and the values of parameters that pick its points. If a
-//! parameter has several values and its name is part of the row's `id`, each value makes a row of
-//! its own. Otherwise the single row must hold for all of them. A word of the `id` that is not a
-//! parameter of the row is marked (`{ word = "fast" }`), so that a misspelled parameter is found.
+//! parameter has several values and its name is part of the row's `id`, each value becomes a
+//! separate row. Otherwise the single row must hold for all of them. A word in the `id` that is not
+//! a parameter of the row is marked (`{ word = "fast" }`), so that a misspelled parameter is found.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -55,7 +55,7 @@ pub(super) struct Row {
     pub(super) rule: Rule,
     /// The claim of the paper. An order without one is described by the values of `a` and `b`.
     pub(super) paper: Option<Stated>,
-    /// The tolerated excess over a bound, as a share of it.
+    /// The tolerated excess over a bound, as a fraction of it.
     pub(super) tolerance: Option<f64>,
     /// True if we add the row, and the paper does not state it.
     #[serde(default)]

@@ -66,7 +66,8 @@ impl Worked {
     /// Judges the example.
     ///
     /// # Errors
-    /// If the experiment has no such snapshot, or the example is outside of it.
+    /// Returns an error if the experiment has no such snapshot, or the example is outside the
+    /// machine.
     pub(super) fn judge(
         &self,
         claim: &str,

@@ -1,9 +1,9 @@
 //! Alternative readings of points that a paper leaves open, measured in a separate experiment.
 //!
-//! A [`Reading`] changes values of the paper's default reading. A [`Goal`] is a point of the paper
-//! with the ratios that it states there. Every reading is run at every goal, and the readings are
-//! ordered by their distance: the root mean square of ln(our ratio / the paper's ratio). If a paper
-//! states only orders, a ratio should be below 1.
+//! A [`Reading`] changes values of the paper's default reading. A [`Goal`] is a point in the paper,
+//! with the ratios stated for it. Every reading is run at every goal, and the readings are ordered
+//! by their distance: the root mean square of ln(our ratio / the paper's ratio). If a paper states
+//! only an order, the ratio should be below 1.
 
 mod report;
 
@@ -24,7 +24,7 @@ pub struct Readings {
     /// The name and heading of the experiment.
     name: String,
     title: String,
-    /// The keys of the experiment that every point has in addition to those of `usual`.
+    /// The experiment's keys that apply to every point in addition to those in `usual`.
     keys: Table,
     /// The number of runs of a point, and that in a quick run.
     runs: [u64; 2],
@@ -48,9 +48,9 @@ pub struct Readings {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
-    /// The full name of the strategy, if its short name stands for a variant.
+    /// The full name of the strategy, if its short name denotes a variant.
     strategy: Option<String>,
-    /// Values that replace those of `usual`.
+    /// Values that replace those in `usual`.
     #[serde(default)]
     set: BTreeMap<String, Value>,
 }
@@ -94,7 +94,7 @@ pub struct Reading {
     /// Parameters with other values, for every strategy; an empty value leaves the parameter out.
     #[serde(default)]
     set: BTreeMap<String, Value>,
-    /// Values that are replaced in all parameters, such as a pattern or a strategy.
+    /// Values to be replaced in all parameters, such as a pattern or a strategy.
     #[serde(default)]
     instead: BTreeMap<String, String>,
 }
@@ -133,10 +133,10 @@ impl Readings {
         Ok(self)
     }
 
-    /// Returns the experiment as a file; the quick one has few runs.
+    /// Returns the experiment as a file. The quick version has few runs.
     ///
     /// # Errors
-    /// If it cannot be written as a file.
+    /// Returns an error if it cannot be written as a file.
     pub fn experiment(&self, quick: bool) -> Result<String, PaperError> {
         let mut file = self.keys.clone();
         let [runs, few] = self.runs;
@@ -183,8 +183,8 @@ impl Readings {
         reading.instead.get(name).or_else(own).map_or(name, String::as_str).to_string()
     }
 
-    /// Returns every parameter of a strategy at a goal. A value of the reading takes precedence
-    /// over one of the goal, and that over one of the strategy itself.
+    /// Returns every parameter of a strategy at a goal. A value from the reading takes precedence
+    /// over one from the goal, which takes precedence over one from the strategy itself.
     fn settings(&self, reading: &Reading, goal: &Goal, strategy: &str) -> BTreeMap<String, Value> {
         let own = self.own.get(strategy);
         let one = |(key, usual): (&String, &Value)| {
@@ -202,7 +202,7 @@ impl Readings {
     /// Reads the experiment.
     ///
     /// # Errors
-    /// If anything in it is invalid.
+    /// Returns an error if anything in it is invalid.
     pub fn specification(&self, quick: bool) -> Result<Specification, PaperError> {
         folder::specification(folder::READINGS, self.experiment(quick)?, &self.name)
     }
@@ -243,7 +243,7 @@ impl Readings {
     /// Judges the readings and returns them, the closest first.
     ///
     /// # Errors
-    /// If a goal or reading names anything that the experiment does not have.
+    /// Returns an error if a goal or reading names anything that the experiment does not have.
     pub fn judge(
         &self,
         specification: &Specification,

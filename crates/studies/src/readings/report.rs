@@ -1,4 +1,4 @@
-//! The results of the readings of a paper, as statements, tables and sentences.
+//! The results of a paper's readings, as statements, tables and sentences.
 
 use std::io::Write;
 
@@ -170,7 +170,7 @@ impl Readings {
     /// Writes the readings as CSV: one line per ratio, with all digits.
     ///
     /// # Errors
-    /// If the writer fails.
+    /// Returns an error if the writer fails.
     pub fn write(&self, ranking: &[Closeness], out: &mut dyn Write) -> Result<(), csv::Error> {
         let mut writer = csv::Writer::from_writer(out);
         let header = [

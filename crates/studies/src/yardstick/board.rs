@@ -71,7 +71,8 @@ pub struct Row {
     pub node_gap: f64,
     /// The excess of the end of the last job, from time 0, over its bound.
     pub makespan_gap: f64,
-    /// The excess of the mean turnaround over that of the best run of the scenario; paired.
+    /// The excess of the mean turnaround over that of the best run in the scenario, as a paired
+    /// difference.
     pub behind: Option<Change>,
     /// The turnaround of each job that counts, in the order of submission.
     pub each: Vec<f64>,
@@ -88,7 +89,7 @@ pub struct Board {
     pub undone: Vec<(String, String, String, usize)>,
 }
 
-/// The ends of the jobs of a run, in seconds; `None` for a job that never ended.
+/// The times at which the jobs of a run ended, in seconds; `None` for a job that never ended.
 pub(super) struct Play {
     strategy: String,
     scheduler: String,
@@ -105,12 +106,12 @@ impl Play {
     }
 }
 
-/// Runs each of the `strategies` (by default all in the catalogue) under `fcfs` and `easy`. The
-/// five best ones, and the five best that grant boxes, are also run under every other scheduler.
-/// The runs use the threads of the current pool.
+/// Runs each of the `strategies` (by default, all in the catalogue) under `fcfs` and `easy`. The
+/// five best ones, and the five best of those that grant boxes, are also run under every other
+/// scheduler. The runs use the threads of the current pool.
 ///
 /// # Errors
-/// If a run cannot continue, or a name is invalid.
+/// Returns an error if a run cannot continue, or a name is invalid.
 pub fn judge_all(
     instances: &[Instance],
     catalogue: &Catalogue,
@@ -226,7 +227,8 @@ fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize) -> f64) ->
     counted.iter().filter_map(|&at| Some(play.ends[at]? * weight(at))).sum()
 }
 
-/// Returns true if a strategy gives each job one box that contains its own, possibly turned.
+/// Returns true if a strategy gives each job one box that contains the requested box, possibly
+/// turned.
 pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
     let (selected, grid) = (catalogue.strategies.select(name), Grid::mesh(&[8, 8]));
     let (Ok(strategy), Ok(grid)) = (selected, grid) else { return false };
@@ -243,7 +245,7 @@ pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
     strategy.entry.does.contiguous && shapes.iter().all(keeps)
 }
 
-/// Returns true if a run gives each job its box, possibly turned.
+/// Returns true if each job in a run gets its requested box, possibly turned.
 pub fn in_boxes(catalogue: &Catalogue, run: &Row) -> bool {
     // This scheduler also places jobs elsewhere.
     run.scheduler != "easy-freedom" && keeps_boxes(catalogue, &run.strategy)
@@ -384,7 +386,7 @@ impl Row {
 /// Writes rows as CSV.
 ///
 /// # Errors
-/// If the writer fails.
+/// Returns an error if the writer fails.
 pub fn write(
     columns: &[&str],
     mut rows: impl Iterator<Item = Vec<String>>,

@@ -1,16 +1,16 @@
 //! The paired circular block bootstrap: an interval for the difference in turnaround of two runs.
 //!
-//! Waits of successive jobs depend on each other, and so do their differences between two runs. The
-//! block bootstrap (Kunsch 1989) draws whole blocks of neighbors, within which the dependence is
-//! preserved. Here the jobs in the order of submission form a circle (Politis and Romano 1992), so
-//! that each job is drawn equally often. The drawn values are the differences of single jobs
-//! between the two runs, so that effects common to both cancel.
+//! The waits of successive jobs are correlated, as are the differences of these waits between two
+//! runs. The block bootstrap (Kunsch 1989) draws whole blocks of neighbors, within which the
+//! dependence is preserved. Here the jobs in the order of submission form a circle (Politis and
+//! Romano 1992), so that each job is drawn equally often. The drawn values are the differences of
+//! single jobs between the two runs, so that effects common to both cancel.
 //!
 //! The length of a block is chosen from the differences by the rule of Politis and White (2004),
 //! corrected by Patton, Politis and White (2009): the length at which the variance of the mean has
 //! the smallest mean squared error, which is of the order of the cube root of the number of jobs.
-//! It grows with the range of the dependence on later jobs. It is at least the cube root itself,
-//! and at most three times the square root (and a third of the jobs).
+//! It grows with the range over which jobs depend on each other. It is at least the cube root
+//! itself, and at most three times the square root (and a third of the jobs).
 //!
 //! The half-width is the distance from the mean within which 95 % of the drawn means are (the
 //! symmetric interval of Hall 1988). Blocks vary less around the mean of all jobs than around the
@@ -29,9 +29,9 @@ const FEWEST: usize = 300;
 /// The seed of the draws, which all intervals share: equal differences have equal intervals.
 const SEED: u64 = 1;
 
-/// Returns the excess of the mean of `other` over that of `present`, which contain values of the
-/// same jobs in the order of submission. Without jobs the result is `None`, and with fewer than 300
-/// it has no interval. O(draws x jobs / block), about a millisecond for 400 jobs.
+/// Returns the excess of the mean of `other` over that of `present`, which contain values for the
+/// same jobs in the order of submission. Without jobs the result is `None`; with fewer than 300
+/// jobs it has no interval. O(draws x jobs / block), about a millisecond for 400 jobs.
 pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
     let pairs = other.iter().zip(present);
     let mut differences: Vec<f64> = pairs.map(|(other, present)| other - present).collect();
@@ -105,7 +105,7 @@ fn block(values: &[f64]) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns values with mean 0, each of which contains the share `kept` of the one before.
+    /// Returns values with mean 0, each of which contains the fraction `kept` of the previous one.
     fn sequence(seed: u64, kept: f64, count: usize) -> Vec<f64> {
         let mut draw = Stream::new(seed, 0, "sequence");
         let mut last = 0.0;
@@ -132,9 +132,9 @@ mod tests {
         (held, blocks as f64 / 400.0)
     }
 
-    /// Counts intervals that contain the truth: 380 of 400 95 % intervals should. If each value
-    /// contains much of the one before, 400 values are worth only a few, and fewer intervals do.
-    /// docs/yardstick.md has the counts.
+    /// Counts intervals that contain the true value: 380 of 400 intervals at 95 % should. If each
+    /// value contains much of the previous one, 400 values carry as little information as a few,
+    /// and fewer intervals do. docs/yardstick.md has the counts.
     #[test]
     fn intervals_hold_what_they_promise_unless_values_depend_strongly_on_each_other() {
         let found = [0.0, 0.5, 0.8, 0.9, 0.95].map(held);

@@ -1,8 +1,8 @@
-//! The statements about the board, as data, judged by the runs of a board.
+//! Statements about the board, as data, which are judged by the runs of a board.
 //!
 //! `statements.toml` has the same form as for papers: statements with rows, and a rule per row. A
-//! row has a number of the board instead of points of an experiment. No run is random, so bounds
-//! have no tolerance, and an order requires an interval without zero.
+//! row refers to a number on the board instead of points in an experiment. No run is random, so
+//! bounds have no tolerance, and an order requires an interval that does not contain zero.
 
 use pavior::experiments::Catalogue;
 use pavior::experiments::advice::{Change, Shown};
@@ -41,7 +41,7 @@ pub struct Evidence<'b> {
     pub board: &'b Board,
     /// The parts of the gaps.
     pub parts: &'b [Parts],
-    /// True if the board has all strategies, so that the best of them is known.
+    /// True if the board contains all strategies, so that the best one is known.
     pub whole: bool,
 }
 
@@ -69,11 +69,12 @@ type Claims = Vec<(Row, Claim)>;
 enum Number {
     /// The excess of the mean turnaround, in hours.
     Longer(Difference),
-    /// The number of scenarios in which it is significantly longer: the interval is above 0.
+    /// The number of scenarios in which the turnaround is significantly longer: the interval is
+    /// above 0.
     ShownLonger(Difference),
     /// The ratio of turnaround to bound, as the geometric mean over the scenarios.
     Ratio(Name),
-    /// The maximum number of scenarios in which runs of the same name are the best.
+    /// The maximum number of scenarios in which runs with the same name are the best.
     Best(Best),
 }
 
@@ -141,7 +142,7 @@ impl Findings {
     /// Reads statements from the text of a file.
     ///
     /// # Errors
-    /// If it is not TOML, or does not have the form of the yardstick's statements.
+    /// Returns an error if it is not TOML, or does not have the form of the yardstick's statements.
     pub fn read(text: &str) -> Result<Findings, PaperError> {
         let statements: Statements = folder::parse(STATEMENTS, text)?;
         let findings = Findings { statements, text: text.to_string() };
@@ -173,7 +174,7 @@ impl Findings {
     /// Judges every statement whose rows all have a number.
     ///
     /// # Errors
-    /// If a row names a scenario that is not in the set.
+    /// Returns an error if a row names a scenario that is not in the set.
     pub fn judge(&self, evidence: &Evidence<'_>) -> Result<Judged, PaperError> {
         let (mut judged, mut left_out) = (Vec::new(), Vec::new());
         for (id, rows) in self.rows()? {

@@ -1,5 +1,5 @@
-//! The yardstick: sets of jobs that are the same for everyone, lower bounds on the cost of any
-//! schedule of them, and the gaps of strategies and schedulers to these bounds.
+//! The yardstick: fixed sets of jobs, lower bounds on the cost of any schedule for them, and the
+//! gaps between these bounds and the results of strategies and schedulers.
 
 mod board;
 mod bootstrap;
@@ -30,6 +30,6 @@ impl Effort {
     /// The full amount.
     pub const FULL: Effort =
         Effort { scenarios: usize::MAX, jobs: usize::MAX, buckets: 200, steps: 300 };
-    /// A small amount that takes seconds.
+    /// A small amount of work that takes seconds.
     pub const QUICK: Effort = Effort { scenarios: 3, jobs: 60, buckets: 50, steps: 60 };
 }

@@ -10,7 +10,7 @@ use super::bootstrap::change;
 use super::bounds::{Arrivals, look_ahead};
 use super::set::{Instance, YardstickError};
 
-/// Three runs, each of which differs from the one before in a single setting: boxes and the given
+/// Three runs, each of which differs from the previous one in a single setting: boxes and the given
 /// estimates; any nodes; any nodes and exact estimates.
 const STEPS: [&[(&str, &str)]; 3] = [&[], &[("freedom", "any")], &[("estimates", "exact")]];
 /// The strategy and the scheduler of the three runs.
@@ -34,7 +34,7 @@ pub struct Parts {
     pub estimates: Change,
     /// The further saving if the scheduler tries each start in advance; `None` if nodes fail.
     pub order: Option<Change>,
-    /// The further saving if it knows the jobs that have not arrived.
+    /// The further saving if the jobs that have not arrived are known.
     pub arrivals: Option<Change>,
     /// The rest: the gap of the last run.
     pub rest: f64,
@@ -77,10 +77,10 @@ impl Parts {
 }
 
 /// Returns the parts of the gap in each scenario of a board, using the threads of the current pool.
-/// A scenario is left out if one of the runs does not finish a job that counts.
+/// A scenario is left out if one of the runs does not finish all counted jobs.
 ///
 /// # Errors
-/// If a run cannot continue.
+/// Returns an error if a run cannot continue.
 pub fn parts(
     instances: &[Instance],
     catalogue: &Catalogue,
@@ -98,7 +98,8 @@ pub fn parts(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Returns the turnarounds of the jobs that count, run by run; `None` if one of them does not end.
+/// Returns the turnarounds of the counted jobs, run by run; `None` if one of these jobs does not
+/// end.
 fn runs(
     instance: &Instance,
     catalogue: &Catalogue,

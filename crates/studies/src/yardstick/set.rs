@@ -1,4 +1,4 @@
-//! The sets of jobs of the yardstick.
+//! The yardstick's sets of jobs.
 
 use std::sync::Arc;
 
@@ -88,10 +88,11 @@ impl Yardstick {
         })
     }
 
-    /// Draws the jobs of the scenarios. Those of logs are read from `logs`, if given, or omitted.
+    /// Generates the jobs of each scenario. Scenarios based on job logs are read from `logs`, or
+    /// skipped if it is `None`.
     ///
     /// # Errors
-    /// If a log cannot be read, or jobs are not those of this version.
+    /// Returns an error if a log cannot be read, or if the jobs differ from those of this version.
     pub fn draw(
         &self,
         logs: Option<&dyn InputFiles>,
@@ -156,11 +157,11 @@ impl Instance {
             .map_err(|reason| entry.fault(&reason))
     }
 
-    /// Creates an instance from records with whole seconds, for example a small one for tests. Its
-    /// nodes fail according to `failures`.
+    /// Creates an instance from records whose times are whole seconds, for example a small one for
+    /// tests. Its nodes fail according to `failures`.
     ///
     /// # Errors
-    /// If the records cannot be those of a log.
+    /// Returns an error if the records are not valid for a log.
     pub fn new(
         name: &str,
         machine: Grid,
@@ -200,11 +201,12 @@ impl Instance {
         })
     }
 
-    /// Returns the runs of these strategies and schedulers, whose names `catalogue` knows, with
-    /// more settings. Combinations that the machine does not support are left out.
+    /// Returns the runs of these strategies and schedulers, whose names are looked up in
+    /// `catalogue`, with additional settings. Combinations that the machine does not support are
+    /// left out.
     ///
     /// # Errors
-    /// If a name is invalid.
+    /// Returns an error if a name is invalid.
     pub(super) fn specification(
         &self,
         strategies: &[String],

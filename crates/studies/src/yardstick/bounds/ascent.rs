@@ -1,4 +1,5 @@
-//! Prices that prove good bounds: from the order of mean busy times, improved by subgradient steps.
+//! Prices that prove good bounds, computed from the order of mean busy times and improved by
+//! subgradient steps.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -9,14 +10,14 @@ use super::{Prices, SCALE, Task};
 /// The number of steps without a better bound after which steps are halved.
 const PATIENCE: u32 = 10;
 
-/// Computes prices for a set of jobs: those of the relaxation by mean busy times (Goemans 1997),
-/// then up to `steps` subgradient steps. Their length is Polyak's (1969), with the cost of a
-/// schedule by numbers of nodes as the target value. The prices depend only on the arguments. Any
-/// prices prove a valid bound. O(steps x jobs x buckets).
+/// Computes prices for a set of jobs: first those from the relaxation by mean busy times (Goemans
+/// 1997), then improved by up to `steps` subgradient steps. Their length follows Polyak (1969),
+/// with the cost of a schedule by numbers of nodes as the target value. The prices depend only on
+/// the arguments. Any prices prove a valid bound. O(steps x jobs x buckets).
 pub fn ascend(tasks: &[Task], capacity: i64, buckets: usize, steps: u32) -> Prices {
     let fluid = Fluid::new(tasks, capacity);
     let start = tasks.iter().map(|task| task.release).min().unwrap_or(0);
-    // Jobs that are not interrupted end somewhat later than those of the relaxation.
+    // Jobs that are not interrupted end somewhat later than in the relaxation.
     let length =
         fluid.end() - start as f64 + tasks.iter().map(|task| task.run).max().unwrap_or(1) as f64;
     let width = ((length / buckets as f64).ceil() as i64).max(1);
@@ -144,8 +145,8 @@ fn top(waiting: &BinaryHeap<Waiting>) -> Option<usize> {
     waiting.peek().map(|&Waiting(_, at)| at)
 }
 
-/// Computes prices from the end. A job has one line for all its pieces; lines meet where one job
-/// takes over from another.
+/// Computes prices from the end. A job has one line for all its pieces; lines intersect where one
+/// job takes over from another.
 fn priced(
     runs: &[(f64, f64, usize)],
     density: &dyn Fn(usize) -> f64,

@@ -1,13 +1,13 @@
-//! A schedule with which bounds are compared.
+//! A greedy schedule with which bounds are compared.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Task;
 
-/// Returns the cost of a greedy schedule by numbers of nodes. At each release and each end, the
-/// waiting jobs are examined in descending order of weight per node second, and each one starts if
-/// enough nodes are free. O(jobs x jobs). No job may need more than `capacity` nodes.
+/// Returns the cost of a greedy schedule by numbers of nodes. Whenever a job is released or ends,
+/// the waiting jobs are examined in descending order of weight per node second, and each one starts
+/// if enough nodes are free. O(jobs x jobs). No job may need more than `capacity` nodes.
 pub(super) fn reached(tasks: &[Task], capacity: i64) -> i64 {
     Counts::new(tasks, capacity, &latest_first(tasks)).rest()
 }
@@ -25,7 +25,7 @@ pub(super) struct Counts<'t> {
     tasks: &'t [Task],
     now: i64,
     free: i64,
-    /// The ends of the running jobs, and the nodes that they free.
+    /// The end times of the running jobs, and the numbers of nodes that they free.
     running: BinaryHeap<Reverse<(i64, i64)>>,
     /// Waiting jobs, in descending order of weight per node second.
     waiting: Vec<usize>,
@@ -50,7 +50,8 @@ impl<'t> Counts<'t> {
         self.waiting.iter().copied().filter(|&at| self.tasks[at].nodes <= self.free)
     }
 
-    /// Advances to the next release or end of a job. Returns false if there is none.
+    /// Advances to the next time at which a job is released or ends. Returns false if there is
+    /// none.
     pub(super) fn advance(&mut self) -> bool {
         let release = self.coming.last().map(|&at| self.tasks[at].release);
         let end = self.running.peek().map(|&Reverse((end, _))| end);
@@ -90,8 +91,8 @@ impl<'t> Counts<'t> {
         end
     }
 
-    /// Returns the cost of the jobs that have not started, if from now on all jobs that fit are
-    /// started at each instant, in the order in which they wait.
+    /// Returns the cost of the jobs that have not started, if all jobs that fit are started at each
+    /// instant from now on, in queue order.
     pub(super) fn rest(mut self) -> i64 {
         let mut sum = 0;
         loop {

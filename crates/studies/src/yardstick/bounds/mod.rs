@@ -10,11 +10,11 @@
 //!     - capacity * price of the whole curve
 //! ```
 //!
-//! with the price over the run time of the job. No schedule uses more nodes than there are, so it
-//! pays at most the price of the whole curve. This is the Lagrangian of the time-indexed relaxation
-//! (Dyer and Wolsey 1990; van den Akker, Hurkens and Savelsbergh 2000). All numbers are integers,
-//! so that nothing is lost to rounding. `examples/bounds.py` checks certificates, and shares no
-//! code with this module.
+//! where price is summed over the run time of the job. No schedule uses more nodes than exist, so
+//! it pays at most the price of the whole curve. This is the Lagrangian of the time-indexed
+//! relaxation (Dyer and Wolsey 1990; van den Akker, Hurkens and Savelsbergh 2000). All numbers are
+//! integers, so there are no rounding errors. `examples/bounds.py` checks certificates, and shares
+//! no code with this module.
 
 mod ascent;
 mod greedy;

@@ -1,17 +1,17 @@
 //! A schedule by numbers of nodes that looks ahead, with or without knowledge of arrivals.
 //!
-//! At each release and each end of a job, every job that fits is tried: it starts, and all others
-//! follow the rule of `greedy.rs`. Waiting for the next instant is tried, too. The alternative with
-//! the smallest weighted completion times is chosen, repeatedly, until it is to wait. Among equals
-//! the job with the largest weight per node second is preferred, and waiting comes last. This is a
-//! rollout (Bertsekas, Tsitsiklis and Wu, Rollout algorithms for combinatorial optimization,
-//! Journal of Heuristics 3, 1997).
+//! Whenever a job is released or ends, every job that fits is tried: it starts, and all others
+//! follow the rule in `greedy.rs`. Waiting for the next instant is also tried. The alternative with
+//! the smallest weighted completion times is chosen, repeatedly, until that is to wait. Among
+//! equals, the job with the largest weight per node second is preferred, and waiting comes last.
+//! This is a rollout (Bertsekas, Tsitsiklis and Wu, Rollout algorithms for combinatorial
+//! optimization, Journal of Heuristics 3, 1997).
 //!
 //! If arrivals are known, the alternatives are continued with them, so that nodes can be kept free
-//! for a job that has not arrived. Otherwise they are continued with the jobs that have arrived.
-//! Nothing else differs. With known arrivals the schedule is never worse than that of the rule: the
-//! next step of the rule is always one of the alternatives, and the continuation of a chosen
-//! alternative remains available.
+//! for a job that has not arrived. Otherwise they are continued only with the jobs that have
+//! arrived. Nothing else differs. With known arrivals, the schedule is never worse than that of the
+//! greedy rule: the next step of the rule is always one of the alternatives, and the continuation
+//! of a chosen alternative remains available.
 
 use super::Task;
 use super::greedy::{Counts, latest_first};
@@ -25,9 +25,9 @@ pub enum Arrivals {
     Unknown,
 }
 
-/// Returns the end of each job in seconds, in the order of `tasks`; `None` for a job that needs
-/// more than `capacity` nodes. Run times are known. Each of O(jobs) decisions tries O(jobs) starts,
-/// each of which takes O(jobs x jobs).
+/// Returns the end time of each job in seconds, in the order of `tasks`; `None` for a job that
+/// needs more than `capacity` nodes. Run times are known. Each of O(jobs) decisions tries O(jobs)
+/// starts, each of which takes O(jobs x jobs).
 ///
 /// ```
 /// use pavior_studies::yardstick::bounds::{Arrivals, Task, look_ahead};
