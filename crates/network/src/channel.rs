@@ -10,7 +10,7 @@ use crate::path::Segment;
 ///
 /// Dimension-order routing on a ring can deadlock if every link is one channel. With two virtual
 /// channels a message starts on virtual channel 0, and changes to virtual channel 1 at the wrap
-/// link, so no cycle of waiting messages can close (Dally & Seitz 1987). Links of axes that do not
+/// link, so waiting messages cannot form a cycle (Dally & Seitz 1987). Links of axes that do not
 /// wrap, and of rings of two nodes, which are meshes, have one virtual channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VirtualChannels {

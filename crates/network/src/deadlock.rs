@@ -12,8 +12,8 @@ use crate::channel::{Channel, ChannelId, Channels};
 pub struct Deadlock {
     /// The machine.
     pub grid: Grid,
-    /// The cycle at which the engine found that no event is left. Engines may differ in it, because
-    /// flits still close up behind a header that can never move again.
+    /// The cycle at which the engine found that no events remain. Engines may report different
+    /// cycles, because flits still close up behind a header that can never move again.
     pub at: Time,
     /// The number of messages that will never arrive.
     pub undelivered: usize,
@@ -32,9 +32,9 @@ pub struct Waiting {
 }
 
 impl Deadlock {
-    /// Finds the cycle that is reached from the undelivered message with the smallest id by
-    /// following `waits`, which returns the channel that a message waits for and the message that
-    /// holds it. Messages are identified by the engine's index.
+    /// Finds the cycle reached from the undelivered message with the smallest id by following
+    /// `waits`, which returns the channel that a message waits for and the message that holds it.
+    /// Messages are identified by the engine's index.
     pub(crate) fn find(
         at: Time,
         undelivered: &[u32],

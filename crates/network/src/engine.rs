@@ -1,6 +1,6 @@
 //! The interface of the network engines, their settings, and their selection.
 //!
-//! Invariant: an engine is always in an open cycle, and time never goes back.
+//! Invariant: an engine is always in an open cycle, and time never goes backward.
 
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
@@ -11,7 +11,7 @@ use crate::deadlock::Deadlock;
 use crate::message::{Delivery, Message, NetworkEvents};
 use crate::wormhole::{Flit, Worm};
 
-/// The time at which a channel can be granted to the next message.
+/// The event after which a channel can be granted to the next message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Release {
     /// The cycle in which the tail leaves the channel's buffer.
@@ -75,7 +75,7 @@ impl Settings {
     /// Checks the conditions that apply to every engine.
     ///
     /// # Errors
-    /// Returns an error if buffers hold no flit, or only one with shared virtual channels.
+    /// Returns an error if buffers hold no flits, or only one flit with shared virtual channels.
     pub fn check(&self) -> Result<(), BadSettings> {
         match (self.buffer, self.virtual_channels) {
             (0, _) => Err(BadSettings::NoBuffer),
@@ -108,10 +108,10 @@ impl EngineKind {
 /// A network that runs alongside the code that creates messages.
 ///
 /// An engine is always in an *open* cycle, [`now`](Engine::now): its deliveries have been reported,
-/// and its requests and grants have not happened yet. Messages may be created for it (and for later
-/// cycles). [`advance`](Engine::advance) closes the cycle and moves to the first one with events,
-/// but not past `until`. Neither side polls the other: the caller gives the time of its own next
-/// event, and gets control at that time or at the first delivery before it.
+/// and its requests and grants have not happened yet. Messages may be created in it, or for later
+/// cycles. [`advance`](Engine::advance) closes the cycle and moves to the first one with events,
+/// but not past `until`. Neither side polls the other: the caller passes the time of its own next
+/// event, and regains control at that time or at the first delivery before it.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network;
@@ -132,10 +132,10 @@ pub trait Engine {
     fn now(&self) -> Time;
 
     /// Accepts a message. It requests its injection channel at `created`, or in the open cycle if
-    /// that has passed (its position in the channel's queue is still that of `created`).
+    /// that time has passed (its position in the channel's queue is still determined by `created`).
     ///
-    /// The nodes must lie on the grid, and the message must have a flit. [`Message::between`]
-    /// checks external input.
+    /// The nodes must be on the grid, and the message must have at least one flit.
+    /// [`Message::between`] checks external input.
     fn create(&mut self, message: Message);
 
     /// Moves to the first cycle after the open one in which anything happens, but not past `until`.
@@ -145,8 +145,8 @@ pub trait Engine {
     /// Returns the cycle that is now open.
     ///
     /// # Errors
-    /// Returns an error if messages are undelivered and nothing is pending, so that they can never
-    /// move again. The engine stays in its cycle, and continues if more messages are created.
+    /// Returns an error if messages are undelivered but nothing is pending, so that they can never
+    /// move again. The engine stays in the open cycle, and continues if more messages are created.
     fn advance(&mut self, until: Time, events: &mut NetworkEvents) -> Result<Time, Deadlock>;
 
     /// Returns the next cycle, at or after the open one, in which anything can happen, or `None` if
@@ -238,7 +238,8 @@ impl Engine for Network {
 /// in flight.
 ///
 /// # Errors
-/// Returns an error if the network deadlocks. All messages that could be delivered have been.
+/// Returns an error if the network deadlocks. By then, all messages that could be delivered have
+/// been.
 pub fn run_list<E: Engine>(
     engine: &mut E,
     messages: impl IntoIterator<Item = Message>,

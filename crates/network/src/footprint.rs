@@ -5,12 +5,12 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 /// The links that dimension-order messages among a set of nodes can use, and the relative positions
 /// of the nodes.
 ///
-/// Jobs whose footprints share no link never meet on the network, whatever they send. Two jobs
-/// whose nodes have the same [`relative_layout`](Footprint::relative_layout), each alone on the
-/// network, see the same events at the same time after their start.
+/// Jobs whose footprints share no link never meet on the network, whatever they send. If two jobs
+/// whose nodes have the same [`relative_layout`](Footprint::relative_layout) are each alone on the
+/// network, the same events happen at the same times after their start.
 ///
-/// Every phase of a route is a straight run. The least and the greatest places at which messages
-/// enter and leave a line of the grid therefore determine the links of the line that are used:
+/// Every phase of a route is a straight run. The links used on a line of the grid are therefore
+/// determined by the smallest and the largest positions at which messages enter and leave it:
 ///
 /// ```text
 ///   nodes o      x: from each row to all columns    y: from each plane to the nodes of each column

@@ -8,14 +8,14 @@
 //! - [`Channels`] numbers the channels of a grid. [`Path`] is the dimension-order path of a
 //!   message.
 //! - [`Engine`] is the interface of an engine. [`Worm`] follows headers only and is the default.
-//!   [`Flit`] moves every flit, is the specification, and models more settings. They are written
+//!   [`Flit`] moves every flit, is the specification, and models more settings. They were written
 //!   independently and agree message by message.
-//! - [`patterns`] define senders and receivers, and [`JobTraffic`] the times of messages.
-//! - [`Footprint`] is the set of links that a job's messages can use. Jobs that share none never
-//!   meet.
-//! - [`MessageTotals`], [`ChannelLoad`] and [`Energy`] are metrics, computed from deliveries alone.
+//! - [`patterns`] define senders and receivers, and [`JobTraffic`] defines when messages are sent.
+//! - [`Footprint`] is the set of links that a job's messages can use. Jobs that share no links
+//!   never meet.
+//! - [`MessageTotals`], [`ChannelLoad`] and [`Energy`] are metrics, computed only from deliveries.
 //!
-//! This crate knows nothing of strategies, queues or occupancy.
+//! This crate does not depend on strategies, queues or occupancy.
 
 mod channel;
 mod deadlock;

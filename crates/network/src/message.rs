@@ -26,16 +26,16 @@ pub struct Message {
     pub to: NodeId,
     /// The length in flits, header included, at least 1.
     pub flits: u32,
-    /// The cycle at which it requests its injection channel.
+    /// The cycle at which the message requests its injection channel.
     ///
-    /// It may be in the past for a message that has been waiting behind another one of the same
+    /// It may be in the past for a message that has been waiting behind another one from the same
     /// source and is passed to the engine only now (see `followed`).
     pub created: Time,
     /// True if the engine must report the cycle in which the header takes its injection channel,
-    /// because the next message of the source must then be passed to the engine.
+    /// because the next message from this source must then be passed to the engine.
     ///
-    /// With this, a thousand messages that are created at once need memory for one: the next one
-    /// cannot move before the channel is released, which is later than it is taken.
+    /// This way, a thousand messages that are created at the same time only need memory for one:
+    /// the next one cannot move before the channel is released, which happens after it is taken.
     pub followed: bool,
     /// The owner.
     pub tag: Tag,
@@ -53,7 +53,8 @@ impl Message {
     /// Creates a message between two nodes given by coordinates, with checks.
     ///
     /// # Errors
-    /// Returns an error if a node is off the machine, there are no flits, or the time is too late.
+    /// Returns an error if a node is not on the machine, there are no flits, or the time is too
+    /// late.
     pub fn between(
         grid: &Grid,
         id: u64,
@@ -116,7 +117,7 @@ pub struct Delivery {
     pub hops: u32,
     /// The cycle of its creation.
     pub created: Time,
-    /// The cycle at which its tail was consumed.
+    /// The cycle at which the message's tail was consumed.
     pub delivered: Time,
     /// The owner.
     pub tag: Tag,

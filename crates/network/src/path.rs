@@ -1,4 +1,4 @@
-//! Dimension-order paths: along x, then y, then z, each the shorter way around a ring.
+//! Dimension-order paths: along x, then y, then z, taking the shorter way around rings.
 
 use pavior_mesh::NodeId;
 
@@ -171,7 +171,7 @@ fn ring_runs(
     let forward = (goal - start).rem_euclid(side);
     let (positive, count) =
         if 2 * forward <= side { (true, forward) } else { (false, side - forward) };
-    // The links before the border at which the wrap link begins.
+    // The number of links before the border at which the wrap link begins.
     let to_border = if positive { side - 1 - start } else { start };
     let straight = to_border.min(count);
     let behind = channels.virtual_channels(axis) - 1;

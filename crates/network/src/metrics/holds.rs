@@ -1,4 +1,4 @@
-//! The time for which the messages of an iteration hold the links that they cross, without
+//! The time for which the messages of an iteration hold the links that they cross if there is no
 //! contention.
 
 use pavior_kernel::Stream;
@@ -15,8 +15,8 @@ use crate::traffic::{Layout, TrafficPlan};
 ///
 /// A link is held from the grant of the header until the tail has left the buffer after it. With
 /// t_s the routing delay, L flits, buffers of B flits, and a channels after the link on the
-/// message's path (the ejection channel included), this takes `(t_s+1)(1+b)+L-1-bB` cycles, for the
-/// b from 0 to the lesser of (L-1)/B and a-1 that gives the most.
+/// message's path (the ejection channel included), this takes `(t_s+1)(1+b)+L-1-bB` cycles,
+/// maximized over b from 0 to the lesser of (L-1)/B and a-1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkHolds {
     /// The link, or the virtual channel of a link.
@@ -60,7 +60,8 @@ impl LinkHolds {
     }
 }
 
-/// Returns the number of cycles for which a message holds a link with `behind` channels after it.
+/// Returns the number of cycles for which a message holds a link that has `behind` channels after
+/// it.
 fn hold(settings: &Settings, flits: u32, behind: u32) -> u64 {
     let (step, buffer) = (u64::from(settings.routing_delay) + 1, u64::from(settings.buffer));
     let tail = u64::from(flits) - 1;

@@ -59,7 +59,7 @@ pub struct ChannelUse {
 
 /// The flits that have crossed every channel, counted from deliveries.
 ///
-/// A message adds its flits to every channel of its path. Only the two ends of each straight run
+/// A message adds its flits to every channel on its path. Only the two ends of each straight run
 /// are recorded, and they are summed along the lines of the grid on request: O(axes) per message,
 /// regardless of the distance.
 ///

@@ -22,8 +22,8 @@ pub struct IterationRoutes {
 }
 
 impl IterationRoutes {
-    /// Computes the routes of a job in a layout. Returns `None` if its pattern has no iteration or
-    /// it sends nothing. The pattern draws from a copy of `draw`.
+    /// Computes the routes of a job in a layout. Returns `None` if the pattern has no iteration or
+    /// the job sends nothing. The pattern draws from a copy of `draw`.
     ///
     /// Cost: O(links crossed, summed over messages), with as many words of memory.
     pub fn of(

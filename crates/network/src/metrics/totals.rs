@@ -3,8 +3,8 @@
 use super::Energy;
 use crate::message::Delivery;
 
-/// Sums over a number of messages. All sums are integers, so that neither the order of the messages
-/// nor their grouping changes a mean.
+/// Sums over a number of messages. All sums are integers, so means do not depend on the order or
+/// grouping of the messages.
 ///
 /// A message has fewer than 2^32 flits, 2^18 links and 2^63 cycles, so that sums over fewer than
 /// 2^32 messages fit into 64 bits, or into 128 for the fields that have as many.

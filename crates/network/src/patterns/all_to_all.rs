@@ -1,8 +1,8 @@
-//! All to all: every rank s sends to every other, in the order s+1, s+2, … mod k, or with
-//! `from-zero` 0, 1, 2, … without s. There are k (k - 1) messages per iteration.
+//! All to all: every rank s sends to every other, in the order s+1, s+2, … mod k, or, with
+//! `from-zero`, in the order 0, 1, 2, … without s. There are k (k - 1) messages per iteration.
 //!
 //! With a number of messages, and more than one in flight, the pattern runs in rounds. In round r
-//! every rank sends to the r-th rank of its list. A round starts when the one before has been
+//! every rank sends to the r-th rank of its list. A round starts when the previous one has been
 //! delivered. The job ends with the round in which the number is reached.
 //!
 //! ```text
@@ -10,10 +10,10 @@
 //! ```
 //!
 //! With `senders=in-turn` rank 0 sends its whole list, then rank 1, and so on: one message per
-//! round. With `quota=rank` a number of messages is counted for each rank, not for the job.
+//! round. With `quota=rank`, the number of messages is counted per rank, not per job.
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007, who do not specify the order, or
-//! if a number of messages is that of the job or of each rank.
+//! whether the number of messages is per job or per rank.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::Grid;

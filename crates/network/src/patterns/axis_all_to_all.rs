@@ -1,6 +1,6 @@
-//! All to all along one axis: the ranks of every line of the logical grid along the axis exchange
-//! messages with each other, next ones first. Expert-parallel training does this within a group,
-//! and a distributed FFT between its passes.
+//! All to all along one axis: the ranks on every line of the logical grid along the axis exchange
+//! messages with each other, starting with the next rank. Expert-parallel training does this within
+//! a group, and a distributed FFT between its passes.
 //!
 //! ```text
 //!   axis=x:   o-o-o-o     every rank with the three others of its row,

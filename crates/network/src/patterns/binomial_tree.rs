@@ -1,6 +1,7 @@
 //! Binomial tree (divide and conquer): in round r rank i < 2^r sends to i + 2^r, if that rank
 //! exists. Then the same happens in reverse. 2 (k - 1) messages per iteration. With `--rounds
-//! barrier` a round waits for the one before; otherwise only the sending discipline delays a rank.
+//! barrier` a round waits for the previous one; otherwise only the sending discipline delays a
+//! rank.
 //!
 //! ```text
 //!   0 > 1         round 0            and back:   4>0 5>1 6>2 7>3

@@ -1,4 +1,4 @@
-//! The logical grid of a job's ranks: neighbors, and ranks by displacement.
+//! The logical grid of a job's ranks: neighbors, and ranks at a given displacement.
 //!
 //! ```text
 //!   5 ranks on 3x2:    0 1 2      row-major, the first places occupied. The neighbours of 4 are 3

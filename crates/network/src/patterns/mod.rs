@@ -1,7 +1,7 @@
 //! Communication patterns of jobs, one file each, and their registry.
 //!
 //! A pattern is a rule, never a list. The destination of a rank in a round is computed on request,
-//! so that the 65,280 messages of an all-to-all of 256 processors are never in memory together.
+//! so that the 65,280 messages of an all-to-all among 256 processors are never in memory together.
 
 mod all_reduce;
 mod all_to_all;
@@ -94,7 +94,8 @@ fn any_grid(_: &Grid, _: &Options) -> Option<String> {
     None
 }
 
-/// A job as patterns see it: its ranks, and the logical grid on which they lie in row-major order.
+/// The view of a job that patterns use: its ranks, and the logical grid on which they are placed in
+/// row-major order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RankGrid {
     /// The number of ranks, at least 2 for a pattern to be built.
@@ -117,8 +118,8 @@ pub enum Needs {
 /// One iteration of a job's communication: rounds, in each of which a rank sends at most one
 /// message.
 ///
-/// Ranks with a plain list of destinations have its j-th entry in round j. All messages are in the
-/// order (round, rank).
+/// A rank with a plain list of destinations sends to the j-th entry in round j. All messages are
+/// ordered by (round, rank).
 pub trait Pattern: Debug + Send {
     /// Returns the number of rounds of an iteration.
     fn rounds(&self) -> u32;

@@ -1,4 +1,4 @@
-//! A selected pattern: its entry in the registry, its options, and the resulting pattern.
+//! A selected pattern: its registry entry, its options, and the resulting pattern.
 
 use pavior_kernel::{Buildable, Registry, Selection, Stream};
 use pavior_mesh::Grid;
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::{BuildPattern, Pattern, PatternKind, RankGrid};
 
-/// A pattern with its options: the meaning of `one-to-all:from-zero`.
+/// A pattern with its options, such as `one-to-all:from-zero`.
 ///
 /// ```
 /// use pavior_network::PatternSelection;

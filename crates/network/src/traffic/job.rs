@@ -1,7 +1,7 @@
 //! The messages of one job, created as the network delivers earlier ones.
 //!
-//! Invariant: `undelivered` counts the messages that are not delivered, created or not. Messages
-//! are created in the order of (rank, round) within an instant.
+//! Invariant: `undelivered` counts the messages that have not been delivered, whether or not they
+//! have been created. Within an instant, messages are created in the order of (rank, round).
 //!
 //! Cost: O(1) per message, and the pattern's own rule; O(ranks) per barrier.
 
@@ -24,8 +24,8 @@ pub struct TrafficPlan {
     pub pattern: PatternSelection,
     /// The number of messages in flight at once. `None` is the default of the service.
     pub sending: Option<Sending>,
-    /// The separation of rounds. `None` is that of the pattern, and barriers for an all-to-all of a
-    /// number of messages unless they are sent one at a time.
+    /// The separation of rounds. `None` means the pattern's own, except that an all-to-all with a
+    /// number of messages uses barriers unless messages are sent one at a time.
     pub rounds: Option<Rounds>,
     /// The length of a message in flits, at least 1.
     pub flits: u32,
@@ -127,9 +127,9 @@ impl JobTraffic {
         self.undelivered
     }
 
-    /// Returns true if everything has been delivered. It is true from the start for one processor
-    /// and for a job without messages. The caller lets such a job hold its processors for one
-    /// cycle.
+    /// Returns true if everything has been delivered. For a job on one processor or without
+    /// messages, this is true from the start; the caller lets such a job hold its processors for
+    /// one cycle.
     pub fn is_finished(&self) -> bool {
         self.undelivered == 0
     }
@@ -151,8 +151,8 @@ impl JobTraffic {
     }
 
     /// Creates the messages that the job can send at `now`, in the order of rank and sequence, with
-    /// ids from `first_id` on. Returns the id after the last one that is used or reserved. The
-    /// first call starts the job.
+    /// ids from `first_id` on. Returns the next id after those used or reserved. The first call
+    /// starts the job.
     pub fn create(&mut self, now: Time, first_id: u64, mut send: impl FnMut(Message)) -> u64 {
         let Some((schedule, senders)) = &mut self.senders else { return first_id };
         let post = Post { owner: self.owner, flits: self.flits, nodes: &self.nodes };
@@ -193,7 +193,7 @@ impl JobTraffic {
     }
 }
 
-/// The properties that all messages of a job have in common.
+/// The properties shared by all messages of a job.
 struct Post<'a> {
     owner: u32,
     flits: u32,

@@ -5,12 +5,13 @@ use pavior_mesh::{Cuboid, Grid, NodeId, Sides, orientations, volume};
 use super::RankOrder;
 use crate::patterns::RankGrid;
 
-/// The node of each rank, and the logical grid on which the ranks lie.
+/// The node of each rank, and the logical grid on which the ranks are placed.
 ///
-/// One box ranks its nodes by the offset from its base, x fastest, through the wrap. Several parts
-/// are ranked by [`RankOrder`]. Only as many nodes as were requested are used: in an over-sized box
-/// the box of the requested sides at its base, turned if it fits only so, otherwise the first
-/// ranks. The logical grid has the sides of the box, or of the request if there are several parts.
+/// The nodes of a single box are ranked by their offset from its base, x fastest, through the wrap.
+/// Several parts are ranked by [`RankOrder`]. Only as many nodes as were requested are used: in an
+/// oversized box, the box with the requested sides at its base, turned if it only fits that way;
+/// otherwise, the first ranks. The logical grid has the sides of the box, or of the request if
+/// there are several parts.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -34,8 +35,8 @@ pub struct Layout {
 
 impl Layout {
     /// Computes the layout of a job that was granted `parts` and had requested `nodes` nodes, in
-    /// the box `sides` if it had a shape. The parts must lie on the grid, be disjoint, and have at
-    /// least `nodes` nodes together. [`RankOrder::Pattern`] is treated as `Coordinates`, because it
+    /// the box `sides` if it had a shape. The parts must be on the grid, be disjoint, and have at
+    /// least `nodes` nodes in total. [`RankOrder::Pattern`] is treated as `Coordinates`, because it
     /// needs a pattern ([`PatternLayouts`](super::PatternLayouts)).
     pub fn new(
         grid: &Grid,

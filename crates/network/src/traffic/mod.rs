@@ -1,7 +1,7 @@
 //! From jobs to messages.
 //!
 //! - [`Layout`]: the node of each rank.
-//! - [`Communication`]: the messages that a job sends in total.
+//! - [`Communication`]: the total messages that a job sends.
 //! - [`Sending`]: the number of messages in flight at once.
 //! - [`JobTraffic`]: the creation of messages as the network delivers earlier ones.
 //!

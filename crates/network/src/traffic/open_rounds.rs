@@ -1,4 +1,5 @@
-//! The rounds in which a rank may send, limited by messages it must receive and by barriers.
+//! The rounds in which a rank may send, limited by the messages that it must receive first and by
+//! barriers.
 //!
 //! ```text
 //!   received:   rank r may send up to the first round whose message it has not received

@@ -1,4 +1,4 @@
-//! Layouts of jobs that all send in one pattern, with a cache of the data that depends only on the
+//! Layouts of jobs that all use the same pattern, with a cache of the data that depends only on the
 //! logical grid.
 //!
 //! Invariant: a cached map is the same as a new one. A pattern that draws values for each job is
@@ -15,9 +15,9 @@ use super::pattern_map::PatternMap;
 use super::{Layout, RankOrder};
 use crate::patterns::{PatternSelection, RankGrid, iteration};
 
-/// Computes layouts of jobs that send in a pattern, for [`RankOrder::Pattern`]. The requested
-/// logical grid is mapped to the job's nodes so that the messages of an iteration cross few links.
-/// Data that depends only on the logical grid is cached for the next job.
+/// Computes layouts of jobs that use a pattern, for [`RankOrder::Pattern`]. The requested logical
+/// grid is mapped to the job's nodes so that the messages of an iteration cross few links. Data
+/// that depends only on the logical grid is cached for the next job.
 ///
 /// ```
 /// use pavior_kernel::Stream;
@@ -73,9 +73,9 @@ impl PatternLayouts {
     /// `Layout::new` computes on the same grid has fewer hops, except one that takes long to
     /// compute ([`RankOrder::Greedy`] with more than 1,024 nodes).
     ///
-    /// The pattern draws from a copy of `draw`. If it has no iteration, sends the same between all
-    /// ranks, or has more than 2^20 ranks times rounds, the map is that of
-    /// [`RankOrder::Coordinates`].
+    /// The pattern draws from a copy of `draw`. If the pattern has no iteration, sends the same
+    /// amount between all ranks, or has more than 2^20 ranks times rounds, the map of
+    /// [`RankOrder::Coordinates`] is used.
     pub fn layout(
         &mut self,
         grid: &Grid,
@@ -86,8 +86,9 @@ impl PatternLayouts {
     ) -> Layout {
         let [granted] = parts else { return self.lay(grid, parts, nodes, sides, draw) };
         let own = used_sides(granted.sides, nodes, sides);
-        // Times are measured for the box that a job requests, at any position. Its map must not
-        // depend on the position, as curves through the machine do: it is that at the first node.
+        // Times are measured for the box that a job requests, at any position. Its map may not
+        // depend on the position, as it would with curves through the machine, so the map at the
+        // first node is used.
         if !sides.is_some_and(|sides| orientations(sides).any(|one| one == own)) {
             return self.lay(grid, &[Cuboid::new(granted.base, own)], nodes, sides, draw);
         }

@@ -1,13 +1,14 @@
 //! The numbering of a job's nodes.
 //!
-//! The nodes of one box are ranked by the offset from its base, except with `pattern`. On a box
-//! every map except `snake` and `hilbert` would be the same, and patterns find their neighbors on
-//! its grid. A job in several parts has no such grid. Each map keeps different ranks together:
+//! The nodes of a single box are ranked by their offset from its base, except with `pattern`. On a
+//! box, every map except `snake` and `hilbert` would be the same, and the neighbors in patterns are
+//! adjacent on its grid. A job in several parts has no such grid. Each map keeps different ranks
+//! close together:
 //!
 //! - `coordinates`: row-major over the whole allocation, as in the papers that specify an order.
-//!   Neighbors along x are neighbors. A row with gaps, or one that starts elsewhere than the row
-//!   below, separates ranks of the logical grid.
-//! - `parts`: part by part, in the order of grant. Ranks of one part are close to one another. The
+//!   Neighbors along x remain neighbors. A row with gaps, or one that starts at a different x than
+//!   the row below, separates ranks of the logical grid.
+//! - `parts`: part by part, in grant order. Ranks in the same part are close to one another. The
 //!   order of the parts depends on the strategy's lists.
 //! - `snake`: row by row, with every second row of the job reversed. Consecutive ranks are as close
 //!   as rows allow, which suits rings and lines.
@@ -16,9 +17,9 @@
 //! - `greedy`: a free neighbor of the previous rank, if the job has one left, otherwise the nearest
 //!   node. Steps are one hop as long as possible, with long ones at the end.
 //! - `pattern`: the ranks of the job's own grid, mapped so that the messages of its pattern cross
-//!   few links ([`PatternLayouts`](super::PatternLayouts)). This helps on a box, too: a pattern
-//!   other than that of neighbors may need another map, and a turned box, or one of other sides,
-//!   the requested grid.
+//!   few links ([`PatternLayouts`](super::PatternLayouts)). This also helps on a single box: a
+//!   pattern other than nearest-neighbor may need a different map, and a box that is turned or has
+//!   other sides needs a map for the requested grid.
 //!
 //! Invariant: a map numbers exactly the job's nodes.
 

@@ -1,4 +1,4 @@
-//! Senders that advance rank by rank: each rank sends one message after the other, at its own pace.
+//! Senders that advance rank by rank: each rank sends its messages one at a time, at its own pace.
 //!
 //! Invariant: a rank is in `turns` if it may have a message to send that it could not send before.
 //!
@@ -12,7 +12,7 @@ use super::schedule::Schedule;
 #[derive(Debug)]
 pub(super) struct Ranked {
     open: OpenRounds,
-    /// The first round in which each rank has not sent yet.
+    /// For each rank, the first round in which it has not sent yet.
     next: Vec<u64>,
     /// True for ranks with a message in flight. Meaningful only for blocking senders.
     in_flight: Vec<bool>,

@@ -1,7 +1,6 @@
 //! All messages of a job, as a rule instead of a list.
 //!
-//! The rounds of all iterations are numbered consecutively, and cut off after the job's last
-//! message:
+//! The rounds of all iterations are numbered consecutively, and end after the job's last message:
 //!
 //! ```text
 //!   iteration:   0 0 0 1 1 1 2 2 2        rounds 0..8

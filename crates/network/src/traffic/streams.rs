@@ -1,7 +1,7 @@
-//! Pipelined senders that wait for nothing: all their messages exist at once.
+//! Pipelined senders that never wait: conceptually, all their messages exist from the beginning.
 //!
-//! They are not all created at once. The messages of each rank queue at its injection channel in
-//! order, so that one is needed only when the one before has taken the channel.
+//! The messages are not actually created together. Those of each rank queue at its injection
+//! channel in order, so each is needed only when the previous one has taken the channel.
 //!
 //! Invariant: the ids of a stage are reserved when it begins, by rank, then by round. They
 //! therefore do not depend on the time at which a message is created.
@@ -27,7 +27,8 @@ pub(super) struct Head {
 #[derive(Debug)]
 pub(super) struct Streams {
     open: OpenRounds,
-    /// By rank: the first round in which it has not sent, the next id, and the messages left.
+    /// For each rank: the first round in which it has not sent, the next id, and the number of
+    /// messages left.
     next: Vec<u64>,
     ids: Vec<u64>,
     left: Vec<u64>,

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Nodes are ordered along the machine axis that corresponds to the axis of the cut. Coordinates on
-//! a ring are counted from the end of its longest stretch without a node of the job.
+//! a ring are counted from the end of the longest stretch that contains no node of the job.
 //!
 //! Cost: O(n log n) for each of the six correspondences of axes.
 
@@ -22,9 +22,9 @@ use crate::footprint::Arc;
 /// The cuts of a logical grid, which are independent of the nodes.
 #[derive(Debug)]
 pub(super) struct Cuts {
-    /// The ranks in the order in which the cuts separate them.
+    /// The ranks, in the order in which the cuts separate them.
     ranks: Vec<u32>,
-    /// Each cut before those of its two parts, the lower part's first.
+    /// The cuts. Each precedes the cuts of its two parts, and those of the lower part come first.
     cuts: Vec<Cut>,
 }
 
@@ -71,7 +71,7 @@ impl Cuts {
     }
 }
 
-/// A node's place along the axes of the machine that correspond to those of the logical grid.
+/// A node's position along the axes of the machine that correspond to those of the logical grid.
 #[derive(Clone, Copy)]
 struct Placed {
     /// The coordinates, 16 bits per axis, with the first axis in the highest bits.
@@ -129,11 +129,11 @@ fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
     bisect(high, cuts);
 }
 
-/// Smaller sets of nodes are partitioned by comparisons alone.
+/// Smaller sets of nodes are partitioned using only comparisons.
 const FEW: usize = 64;
 
-/// Moves the `below` nodes with the least places from an axis on before the others. The order
-/// within each side is arbitrary, since only the two sets matter.
+/// Moves the `below` nodes with the smallest positions, compared from an axis on, before the
+/// others. The order within each side is arbitrary, since only the two sets matter.
 ///
 /// Cost: O(nodes + the range of their coordinates).
 fn part(nodes: &mut [Placed], below: usize, axis: usize) {

@@ -24,7 +24,7 @@ impl Exchanges {
     /// The maximum of rounds times ranks. Larger patterns are not analyzed.
     const MOST: u64 = 1 << 20;
 
-    /// The number of partners to which the hops along an axis fit into 32 bits.
+    /// The maximum number of partners for which the hops along an axis fit into 32 bits.
     const FEW: usize = 1 << 14;
 
     /// Counts the exchanges of a pattern. Returns `None` if it is too large, or if all ranks

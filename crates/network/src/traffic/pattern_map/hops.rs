@@ -8,7 +8,8 @@ pub(in crate::traffic) type Point = [i32; 4];
 /// The calculation of hops: [`Grid::distance`] without a branch for each axis.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::traffic) struct Hops {
-    /// The nodes of an axis that wraps; for others, so many that no way around is shorter.
+    /// The number of nodes on an axis that wraps; for other axes, a number so large that no way
+    /// around is shorter.
     rings: Point,
     /// True if an axis wraps.
     wraps: bool,

@@ -1,5 +1,4 @@
-//! The mapping of the ranks of a job to its nodes such that the messages of its pattern cross few
-//! links.
+//! The mapping of a job's ranks to its nodes so that the messages of its pattern cross few links.
 //!
 //! The minimum sum of hops is a quadratic assignment problem, and exact methods stop at about
 //! thirty ranks. This map is the better of two local optima:
@@ -20,7 +19,7 @@
 //! Sources: bisection after Deveci, Rajamanickam, Leung, Pedretti, Olivier, Bunde, Çatalyürek &
 //! Devine, "Exploiting geometric partitioning in task mapping for parallel computers", IPDPS 2014.
 //! Exchanges after Bokhari, "On the mapping problem", IEEE Transactions on Computers 30(3), 1981,
-//! but only with places next to partners. Schulz & Träff, "Better process mapping and sparse
+//! but only with nodes next to partners. Schulz & Träff, "Better process mapping and sparse
 //! quadratic assignment", SEA 2017, limit theirs to partners.
 
 mod bisections;
@@ -125,8 +124,8 @@ fn rank_places(shape: &RankGrid) -> Vec<(Coordinates, u32)> {
     (0..shape.ranks).map(|rank| (place(rank), rank)).collect()
 }
 
-/// Returns the ranks in the order of their places along the axes, for each order of axes that gives
-/// a different list.
+/// Returns the ranks in the order of their positions along the axes, for each order of axes that
+/// gives a different list.
 fn numbered_along_axes(ranks: &[(Coordinates, u32)]) -> Vec<Vec<u32>> {
     let mut orders: Vec<Vec<u32>> = Vec::new();
     for turn in AXIS_ORDERS {

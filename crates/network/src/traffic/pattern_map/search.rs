@@ -1,11 +1,11 @@
-//! Exchanges of places that save hops, repeated until none does.
+//! Exchanges of ranks that save hops, repeated until no exchange does.
 //!
-//! The hops that an exchange saves depend on the places of the two ranks and of their partners. A
-//! rank that found no exchange is therefore checked again only after these have changed for it or
-//! for a rank with which it may exchange.
+//! The hops that an exchange saves depend on the nodes of the two ranks and of their partners. If
+//! no exchange was found for a rank, it is therefore checked again only after these have changed
+//! for it or for a rank with which it may exchange.
 //!
 //! Invariant: `surplus` is the sum of the hops above one of a rank's messages. The exchanges are
-//! those of a search that checks every rank in every round (a test compares them).
+//! the same as those of a search that checks every rank in every round (a test compares them).
 //!
 //! Cost: O(d^2) per rank that is checked, for d partners.
 

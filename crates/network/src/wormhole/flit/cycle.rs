@@ -60,7 +60,7 @@ impl Flit {
         for &channel in &self.active {
             if let Some(place) = self.eligible(channel) {
                 let (link, virtual_channel) = self.links[channel as usize];
-                // The virtual channel after the one served last comes first.
+                // The search begins with the virtual channel after the one served last.
                 let served = self.served[link as usize];
                 able.push((link, (virtual_channel + 1 - served) % 2, channel, place));
             }
@@ -83,7 +83,7 @@ impl Flit {
         self.able = able;
     }
 
-    /// Returns the message of which a flit can cross a channel now.
+    /// Returns the message that can move a flit across a channel now.
     fn eligible(&self, channel: u32) -> Option<u32> {
         let port = &self.ports[channel as usize];
         if port.crossed_at == self.now {

@@ -1,14 +1,14 @@
 //! The reference engine: cycle by cycle, flit by flit.
 //!
-//! It is written from the definition of the model alone: flit j of a message crosses channel i at
+//! It directly implements the definition of the model: flit j of a message crosses channel i at
 //!
 //! ```text
 //! c(i,j) = max( c(i-1,j) + 1,  c(i,j-1) + 1,  c(i+1, j-B) )
 //! ```
 //!
-//! This is the cycle in which it has arrived, the channel is clear, and the buffer after it has
-//! space. A place vacated in a cycle can be refilled in the same cycle. A header crosses when the
-//! channel is granted to it.
+//! This is the first cycle in which the flit has arrived, the channel is clear, and the buffer
+//! after it has space. A place vacated in a cycle can be refilled in the same cycle. A header
+//! crosses when the channel is granted to it.
 //!
 //! This engine models two settings that [`Worm`](crate::Worm) does not: channels that are released
 //! when the tail has passed ([`Release::Passed`](crate::Release)), and virtual channels that share
@@ -19,8 +19,8 @@
 //! virtual channels would depend on the order in which links are processed.
 //!
 //! Only channels whose state may have changed are processed. A crossing lists the same channel and
-//! the next one for the next cycle, and tries the previous channel again at once. A blocked worm
-//! costs nothing. Cost: O(1) per flit and channel; memory O(sum of path lengths in flight).
+//! the next one for the next cycle, and immediately tries the previous channel again. A blocked
+//! worm costs nothing. Cost: O(1) per flit and channel; memory O(sum of path lengths in flight).
 
 mod cycle;
 mod packet;
@@ -71,7 +71,7 @@ impl Flit {
     /// Creates an empty network.
     ///
     /// # Errors
-    /// Returns an error if buffers hold no flit, or only one with shared virtual channels.
+    /// Returns an error if buffers hold no flits, or only one flit with shared virtual channels.
     pub fn new(grid: Grid, settings: Settings) -> Result<Flit, BadSettings> {
         settings.check()?;
         let channels = Channels::new(grid, settings.virtual_channels);

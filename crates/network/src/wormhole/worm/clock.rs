@@ -1,8 +1,8 @@
-//! The clock of an engine: the open cycle, and all events from it on.
+//! The clock of an engine: the open cycle, and all events from that cycle on.
 //!
 //! Invariant: no event is before `now`.
 //!
-//! Cost: O(1) per near event, O(log k) for one of k messages that are announced for later.
+//! Cost: O(1) per near event, O(log k) for one of k messages that are scheduled for later.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,7 +23,7 @@ pub(super) struct Clock {
     pub(super) later: BinaryHeap<Reverse<(Time, u64, Message)>>,
     /// Followed messages that entered in the cycle before the open one.
     pub(super) entered: Vec<Entered>,
-    /// The number of messages in flight that belong to another clock: those of the present, while
+    /// The number of messages in flight that belong to another clock: the current ones, while
     /// others catch up ([`Worm::catch_up`](super::Worm::catch_up)).
     pub(super) foreign: usize,
 }

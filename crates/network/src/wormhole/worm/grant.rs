@@ -1,8 +1,8 @@
 //! The inner loop: the grants and releases of one cycle.
 //!
-//! A header that is granted a channel is queued at the next one at once, t_s + 1 cycles before it
-//! requests it. All requests of a cycle are therefore queued when the cycle opens, and a channel is
-//! checked once per request:
+//! A header that is granted a channel is immediately queued at the next one, t_s + 1 cycles before
+//! it requests it. All requests of a cycle are therefore queued when the cycle opens, and a channel
+//! is checked once per request:
 //!
 //! ```text
 //!   channels to check -> grant the first of the queue, if both are ready -> queue it at the next
@@ -13,7 +13,7 @@
 //!
 //! Invariant: a channel serves its queue in the order of (cycle of the request, id). If it has a
 //! release time, and the first request of its queue is present or still to come, a check is
-//! scheduled for the later of the two. A check that comes too early, or twice, does nothing.
+//! scheduled for the later of the two. A check that is too early, or repeated, does nothing.
 //!
 //! Cost: O(1) for a request that comes last in its queue, and for a grant; O(A) if B > t_s + 1.
 //! These symbols, h and L are those of [`worm`](super).
@@ -147,7 +147,7 @@ impl Worm {
 
 /// Grants each of some channels to the first header in its queue, if the channel is free and the
 /// header is present. The channel is replaced by the one that the header requests next. Rare work
-/// is deferred, because calls would take the registers that the loop needs.
+/// is deferred, because calls would use the registers that the loop needs.
 #[inline(never)]
 fn grant_all(
     [now, next_request]: [u64; 2],
@@ -283,7 +283,7 @@ impl Closing<'_> {
     }
 
     /// Releases the oldest channel of a message for which grants before the last two also matter.
-    /// It is released at the latest of h(j) + L-1 - (j - i) * B, over the channels j from i, the
+    /// It is released at the maximum of h(j) + L-1 - (j - i) * B over the channels j from i, the
     /// one after it, to the one just granted.
     fn release_long(&mut self, &Special { place, granted, requested }: &Special) {
         let header = &mut self.headers[place as usize];
@@ -300,7 +300,7 @@ impl Closing<'_> {
         self.release(oldest, tail);
     }
 
-    /// Finishes a header that has reached its processing element by the ejection channel. The
+    /// Finishes a header that has reached its processing element through the ejection channel. The
     /// release times of all channels that it still holds are now known.
     #[inline]
     fn drain(&mut self, place: u32, ejection: u32) {

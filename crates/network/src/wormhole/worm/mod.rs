@@ -24,8 +24,8 @@
 //! another channel in the same cycle, so grants are processed from a list.
 //!
 //! Invariant: the result is the least fixpoint of the grants, and does not depend on the order of
-//! the list. It is that of the [`Flit`](crate::Flit) engine, message by message, for channels that
-//! are released when drained and for separate virtual channels.
+//! the list. It equals that of the [`Flit`](crate::Flit) engine, message by message, for channels
+//! that are released when drained and for separate virtual channels.
 //!
 //! Cost: O(1 + [L > B and B > t_s + 1] * A) per header hop, regardless of the length of the
 //! message. Memory is O(messages in flight + channels). All events except those of very long
@@ -50,15 +50,17 @@ use clock::Clock;
 use grant::Left;
 use slab::{Header, NONE, Slab};
 
-/// A bit added to the cycle in which a channel was granted while its release is not known.
+/// A bit added to the cycle in which a channel was granted, as long as its release time is not
+/// known.
 const HELD: u64 = 1 << 63;
 
 /// A channel: the time at which it is free, and its queue in the order of service.
 ///
-/// Channels that a message holds form a list: `oldest` of its header, then `ahead` of each.
+/// Channels that a message holds form a list: `oldest` in its header, then `ahead` in each channel.
 #[derive(Clone, Copy, Debug)]
 struct ChannelState {
-    /// The cycle at which it is free; while that is not known, the cycle of its grant, plus HELD.
+    /// The cycle at which the channel is free; while this is not known, the cycle in which it was
+    /// granted, plus HELD.
     time: u64,
     head: u32,
     /// Valid only if at least two messages wait.
@@ -78,9 +80,9 @@ pub struct Worm {
     slab: Slab,
     /// The open cycle, and all events from it on.
     clock: Clock,
-    /// Lists of [`close_cycle`](Worm::close_cycle), empty outside of it: channels to check,
-    /// channels that become free while a message waits, channels of a header that is drained, and
-    /// deferred work.
+    /// Lists used by [`close_cycle`](Worm::close_cycle), which are empty outside of it: channels to
+    /// check, channels that become free while a message waits, channels of a header that is
+    /// drained, and deferred work.
     checks: Vec<u32>,
     freed: Vec<u32>,
     held: Vec<u32>,
@@ -127,13 +129,13 @@ impl Worm {
         &self.channels
     }
 
-    /// Simulates messages afterwards that were created from `since` on. They must not have met any
-    /// of the messages in flight: no channel that they use is used by another message between
-    /// `since` and now.
+    /// Retroactively simulates messages that were created from `since` on. They must not have met
+    /// any of the messages in flight: no channel that they use may have been used by another
+    /// message between `since` and now.
     ///
-    /// In `run` the engine is at `since` and contains only messages that are created there. `run`
-    /// must bring it back to the present cycle. Messages that are then in flight continue with the
-    /// others, as if they had been simulated all along.
+    /// In `run`, the engine is at `since` and contains only messages that are created there. `run`
+    /// must advance it to the present cycle again. Messages that are in flight at that point
+    /// continue with the others, as if they had been simulated all along.
     ///
     /// ```
     /// # mod pavior { pub use pavior_network as network;

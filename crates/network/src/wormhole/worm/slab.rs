@@ -1,4 +1,4 @@
-//! The messages in flight: records of fixed size in reused places.
+//! The messages in flight: records of fixed size in reused slots.
 //!
 //! All data that a grant uses is in one cache line ([`Header`]), and separate from the data that
 //! only creation and delivery use.
@@ -33,8 +33,8 @@ pub(super) struct Header {
     /// The segment after the present one, and the end of the path.
     pub(super) segment: u32,
     pub(super) segments_end: u32,
-    /// The first channel of the path without a release time, and the number of grants until it gets
-    /// one. For `long` messages the number is one more, and never reaches 0.
+    /// The first channel on the path without a release time, and the number of grants until it has
+    /// one. For `long` messages the number is one higher, and never reaches 0.
     pub(super) oldest: u32,
     pub(super) unreleased: u32,
     /// The number of flits after the header.
@@ -51,7 +51,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Returns the part of the header that all messages of a length have in common.
+    /// Returns the part of the header that is shared by all messages of the same length.
     #[cold]
     fn of_length(flits: u32, pace: u64, buffer: u32) -> Header {
         let body = flits - 1;
@@ -64,7 +64,7 @@ impl Header {
         Header { next: NONE, unreleased, body, lag, early: lag + gain, long, ..Header::default() }
     }
 
-    /// Returns the key by which a channel orders its queue.
+    /// Returns the key used to order a channel's queue.
     #[inline]
     pub(super) fn key(&self) -> (u64, u64) {
         (self.requested, self.id)

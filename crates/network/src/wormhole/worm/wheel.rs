@@ -4,8 +4,8 @@
 //!   slot:   now  now+1  now+2   ..   now+mask        farther events: a heap
 //! ```
 //!
-//! A ring of slots has one slot for each of the next cycles, and a bit for each slot that is not
-//! empty. Farther events, which belong to messages of thousands of flits, are in a heap until their
+//! A ring of slots has one slot for each of the next cycles, and a bit for each nonempty slot.
+//! Later events, which belong to messages with thousands of flits, are stored in a heap until their
 //! cycle comes.
 //!
 //! Invariant: an event within the wheel's length is in the slot of its cycle.
