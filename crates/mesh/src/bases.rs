@@ -2,7 +2,7 @@
 //!
 //! With one bit per node, `free & free >> 1` has a bit wherever a run of two along x begins, and
 //! `that & that >> 2` wherever a run of four begins. A run of any length takes about log2(length)
-//! passes. The same passes along y with rows instead of bits, and along z with planes, give every
+//! passes. The same passes along y, with rows instead of bits, and along z, with planes, give every
 //! base of the shape.
 //!
 //! ```text
@@ -17,8 +17,8 @@
 //! next base on that side is in the set, so [`BaseSet::edges`] finds the faces that touch something
 //! for all bases at once.
 //!
-//! Invariant: the set contains only canonical bases. Bits that a shift brings in from beyond the
-//! end of an axis are never free.
+//! Invariant: the set contains only canonical bases. Bits that are shifted in from beyond the end
+//! of an axis are never free.
 //!
 //! Cost: O((log a + log b + log c) * rows * W / 64) word operations for a shape a x b x c.
 
@@ -27,7 +27,8 @@ use crate::occupancy::Ones;
 use crate::search::vectors::{FEW_WORDS, Kernel, Vectors};
 use crate::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
-/// A search for the bases of a shape. Its scratch memory is reused: no allocation once warm.
+/// A search for the bases of a shape. Its scratch memory is reused, so it does not allocate once
+/// warm.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
@@ -47,7 +48,7 @@ pub struct BaseSet {
     shape: Sides,
     /// The free nodes in this layout. Empty until nodes are loaded.
     nodes: Vec<u64>,
-    /// True if the free nodes are those of a machine of this grid.
+    /// True if the free nodes belong to a machine with this grid.
     fits: bool,
     words: Vec<u64>,
     /// Empty until needed.
@@ -64,7 +65,7 @@ impl BaseSet {
         BaseSet { grid, layout, shape: [1; 3], nodes, fits: true, words, spare, touched: 0 }
     }
 
-    /// Creates a search in a box as if the box were a machine. An axis wraps if it wraps on the
+    /// Creates a search in a box, treating the box as a machine. An axis wraps if it wraps on the
     /// grid and the box spans it. Coordinates are relative to the base of the box. The free nodes
     /// of the box are loaded: O(rows of the box). No base is found in a box outside the grid.
     ///
@@ -125,7 +126,7 @@ impl BaseSet {
 
     /// Computes the bases of a shape, to be read with [`BaseSet::contains`] and
     /// [`BaseSet::row_major`]. Returns false, with an empty set, if the unturned shape does not fit
-    /// the empty grid or if the occupancy is of another grid.
+    /// the empty grid or if the occupancy is for another grid.
     pub fn compute(&mut self, free: &Occupancy, shape: Sides) -> bool {
         self.load(free);
         self.compute_loaded(shape)
@@ -194,8 +195,8 @@ impl BaseSet {
             self.words.fill(0);
             return false;
         }
-        // A run that is one node longer begins where one run begins here and one at the next node.
-        // If the side closes the ring, runs that are one shorter must begin at 0 and 1.
+        // A run that is one node longer begins wherever a run begins here and another at the next
+        // node. If the side closes the ring, runs that are one node shorter must begin at 0 and 1.
         self.and_ahead(axis, 1);
         if self.grid.wraps(axis) && self.shape[axis] == self.grid.side(axis) {
             let mut beyond = Cuboid::whole(&self.grid);
@@ -284,8 +285,8 @@ impl BaseSet {
 
     /// Finds the first base, in row-major order, of a shape of two parts on a mesh. `self` and
     /// `other` have computed one part each, and `offsets` are relative to the base of the bounding
-    /// box of the shape. Returns `None` also if a part leaves the bounding box, the grids differ,
-    /// or an axis wraps.
+    /// box of the shape. Also returns `None` if a part extends beyond the bounding box, the grids
+    /// differ, or an axis wraps.
     pub fn first_with(
         &mut self,
         other: &BaseSet,

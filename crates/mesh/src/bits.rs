@@ -1,4 +1,4 @@
-//! Sets of nodes as bits, in a layout in which shifts move them along the axes.
+//! Sets of nodes as bits, laid out so that shifts move them along the axes.
 //!
 //! A row along x begins at a multiple of its pitch. The pitch is the next power of two up to 64, so
 //! short rows share a word; longer rows take whole words. Each plane begins with a new word.
@@ -9,7 +9,7 @@
 //!
 //! Invariant: the bits between rows and after planes are zeros.
 //!
-//! Cost: O(words touched) for every operation.
+//! Cost: O(words touched) per operation.
 
 mod axis;
 
@@ -23,7 +23,7 @@ use axis::ahead;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     grid: Grid,
-    /// The number of bits from the beginning of a row to that of the next one.
+    /// The number of bits from the beginning of one row to the beginning of the next.
     pitch: usize,
     /// The number of words of a plane.
     plane: usize,
@@ -253,7 +253,7 @@ fn load_rows(free: &Occupancy, length: usize, words: &mut [u64]) {
     let mut from = 0;
     for word in &mut words[..inner] {
         let (index, shift) = (from / 64, from % 64);
-        // The shift is by 64, in two steps, if the row begins with a word.
+        // If the row begins with a word, the shift is by 64, in two steps.
         *word = (nodes[index] >> shift | nodes[index + 1] << 1 << (63 - shift)) & mask;
         from += length;
     }

@@ -1,4 +1,4 @@
-//! Pods: machines that consist of cubes of 4x4x4 nodes.
+//! Pods: machines that consist of cubes with 4x4x4 nodes.
 
 use crate::{Cuboid, Grid, NodeId};
 

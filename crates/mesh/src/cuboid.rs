@@ -8,8 +8,8 @@ use crate::{Coordinates, Grid, NodeId, PerAxis, Sides, volume};
 ///
 /// On an axis that wraps, `base + side` may pass the end of the axis. The box then continues at 0.
 ///
-/// It prints as its sides and its base, such as `4x2 at 0,5`. The third axis is left out if its
-/// side is 1 and its base is 0.
+/// It is displayed as its sides and its base, such as `4x2 at 0,5`. The third axis is omitted if
+/// its side is 1 and its base is 0.
 ///
 /// ```
 /// # use pavior_mesh as pavior;
@@ -31,8 +31,8 @@ pub struct Cuboid {
 }
 
 impl Cuboid {
-    /// Creates a box from its base and sides, one entry per axis. [`Cuboid::lies_on`] checks that
-    /// it lies on a grid.
+    /// Creates a box from its base and sides, one entry per axis. [`Cuboid::lies_on`] checks
+    /// whether it is on a grid.
     #[inline]
     pub fn new(base: impl PerAxis, sides: impl PerAxis) -> Cuboid {
         Cuboid { base: base.padded(0), sides: sides.padded(1) }
@@ -56,8 +56,8 @@ impl Cuboid {
         volume(self.sides).min(u64::from(u32::MAX)) as u32
     }
 
-    /// Returns true if the box lies on the grid: its base is on the grid, no side is longer than
-    /// its axis, and it does not pass the end of an axis that does not wrap.
+    /// Returns true if the box is on the grid: its base is on the grid, no side is longer than its
+    /// axis, and it does not pass the end of an axis that does not wrap.
     #[inline]
     pub fn lies_on(&self, grid: &Grid) -> bool {
         grid.contains(self.base)
@@ -114,7 +114,7 @@ impl Cuboid {
     }
 
     /// Returns the nodes that two boxes share, as disjoint boxes that do not wrap: at most 64, and
-    /// at most one if neither wraps. Both boxes must lie on the grid.
+    /// at most one if neither wraps. Both boxes must be on the grid.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -148,7 +148,7 @@ impl Cuboid {
 
     /// Returns the smallest box that contains every box of these sides that shares a node with this
     /// one, with its canonical base. Unless it closes a ring, every box of these sides in it shares
-    /// a node. This box must lie on the grid, and the sides must fit it.
+    /// a node. This box must be on the grid, and the sides must fit the grid.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -177,8 +177,8 @@ impl Cuboid {
         around
     }
 
-    /// Returns the nodes, x fastest, on each axis from the base through the wrap. The box must lie
-    /// on the grid.
+    /// Returns the nodes, with x varying fastest, on each axis from the base through the wrap. The
+    /// box must be on the grid.
     #[inline]
     pub fn nodes(&self, grid: &Grid) -> impl Iterator<Item = NodeId> + use<> {
         let (grid, own) = (*grid, *self);

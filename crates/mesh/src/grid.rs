@@ -53,8 +53,8 @@ pub fn volume(sides: Sides) -> u64 {
     sides.iter().map(|&side| u64::from(side)).product()
 }
 
-/// Parses sides as users type them: `4x4x2`, `4x4` or `4`. Axes that are left out have a side of 1.
-/// Returns `None` for other text, or if a side is 0.
+/// Parses sides as typed by users: `4x4x2`, `4x4` or `4`. Omitted axes have a side of 1. Returns
+/// `None` for other text, or if a side is 0.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as boxes; }
@@ -136,8 +136,8 @@ impl Grid {
     /// Creates a grid from its sides and one wrap flag per axis.
     ///
     /// # Errors
-    /// Returns an error unless there are one to three axes with a flag each, every side is at least
-    /// 1, and there are at most 2^24 nodes.
+    /// Returns an error unless there are one to three axes, each with a flag, every side is at
+    /// least 1, and there are at most 2^24 nodes.
     pub fn new(sides: &[u16], wraps: &[bool]) -> Result<Grid, GridError> {
         if sides.len() != wraps.len() {
             return Err(GridError::WrapFlags { axes: sides.len(), wraps: wraps.len() });
@@ -171,8 +171,8 @@ impl Grid {
         Grid::new(sides, &vec![true; sides.len()])
     }
 
-    /// Returns the grid of the nodes of a box, which must lie on this grid. An axis wraps if it
-    /// wraps here and the box spans it.
+    /// Returns the grid formed by the nodes of a box, which must be on this grid. An axis wraps if
+    /// it wraps here and the box spans it.
     pub(crate) fn of_box(&self, cuboid: &crate::Cuboid) -> Grid {
         let closed = |axis| self.wraps[axis] && cuboid.sides[axis] == self.sides[axis];
         Grid { sides: cuboid.sides, wraps: [0, 1, 2].map(closed), axes: self.axes }
@@ -238,7 +238,7 @@ impl Grid {
         [(node.0 - row * w) as u16, (row - plane * d) as u16, plane as u16]
     }
 
-    /// Returns true if a coordinate triple lies on the grid.
+    /// Returns true if a coordinate triple is on the grid.
     #[inline]
     pub fn contains(&self, point: Coordinates) -> bool {
         (0..3).all(|axis| point[axis] < self.sides[axis])
@@ -265,8 +265,9 @@ impl Grid {
         }
     }
 
-    /// Returns the nodes that a link joins to a node, each once: on every axis the one below and
-    /// the one above, around rings of more than two nodes. A number without a node has none.
+    /// Returns the nodes that are connected to a node by a link, each once: on every axis, the one
+    /// below and the one above, wrapping around on rings with more than two nodes. A number without
+    /// a node has no neighbors.
     ///
     /// ```
     /// # use pavior_mesh as pavior;

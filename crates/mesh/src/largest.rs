@@ -11,17 +11,17 @@
 //!   row y + 1: . # # . . #        the run of 0 goes on, so it is left to a later row
 //! ```
 //!
-//! Bit operations on words of 64 nodes select the runs of free nodes that are searched in a row. If
-//! all nodes below a run are free, the run continues, and a later row finds a larger box. A run
-//! that is too short for the greatest height of its row, or for its own, cannot beat the best so
-//! far.
+//! Bit operations on words of 64 nodes select the runs of free nodes to be searched in a row. If
+//! all nodes below a run are free, the run continues, and a larger box is found at a later row. A
+//! run that is too short, given the greatest height in its row or within the run itself, cannot
+//! beat the best so far.
 //!
-//! Invariant: `best` is the best box of the pairs and rows that are done. The search leaves a pair,
-//! row or run as soon as nothing in it can beat `best`.
+//! Invariant: `best` is the best box in the pairs and rows searched so far. The search leaves a
+//! pair, row or run as soon as nothing in it can beat `best`.
 //!
-//! Cost: O(N H / 16) vector operations for N nodes and a shortest side of H, and a step per node of
-//! the runs that are searched: O(N H) in the worst case. Rings, which are walked twice, cost up to
-//! four times as much.
+//! Cost: O(N H / 16) vector operations for N nodes and a shortest side of H, plus one step per node
+//! in the runs that are searched: O(N H) in the worst case. Rings, which are walked twice, cost up
+//! to four times as much.
 //!
 //! Source: textbooks for the rectangle under a histogram. Its use for every pair of planes, and the
 //! pruning, are ours.
@@ -36,8 +36,8 @@ use crate::search::vectors::{Kernel, Vectors};
 use crate::{Cuboid, Grid, NodeId, Occupancy, Sides, volume};
 
 impl Occupancy {
-    /// Finds the free box of the largest volume; among those, of the lexicographically greatest
-    /// sides; among those, at the first base in row-major order. Returns `None` if no node is free.
+    /// Finds the free box with the largest volume. Ties go to the lexicographically greatest sides,
+    /// then to the first base in row-major order. Returns `None` if no node is free.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -232,7 +232,7 @@ impl Search {
         }
     }
 
-    /// Converts numbers from the order of the search to that of the grid.
+    /// Converts numbers from the search's axis order to the grid's.
     fn own(&self, numbers: [u16; 3]) -> [u16; 3] {
         let mut own = [0; 3];
         for (number, axis) in numbers.into_iter().zip(self.axes) {
@@ -303,8 +303,8 @@ fn rows(free: &Occupancy, axes: [usize; 3], width: usize) -> Vec<u64> {
 /// With fewer words per row, a loop is faster than detecting the processor's instructions.
 const FEW_WORDS: usize = 4;
 
-/// A step from the heights of a row to those of the next one: one more over its free nodes, up to a
-/// cap, and zero over the others.
+/// A step from the heights of one row to those of the next: one more at its free nodes, up to a
+/// cap, and zero at the others.
 struct Grow<'a> {
     /// The heights, 64 for each word.
     heights: &'a mut [u16],

@@ -3,9 +3,9 @@
 //! of nodes. [`Occupancy`] is the set of free nodes, with one bit per node.
 //!
 //! Axes are x, y, z, numbered 0, 1, 2. A grid with fewer axes has sides of 1 on the others, so
-//! every algorithm is written once, for three axes. Nodes are numbered row-major, x fastest.
+//! every algorithm is only written once, for three axes. Nodes are numbered row-major, x fastest.
 //!
-//! This crate knows nothing of strategies, the lives of jobs, or time.
+//! This crate has no notion of strategies, job lifecycles, or time.
 //!
 //! Arguments are checked: a box outside the grid is not free, and taking it is an
 //! [`OccupancyError`] that changes nothing.

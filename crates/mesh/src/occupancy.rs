@@ -8,11 +8,11 @@ use thiserror::Error;
 
 use crate::{Cuboid, Grid, NodeId};
 
-/// The free nodes of a grid. Only this type knows the layout of the bits in memory.
+/// The free nodes of a grid. Only this type depends on the layout of the bits in memory.
 ///
 /// Bit `i % 64` of word `i / 64` is set while the node with row-major number `i` is free; bits past
 /// the last node are zero. Rows are not padded: an 8x8x8 machine is eight words, one cache line. A
-/// failed node counts as not free here. Failures are known to the machine.
+/// failed node counts as not free here. Failures are tracked by the machine.
 ///
 /// ```
 /// # use pavior_mesh as pavior;
@@ -36,7 +36,7 @@ pub struct Occupancy {
 /// The reason why nodes cannot be marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OccupancyError {
-    /// The box does not lie on the grid.
+    /// The box is not on the grid.
     #[error("{0:?} does not lie on the machine")]
     Outside(Cuboid),
     /// The box contains a node that is not free.
@@ -105,7 +105,7 @@ impl Occupancy {
         }) && cuboid.lies_on(&self.grid)
     }
 
-    /// Returns true if a box lies on the grid and none of its nodes is free. O(rows of the box).
+    /// Returns true if a box is on the grid and none of its nodes are free. O(rows of the box).
     pub fn is_taken(&self, cuboid: &Cuboid) -> bool {
         cuboid.lies_on(&self.grid)
             && !any_word(&self.grid, cuboid, |word, mask| self.words[word] & mask != 0)
@@ -169,7 +169,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Takes several boxes, all or none.
+    /// Takes either all of several boxes or none.
     ///
     /// # Errors
     /// Returns the error of [`Occupancy::take`] for the first box that cannot be taken after those
@@ -187,7 +187,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Gives several boxes back, all or none.
+    /// Gives back either all of several boxes or none.
     ///
     /// # Errors
     /// Returns the error of [`Occupancy::give`] for the first box that cannot be given after those
@@ -242,7 +242,7 @@ impl Occupancy {
         }
     }
 
-    /// Returns `length` bits, at most 64, that begin with a node, in the low bits of a word.
+    /// Returns `length` bits (at most 64), starting at a node, in the low bits of a word.
     pub(crate) fn bits(&self, from: NodeId, length: usize) -> u64 {
         let (word, shift) = (from.index() / 64, from.index() % 64);
         let low = self.words[word] >> shift;
@@ -275,7 +275,7 @@ impl Occupancy {
 }
 
 /// Calls `see` with the index of every word that a box touches, and the bits of the box in that
-/// word, until `see` returns true. Returns true if it did. The box must lie on the grid.
+/// word, until `see` returns true. Returns true if it did. The box must be on the grid.
 #[inline]
 fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
     debug_assert!(cuboid.lies_on(grid), "{cuboid:?} does not lie on {grid}");

@@ -1,7 +1,7 @@
 //! Text drawings of an occupancy: `.` is free, `#` is busy.
 //!
-//! As in the figures of the literature, the origin is at the lower left: the first line is the
-//! highest y, and x grows to the right. An empty line separates planes, which begin with z = 0.
+//! As in figures in the literature, the origin is at the lower left: the first line has the highest
+//! y, and x increases to the right. Planes are separated by an empty line and begin with z = 0.
 
 use crate::{Grid, NodeId, Occupancy};
 

@@ -1,4 +1,4 @@
-//! Requests of jobs to the machine.
+//! Requests from jobs to the machine.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use crate::{PerAxis, Sides, volume};
 pub struct JobId(pub u64);
 
 /// The freedom in placing a job, from the least to the greatest. Each level allows everything that
-/// the one before it allows.
+/// the previous one allows.
 ///
 /// ```
 /// # use pavior_mesh as pavior;
@@ -102,8 +102,8 @@ pub struct Request {
     /// The freedom in placing it. `None` leaves the choice to the strategy.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub freedom: Option<Freedom>,
-    /// The nodes to which the request is confined. `None` allows all. It is never written or read,
-    /// because it has a meaning only for one machine.
+    /// The nodes to which the request is confined. `None` allows all nodes. It is never serialized,
+    /// because it only has a meaning for one machine.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub pool: Option<Pool>,
 }

@@ -9,10 +9,10 @@ use crate::{Coordinates, Grid, Sides};
 
 /// A scan order: the order of the axes from the fastest to the slowest, and the direction on each.
 ///
-/// The default is row-major, `xyz`: x fastest, each axis ascending, so that the first base is the
-/// lowest-leftmost. A scan order is written as the axes from the fastest to the slowest, with a
-/// minus before a descending one: `x-yz` goes left to right and top to bottom. Axes that are left
-/// out follow in alphabetical order.
+/// The default is row-major, `xyz`: x varies fastest and each axis is ascending, so that the first
+/// base is the lowest leftmost one. A scan order is written as the axes from the fastest to the
+/// slowest, with a minus before a descending one: `x-yz` goes left to right and top to bottom.
+/// Omitted axes follow in alphabetical order.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }

@@ -1,9 +1,9 @@
-//! Partition of any set of nodes into boxes.
+//! Partitions of arbitrary sets of nodes into boxes.
 
 use crate::{Cuboid, Grid, NodeId};
 
 /// Partitions the wanted nodes of a box into disjoint boxes: maximal runs along x, joined along y
-/// if the next row has the same run. The boxes do not wrap. A box outside the grid gives none.
+/// if the next row has the same run. The boxes do not wrap. A box outside the grid yields no boxes.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as boxes; pub use pavior_mesh::*; }
@@ -26,9 +26,10 @@ pub fn tile(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId) -> bool) -> Ve
 }
 
 /// Partitions nodes as [`tile`] does, with the wanted nodes given 64 at a time. `wanted` is called
-/// with a node and a length of at most 64, and returns a low bit for each node along x from there
-/// on, set if that node is wanted. [`Occupancy::window`](crate::Occupancy::window) gives free nodes
-/// in this form. O(rows of the box + boxes).
+/// with a node and a length of at most 64, and must return one low bit for each node along x,
+/// starting at that node, which is set if the node is wanted.
+/// [`Occupancy::window`](crate::Occupancy::window) gives free nodes in this form. O(rows of the box
+/// + boxes).
 pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u64) -> Vec<Cuboid> {
     let mut boxes: Vec<Cuboid> = Vec::new();
     if !within.lies_on(grid) {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: `ends` and `long` are subsets of `free`, and bits after the last node are zeros.
 //!
-//! Cost: O(words) to load, O(words log length) to seek runs of a length.
+//! Cost: O(words) to load, O(words log length) to find runs of a length.
 
 /// The nodes of a row, in words; twice in succession on a ring.
 #[derive(Default)]
@@ -11,7 +11,7 @@ pub(super) struct Line {
     free: Vec<u64>,
     /// The free nodes whose neighbor in the row below is not free.
     ends: Vec<u64>,
-    /// The free nodes at which a run begins that is long enough.
+    /// The free nodes at which a sufficiently long run begins.
     long: Vec<u64>,
 }
 
@@ -46,7 +46,7 @@ impl Line {
         self.long.iter().any(|&word| word != 0)
     }
 
-    /// Finds the next run that is long enough and begins at `from` or later. Returns its first node
+    /// Finds the next sufficiently long run that begins at `from` or later. Returns its first node
     /// and the node after its last one.
     pub(super) fn next_run(&self, from: usize) -> Option<(usize, usize)> {
         let start = next_one(&self.long, from)?;

@@ -1,4 +1,4 @@
-//! Occupancies as sets of free nodes: intersections, and taking and giving whole sets.
+//! Occupancies as sets of free nodes: intersections, and taking or giving back whole sets.
 //!
 //! Invariant: an operation that fails changes nothing.
 //!
@@ -9,10 +9,10 @@ use crate::search::vectors::{FEW_WORDS, Kernel, Vectors};
 use crate::{Cuboid, NodeId};
 
 impl Occupancy {
-    /// Keeps free only the nodes that are also free in another occupancy of the same grid.
+    /// Keeps only those nodes free that are also free in another occupancy of the same grid.
     ///
     /// # Errors
-    /// Returns an error, and changes nothing, if the other is of another grid.
+    /// Returns an error, and changes nothing, if the other occupancy is for another grid.
     pub fn keep(&mut self, other: &Occupancy) -> Result<(), OccupancyError> {
         if self.grid != other.grid {
             return Err(OccupancyError::OtherGrid);
@@ -25,7 +25,7 @@ impl Occupancy {
     /// Sets the free nodes to those that are free in two other occupancies of the same grid.
     ///
     /// # Errors
-    /// Returns an error, and changes nothing, if one of them is of another grid.
+    /// Returns an error, and changes nothing, if one of them is for another grid.
     pub fn set_common(&mut self, a: &Occupancy, b: &Occupancy) -> Result<(), OccupancyError> {
         if self.grid != a.grid || self.grid != b.grid {
             return Err(OccupancyError::OtherGrid);
@@ -46,8 +46,8 @@ impl Occupancy {
     /// free here. O(words).
     ///
     /// # Errors
-    /// Returns an error, and changes nothing, if the other is of another grid, or for the first of
-    /// its nodes that is not free here.
+    /// Returns an error, and changes nothing, if the other occupancy is for another grid, or if one
+    /// of its nodes is not free here.
     pub fn take_set(&mut self, nodes: &Occupancy) -> Result<(), OccupancyError> {
         self.check_set(nodes, |own, other| other & !own, OccupancyError::NotFree)?;
         self.words.iter_mut().zip(&nodes.words).for_each(|(word, nodes)| *word &= !nodes);
@@ -59,8 +59,8 @@ impl Occupancy {
     /// be free here. O(words).
     ///
     /// # Errors
-    /// Returns an error, and changes nothing, if the other is of another grid, or for the first of
-    /// its nodes that is free here.
+    /// Returns an error, and changes nothing, if the other occupancy is for another grid, or if one
+    /// of its nodes is free here.
     pub fn give_set(&mut self, nodes: &Occupancy) -> Result<(), OccupancyError> {
         self.check_set(nodes, |own, other| other & own, OccupancyError::NotTaken)?;
         self.words.iter_mut().zip(&nodes.words).for_each(|(word, nodes)| *word |= nodes);
@@ -115,7 +115,7 @@ impl Kernel for Keep<'_> {
     }
 }
 
-/// A pass that sets the bits that two sets have in common, and counts them.
+/// A pass that sets the bits common to two sets, and counts them.
 struct Common<'a> {
     words: &'a mut [u64],
     a: &'a [u64],

@@ -8,11 +8,11 @@
 //! ```
 //!
 //! Nodes are sorted by their position on the curve of the enclosing power-of-two square or cube.
-//! The position is computed from the coordinates alone (Skilling, "Programming the Hilbert curve",
-//! AIP Conference Proceedings 707, 2004). Positions that the grid lacks are never visited, so a
-//! 65535x2 grid costs O(N log N) like any other, not the cost of a square of side 65536. On a
-//! power-of-two square or cube every step leads to a neighbor; on other grids the curve jumps where
-//! it leaves the grid.
+//! The position is computed only from the coordinates (Skilling, "Programming the Hilbert curve",
+//! AIP Conference Proceedings 707, 2004). Positions outside the grid are never visited, so a
+//! 65535x2 grid costs O(N log N) like any other, not as much as a square of side 65536. On a
+//! power-of-two square or cube, every step leads to a neighbor; on other grids, the curve jumps
+//! where it leaves the grid.
 
 use super::{interleave, row_major, sort_by_key};
 use crate::{Grid, NodeId};

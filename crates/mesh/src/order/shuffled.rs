@@ -8,10 +8,10 @@
 //!   10 11 14 15          15 14 11 10         15 14 11 10
 //! ```
 //!
-//! The literature draws the first one (Z-order). It also names a "shuffled snake-like" order, for
-//! which we found no definition; the other two, and [`hilbert`](fn@super::hilbert), are candidates
-//! for it. On grids whose sides are not equal powers of two, the index is that of the enclosing
-//! power-of-two square or cube, with the gaps closed.
+//! The literature shows a drawing of the first one (Z-order). It also mentions a "shuffled
+//! snake-like" order, for which we found no definition; the other two, and
+//! [`hilbert`](fn@super::hilbert), are candidates for it. On grids whose sides are not equal powers
+//! of two, the index in the enclosing power-of-two square or cube is used, with the gaps closed.
 
 use super::{by_key, interleave};
 use crate::{Grid, NodeId};

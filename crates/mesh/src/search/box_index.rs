@@ -7,7 +7,7 @@
 //!
 //! The bound is the length of the list at which leaps cost as much as shifts over the rows. It
 //! depends on whether the shape has a long side. A search by leaps that takes too many steps gives
-//! up, and the rows are then searched from the plane that it reached.
+//! up, and the search of the rows continues from the plane that it reached.
 //!
 //! Invariant: the list of busy boxes and the rows show the same nodes as busy.
 //!
@@ -49,7 +49,7 @@ const LEAP_SEARCH_LIMIT: usize = BusyBoxes::LANES * BusyBoxes::GROUPS;
 /// The longest list that is searched by corners.
 const CORNER_SEARCH_LIMIT: usize = 15;
 
-/// The side from which on a search of the rows takes many passes.
+/// The smallest side for which a search of the rows takes many passes.
 const LONG_SIDE: u16 = 9;
 
 /// Returns true if the shapes, which are orientations of one shape, have a long side.
@@ -64,8 +64,8 @@ impl BoxIndex {
         let rows_cost = [false, true].map(|is_long| {
             if methods.rows { free_rows.search_cost(&grid, is_long) } else { u32::MAX }
         });
-        // The measured number of instructions of a leap. A search takes about as many leaps as
-        // there are boxes.
+        // The measured number of instructions per leap. A search takes about as many leaps as there
+        // are boxes.
         let leap_cost = |groups: u32| 60 + 20 * groups;
         let leaps_pay = |count: u32, rows_cost: u32| {
             count * leap_cost(count.div_ceil(BusyBoxes::LANES as u32)) <= rows_cost

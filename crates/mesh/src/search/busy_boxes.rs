@@ -10,7 +10,7 @@
 //! Invariant: `keys[i]` is the base of the i-th box, and no two boxes have the same base. A cover,
 //! which may overlap boxes and contain their bases, has a separate key.
 //!
-//! Cost: O(1) to add or remove a box. To find a box, a short list is scanned, and a long one, as of
+//! Cost: O(1) to add or remove a box. To find a box, a short list is scanned; a long one, with
 //! thousands of jobs, has an index.
 
 use super::key_index::KeyIndex;
@@ -41,13 +41,14 @@ fn key(base: Coordinates) -> u64 {
     x | y << 16 | z << 32
 }
 
-/// The key of a cover is that of its base with this bit, which no base has.
+/// The key of a cover is the key of its base with this bit set, which is not set for any base.
 const COVER: u64 = 1 << 63;
 
 impl BusyBoxes {
     /// The number of boxes in a group.
     pub(super) const LANES: usize = 8;
-    /// The number of groups by which the list grows, so that a search may read up to as many.
+    /// The number of groups by which the list grows, so that a search may read up to this many at
+    /// once.
     pub(super) const GROUPS: usize = 8;
 
     /// Returns the number of boxes.
@@ -72,7 +73,7 @@ impl BusyBoxes {
         self.add_by(key(cuboid.base), cuboid);
     }
 
-    /// Adds a box that is never removed and whose nodes all stay busy. It may overlap others.
+    /// Adds a box that is never removed and whose nodes all stay busy. It may overlap other boxes.
     /// Returns false, without adding it, if the list has another cover with this base. O(m) for m
     /// boxes.
     pub(super) fn add_cover(&mut self, cuboid: &Cuboid) -> bool {

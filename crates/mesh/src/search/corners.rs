@@ -1,9 +1,9 @@
-//! The first free base among few busy boxes, found by a test of every place where it can be.
+//! The first free base among few busy boxes, found by testing every position where it can be.
 //!
 //! On each axis the first free base is at 0 or directly after a busy box: otherwise the base before
-//! it on that axis would also be free, and earlier. So m boxes give m + 1 candidates per axis, the
-//! same for all shapes. A box forbids a candidate to a side a if the gap from the candidate to the
-//! box is less than a:
+//! it on that axis would also be free, and would come earlier. Therefore m boxes give m + 1
+//! candidates per axis, the same for all shapes. A box forbids a candidate to a side a if the gap
+//! from the candidate to the box is less than a:
 //!
 //! ```text
 //!   0       4         9            The candidate behind A is 4. B is 5 ahead of it, and forbids it
@@ -13,8 +13,7 @@
 //!
 //! The gap is 0 inside a box. Boxes are in groups of eight, with one bit of a byte for each: for
 //! each candidate and group, a byte contains the boxes that forbid it. A base is free if the bytes
-//! of its three coordinates have no bit in common. Vectors test many bases at once, without a
-//! branch.
+//! for its three coordinates share no bit. Vectors test many bases at once, without a branch.
 //!
 //! Invariant: the candidates of an axis include the coordinate of every first free base. The answer
 //! is therefore exact, on lines and on rings.
@@ -69,7 +68,7 @@ impl<const G: usize> Axis<G> {
             room[g] = n - at[g];
         }
         let gaps = Axis::gaps::<C>(groups, axis, &at, |ahead, sides| {
-            // A box that begins before the candidate covers it, or ends before it.
+            // A box that begins before the candidate either covers it or ends before it.
             ahead.max(I16x8::ZERO) | never(ahead + sides)
         });
         Axis { at, gaps, room }
@@ -229,8 +228,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         in_plane
     }
 
-    /// Returns the first of the free bases, of which there is at least one: in the first plane that
-    /// has one, the first row, and the first base in that row.
+    /// Returns the first free base, which must exist: the first base in the first row with one, in
+    /// the first plane with one.
     #[inline(always)]
     fn first_of(&self, rows: &[[U8x16; G]; R], z: &ForbiddenBy<G>) -> Coordinates {
         let mut planes_with_bases = 0;

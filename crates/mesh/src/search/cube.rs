@@ -1,4 +1,5 @@
-//! The first free base on a machine of at most 8x8x8 nodes, in eight words that stay in registers.
+//! The first free base on a machine with at most 8x8x8 nodes, found in eight words that stay in
+//! registers.
 //!
 //! Bit `x + 8 y` of word z is set while the node is free. For a shape a x b x c:
 //!
@@ -48,7 +49,7 @@ struct Tables {
 }
 
 /// A shift of a word along an axis: `word >> ahead & ahead_mask | word << back & back_mask`. On a
-/// mesh no bit comes from the other end, and only `ahead` is used.
+/// mesh, no bits come from the other end, and only `ahead` is used.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shift {
     ahead: u32,

@@ -9,8 +9,8 @@
 //!   before a search of the rows:    all waiting boxes are flipped
 //! ```
 //!
-//! Invariant: the rows, with the nodes of each waiting box flipped, show the free nodes. No box
-//! waits twice, since flipping it twice changes nothing.
+//! Invariant: the rows, with the nodes of each waiting box flipped, show the free nodes. No box is
+//! in the list twice, since flipping it twice would change nothing.
 //!
 //! Cost: O(1) for each of the few boxes that wait; O(rows of the box) to flip one.
 

@@ -17,7 +17,7 @@
 //! Invariant: no base before the current one, in row-major order, is free. The answer is exact.
 //!
 //! Cost: O(m / 8) vector operations per leap, for m busy boxes, and at most O(m^3) leaps. In states
-//! of real schedules there are about m leaps. The search gives up when it exceeds a budget of
+//! from real schedules, there are about m leaps. The search gives up when it exceeds a budget of
 //! leaps.
 
 use std::ops::ControlFlow;
@@ -183,7 +183,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         }
     }
 
-    /// Searches a plane. If all of it is forbidden, returns the planes until that may change.
+    /// Searches a plane. If all of it is forbidden, returns the number of planes until that may
+    /// change.
     #[inline(always)]
     fn plane(
         &self,
@@ -194,7 +195,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         steps: &mut u32,
     ) -> ControlFlow<Found, u16> {
         let Region { first, last, .. } = self.region;
-        // The number of planes until the first box ends that forbids any of the rows seen so far.
+        // The number of planes until the first of the boxes that forbid any of the rows seen so far
+        // ends.
         let (mut plane_lasts, mut y) = (u16::MAX, first[1]);
         loop {
             let left_y = along[1].left::<RINGS>(y);

@@ -15,7 +15,8 @@
 //!        +---------+-----------------> many, or many leaps:     rows
 //! ```
 //!
-//! A machine of at most 8x8x8 nodes has no list of boxes: `cube` searches its eight words at once.
+//! A machine with at most 8x8x8 nodes has no list of boxes: `cube` searches its eight words
+//! directly.
 //!
 //! Invariant: every search gives the same answer. The choice depends only on the state, never on
 //! the clock.
@@ -49,7 +50,8 @@ use vectors::Vectors;
 
 /// The exact search, in row-major order.
 ///
-/// The caller must report every box that is taken or given back, each given as it was taken.
+/// The caller must report every box that is taken or given back. Boxes must be given back exactly
+/// as they were taken.
 ///
 /// ```
 /// use pavior_mesh::{RefusalKey, BoxSearch, Cuboid, Grid, Occupancy};
@@ -196,7 +198,7 @@ impl BoxSearch {
     }
 
     /// Undoes a take after which only [`RefusalKey::Once`] was asked. Earlier refusals remain
-    /// valid, since no node is free that was not free when they were noted.
+    /// valid, since every node that is free now was already free when they were recorded.
     pub fn untake(&mut self, cuboid: &Cuboid) {
         match &mut self.index {
             Index::Cube(cube) => cube.flip(cuboid),
@@ -232,8 +234,8 @@ impl BoxSearch {
     }
 
     /// Finds the first free box, in row-major order of the bases, of the first of these shapes that
-    /// has one. `asked` names the question for the memory of refusals. `free` contains the nodes
-    /// that are free after all boxes taken and given.
+    /// has one. `asked` identifies the question in the cache of refusals. `free` contains the nodes
+    /// that are free after all boxes were taken and given back.
     pub fn first(
         &mut self,
         free: &Occupancy,

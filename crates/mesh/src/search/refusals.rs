@@ -1,7 +1,7 @@
-//! The refusals of earlier questions, and the boxes that were given back since.
+//! Refusals of earlier questions, and the boxes that were given back since then.
 //!
-//! A shape that was refused stays refused while no box is given back, and so does every larger
-//! shape. Taking boxes changes nothing. After a box was given back, the shape can fit only where it
+//! A shape that was refused stays refused while no box is given back, as does every larger shape.
+//! Taking boxes changes nothing. After a box was given back, the shape can fit only where it
 //! overlaps that box, so the search is limited to that region.
 //!
 //! ```text
@@ -15,8 +15,8 @@
 use super::region::Region;
 use crate::{Cuboid, Grid, Sides};
 
-/// The name under which the refusal of a question is stored. The same name always comes with the
-/// same shapes, in any order.
+/// The key under which the refusal of a question is stored. The same key must always be used with
+/// the same shapes, in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKey {
     /// A question that is not stored.
@@ -145,7 +145,7 @@ impl Refusals {
 
     /// Adds a box that is free again, or a box around several, to every refusal.
     fn add_released(&mut self, grid: &Grid, cuboid: &Cuboid) {
-        // A search of half of the machine is no better than one of all of it.
+        // Searching half of the machine is no better than searching all of it.
         let is_large =
             |released: &Cuboid| u64::from(released.volume()) * 2 > u64::from(grid.nodes());
         self.kept.retain_mut(|refusal| {

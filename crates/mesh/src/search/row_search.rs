@@ -302,8 +302,8 @@ fn lay_around<R: Row>(planes: &[R], set: &mut [R], [plane_rows, stride]: [usize;
 }
 
 /// Computes runs of `length` at multiples of `stride`: `set[i] & set[i + stride] & ..`, for `count`
-/// rows. Returns true if any is left. The rows of the last `length - 1` strides are meaningless
-/// afterwards, but not along y: their last row is zeros, which ends every run.
+/// rows. Returns true if any runs are left. The rows of the last `length - 1` strides are
+/// meaningless afterwards, except along y, where the last row is all zeros and ends every run.
 #[inline(always)]
 fn runs_by_doubling<R: Row, const L: usize>(
     [set, other]: &mut [Vec<R>; 2],

@@ -24,7 +24,7 @@ pub(super) trait Row:
     + std::ops::Shl<u32, Output = Self>
     + std::ops::Shr<u32, Output = Self>
 {
-    /// Returns `count` ones, at least one, that begin with a bit.
+    /// Returns `count` ones (at least one), starting at a bit.
     fn ones(from: u16, count: u16) -> Self;
     /// Returns the position of the lowest one.
     fn lowest(self) -> u16;

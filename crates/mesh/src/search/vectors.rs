@@ -1,8 +1,8 @@
 //! The widest vector instructions of the processor, selected at run time.
 //!
 //! The searches are plain loops over arrays, which the compiler turns into vector instructions.
-//! Every x86-64 processor has vectors of 16 bytes, and with AVX2 they have 32. Each search is
-//! therefore compiled twice.
+//! Every x86-64 processor has vectors of 16 bytes, and with AVX2, vectors of 32 bytes. Each search
+//! is therefore compiled twice.
 //!
 //! Invariant: no other file detects the processor. AVX2 code runs only where `Seen` proves that the
 //! processor supports it.
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn every_instruction_set_gives_the_same_answer() {
-        // Miri is told that the processor has all of them, so that the call itself is tested.
+        // Miri is configured to report all of these features, so that the call itself is tested.
         #[cfg(all(miri, target_arch = "x86_64"))]
         assert_ne!(Vectors::widest(), Vectors::Baseline);
         let words: Vec<u64> = (0..37).map(|n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();

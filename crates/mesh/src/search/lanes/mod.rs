@@ -1,8 +1,8 @@
 //! Vectors of 16 bytes: eight numbers, sixteen bytes or two words, processed by one instruction.
 //!
 //! The module contains only the operations that the searches use. An operation is one or two
-//! instructions of every x86-64 processor; code that calls it is also compiled for wider ones. On
-//! other architectures, an operation is a loop over an array. Tests compare both.
+//! instructions of every x86-64 processor; code that calls it is also compiled for wider vectors.
+//! On other architectures, an operation is a loop over an array. Tests compare both.
 //!
 //! A lane of a mask is all ones for true, and all zeros for false.
 

@@ -1,4 +1,4 @@
-//! Instructions of every x86-64 processor.
+//! Instructions that every x86-64 processor supports.
 
 pub(super) use safe_arch::{
     add_i16_m128i as add, bitand_m128i as and, bitor_m128i as or, bitxor_m128i as xor,

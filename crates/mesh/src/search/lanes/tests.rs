@@ -1,4 +1,4 @@
-//! Tests of the instructions against plain Rust.
+//! Tests that compare the instructions with plain Rust.
 
 use bytemuck::cast;
 use proptest::prelude::*;
