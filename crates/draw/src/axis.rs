@@ -15,7 +15,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Returns the unit with a name from the results: `s` and `ns` are known, any other is plain.
+    /// Returns the unit for a name in the results: `s` and `ns` are known, any other is plain.
     pub fn named(name: &str) -> Unit {
         match name {
             "s" => Unit::Seconds,
@@ -49,7 +49,7 @@ pub(crate) struct Scale {
 
 impl Scale {
     /// Creates a scale for data between `low` and `high`, drawn from `from` to `to`, with about
-    /// `count` ticks. The ends of the scale are round numbers that enclose the data.
+    /// `count` ticks. The scale begins and ends at round numbers that enclose the data.
     pub(crate) fn new(
         (low, high): (f64, f64),
         (logarithmic, unit): (bool, Unit),

@@ -95,8 +95,8 @@ pub(crate) fn path(points: &[(f64, f64)], ink: Ink) -> Element {
 }
 
 /// Creates the mark of a series at a point. Shapes differ and every other mark is hollow, so that
-/// series can be distinguished without colors. Marks of series that coincide are nested in each
-/// other, and only the innermost is filled.
+/// series can be distinguished without color. Marks of coinciding series are nested, and only the
+/// innermost is filled.
 pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
     let (class, colour) = Ink::Series(series).class();
     let r = 4.4 * turn.scale();
@@ -122,9 +122,9 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
     filled.with("stroke", colour).with("stroke-width", "1.6")
 }
 
-/// Returns the definitions of hatch patterns, so that fills can be distinguished without colors.
-/// The strokes have the color of the paper; the first fill of four has none. The ids of the
-/// patterns end with `key`, which no other drawing on a page may have.
+/// Returns the definitions of hatch patterns, so that fills can be distinguished without color. The
+/// strokes have the background color; the first of the four fills has none. The ids of the patterns
+/// end with `key`, which must be unique among the drawings on a page.
 pub(crate) fn hatches(key: &str) -> String {
     let (class, colour) = Ink::Paper.class();
     let strokes = ["M-2 2L2 -2M0 8L8 0M6 10L10 6", "M0 2H8M0 6H8", "M2 0V8M0 2H8"];
@@ -152,7 +152,8 @@ pub(crate) fn hatch(at: (f64, f64), size: (f64, f64), series: usize, key: &str) 
     (number > 0).then(|| rect.with("fill", format_args!("url(#h{number}-{key})")))
 }
 
-/// Returns a short word derived from a text, for ids, which two drawings on a page must not share.
+/// Returns a short word derived from a text, for ids, which must be unique among the drawings on a
+/// page.
 pub(crate) fn key_of(text: &str) -> String {
     // FNV-1a.
     let hash = text

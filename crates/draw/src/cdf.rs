@@ -1,14 +1,14 @@
-//! Cumulative distributions: the share of the jobs whose value is at most a given one.
+//! Cumulative distributions: the fraction of jobs whose value is at most a given one.
 
 use crate::chart::{Chart, ChartAxis, Mark, Marks, Series};
 
 /// Maximum number of steps of a curve, which is more than a figure has pixels.
 const MOST_STEPS: usize = 2000;
 
-/// Makes a chart of the cumulative distributions of named samples.
+/// Creates a chart of the cumulative distributions of named samples.
 ///
-/// Values that are not finite are left out. A sample of more than 2,000 values is drawn at evenly
-/// spaced ranks, including its minimum and maximum.
+/// Non-finite values are left out. A sample of more than 2,000 values is drawn at evenly spaced
+/// ranks, including its minimum and maximum.
 pub fn cdf(title: &str, x: ChartAxis, samples: &[(String, Vec<f64>)]) -> Chart {
     let logarithmic = x.logarithmic;
     let series = |(name, sample): &(String, Vec<f64>)| {

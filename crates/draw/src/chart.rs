@@ -41,7 +41,7 @@ impl ChartAxis {
         ChartAxis { label: label.into(), logarithmic, unit: Unit::Plain }
     }
 
-    /// Creates the axis of a quantity whose unit has a name from the results. If the unit is `s`,
+    /// Creates the axis for a quantity whose unit is named as in the results. If the unit is `s`,
     /// the label has no unit, because each number on the axis has one.
     ///
     /// ```
@@ -92,7 +92,7 @@ pub struct Mark {
     pub x: f64,
     /// The value along y.
     pub y: f64,
-    /// The ends of the confidence interval of y, below and above; a median's may be asymmetric.
+    /// The lower and upper end of the confidence interval of y. For a median, it may be asymmetric.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -103,7 +103,7 @@ impl Chart {
     /// The number of series that a drawing distinguishes by colors, marks and dashes.
     pub const TOLD_APART: usize = COLOURS;
 
-    /// Returns the smallest and the largest value that can be drawn, or `None` if there is none.
+    /// Returns the smallest and the largest value that can be drawn, or `None` if no value can.
     pub(crate) fn range(
         values: impl Iterator<Item = f64>,
         logarithmic: bool,

@@ -1,4 +1,4 @@
-//! Series that coincide, so that a reader would take them for one.
+//! Series that coincide and could therefore be mistaken for one.
 
 use crate::chart::{Chart, Series};
 
@@ -19,7 +19,7 @@ pub(crate) struct Turn {
 impl Turn {
     pub(crate) const ALONE: Turn = Turn { rank: 0, of: 1 };
 
-    /// Returns the dash pattern of a line that takes turns with others, and its offset.
+    /// Returns the dash pattern, and its offset, for a line that alternates with others.
     pub(crate) fn dashes(self) -> Option<(String, f64)> {
         let gap = DASH * (self.of - 1) as f64;
         (self.of > 1).then(|| (format!("{DASH} {gap}"), 0.0 - DASH * self.rank as f64))

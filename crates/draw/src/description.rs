@@ -1,4 +1,4 @@
-//! Descriptions of drawings in words, for people who cannot see them.
+//! Text descriptions of drawings, for people who cannot see them.
 
 use crate::axis::Unit;
 use crate::chart::{Chart, Mark, Marks, Series};

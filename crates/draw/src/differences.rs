@@ -1,7 +1,7 @@
-//! Differences from a reference, one below the other, each with its interval.
+//! A list of differences from a reference, each with its interval.
 //!
 //! The axis is linear around zero and logarithmic beyond (the inverse hyperbolic sine), so that
-//! both a minute and a week can be read. A row whose interval contains zero is drawn faint and
+//! both a minute and a week are legible. A row whose interval contains zero is drawn faint and
 //! hollow.
 
 use crate::canvas::{Anchor, Canvas, line, n, text};
@@ -15,7 +15,7 @@ pub struct DifferenceRow {
     pub label: String,
     /// The difference.
     pub difference: f64,
-    /// The ends of its interval, if known.
+    /// The ends of the interval, if known.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -26,8 +26,8 @@ pub struct Differences {
     pub title: String,
     /// The meanings of differences below and above zero.
     pub sides: [String; 2],
-    /// Positive ticks with their labels, in ascending order. The axis is linear below the first.
-    /// The negative of each is a tick, too.
+    /// Positive ticks with their labels, in ascending order. The axis is linear below the first
+    /// one. The negative of each is also a tick.
     pub ticks: Vec<(f64, String)>,
     /// The rows, from top to bottom.
     pub rows: Vec<DifferenceRow>,

@@ -1,13 +1,13 @@
-//! Drawings of the answers that strategies would give, as SVG.
+//! SVG drawings of the answers that strategies would give.
 //!
 //! Each strategy has a panel: the machine with its origin at the lower left, planes of constant z
 //! side by side. Each job has a color; a failed node is crossed out. For contiguous strategies each
 //! free node is marked by the result for a box that has its base there. The base is *covered*
 //! (hatched) if the box would contain a busy or failed node. It is *rejected* (dotted) if the box
-//! would leave the machine, or contain the same nodes as at another base. Otherwise it is a
-//! *candidate*, with its optimality index if there is space for it. The choice is drawn on top, its
-//! parts numbered in the order in which they were granted. If a strategy refuses, the place that
-//! costs least to empty is framed instead, if the caller names one.
+//! would extend beyond the machine, or contain the same nodes as at another base. Otherwise it is a
+//! *candidate*, with its optimality index if there is space for it. The choice is drawn on top,
+//! with its parts numbered in the order in which they were granted. If a strategy refuses, the
+//! place that is cheapest to empty is framed instead, if the caller provides one.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, JobId, Request, Scan, Sides};
 
@@ -30,10 +30,10 @@ const PLANE_GAP: f64 = 16.0;
 /// The space for the coordinates along the axes.
 pub(crate) const AXIS: f64 = 18.0;
 
-/// Draws a state and the answer of each strategy to a request in it. If `freed` is given, it is the
-/// place that would be emptied for the request. `name` returns the names of jobs.
+/// Draws a state and the answer of each strategy to a request in this state. If given, `freed` is
+/// the place that would be emptied for the request. `name` returns the names of jobs.
 ///
-/// Each panel takes O(N) for N nodes. Machines of some thousand nodes can still be read.
+/// Each panel takes O(N) for N nodes. Machines with a few thousand nodes are still legible.
 pub fn explanation(
     state: &State,
     request: &Request,
@@ -303,7 +303,7 @@ fn summary(grid: &Grid, answer: &Answer) -> String {
 }
 
 /// Returns the shape whose bases are marked: that of the choice or, after a refusal, the requested
-/// one. `None` for a choice of several parts.
+/// one. Returns `None` for a choice with several parts.
 fn searched(request: &Request, answer: &Answer) -> Option<Sides> {
     match &answer.outcome {
         Ok(choice) => match choice.placement.parts() {

@@ -1,4 +1,4 @@
-//! A drawing of a machine with every channel in the color of its load.
+//! A drawing of a machine in which the color of each channel shows its load.
 //!
 //! ```text
 //!   [i|e]=====[i|e]=====    a node: left its injection channel, right its ejection channel;
@@ -24,8 +24,8 @@ const MARGIN: f64 = 52.0;
 const HEADER: f64 = 48.0;
 const FOOTER: f64 = 44.0;
 
-/// Draws the load of every channel over a run of `cycles` cycles. Colors range from no load to that
-/// of the busiest channel. The y axis points up, as in the figures of the literature.
+/// Draws the load of every channel over a run of `cycles` cycles. Colors range from no load to the
+/// load of the busiest channel. The y axis points up, as in figures in the literature.
 ///
 /// ```
 /// # mod pavior { pub use pavior_draw as draw; pub use pavior_network as network;
@@ -89,7 +89,8 @@ impl Picture {
         heading.with("fill", "#1d2126").text(&cut(title, 16.0, room), &mut self.body);
         let last = [self.grid.side(0) - 1, self.grid.side(1) - 1];
         for z in 0..self.grid.side(2) {
-            // The coordinates of the first and last column and row; that of the layer is below.
+            // The coordinates of the first and last column and row; the coordinate of the layer is
+            // below.
             for x in [0, last[0]] {
                 let (at, below) = self.place([x, 0, z]);
                 self.label((at, below + CELL * 1.08), "middle", &x.to_string());
@@ -180,7 +181,8 @@ impl Picture {
     }
 }
 
-/// Returns the ends of the line of a link, relative to the center of its node, with y downward.
+/// Returns the endpoints of the line for a link, relative to the center of its node, with y
+/// pointing down.
 fn link_ends(axis: usize, positive: bool, virtual_channel: f64) -> [[f64; 2]; 2] {
     let (near, far) = (NODE / 2.0 + 1.0, CELL - NODE / 2.0 - 1.0);
     let aside = 2.0 + 3.2 * virtual_channel;

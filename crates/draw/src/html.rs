@@ -1,4 +1,4 @@
-//! A report as one self-contained HTML file, readable on a phone, in light and in dark.
+//! A report as one self-contained HTML file, readable on a phone, in light and dark mode.
 
 use crate::palette::page_variables;
 use crate::xml::escape;
@@ -135,8 +135,8 @@ fn table(table: &SectionTable) -> String {
     text + "</tbody>\n</table></div>\n"
 }
 
-/// Returns true if a cell is empty or a number, with or without an interval; "18 hold" is words. A
-/// difference that is not significant begins with `~`.
+/// Returns true if a cell is empty or a number, with or without an interval; "18 hold" counts as
+/// words. A difference that is not significant begins with `~`.
 fn is_number(cell: &str) -> bool {
     let cell = cell.strip_prefix('~').unwrap_or(cell);
     let mut words = cell.strip_prefix('-').unwrap_or(cell).split(' ');

@@ -1,7 +1,7 @@
-//! Drawings of allocations, schedules and measurements, as text: SVG, Vega-Lite, HTML.
+//! Drawings of allocations, schedules and measurements, in text formats: SVG, Vega-Lite, HTML.
 //!
-//! Every function here turns plain data into text. None reads or writes a file, runs a simulation
-//! or asks a strategy. The same data gives the same bytes.
+//! Every function here turns plain data into text. None of them reads or writes files, runs
+//! simulations or calls strategies. The same data gives the same bytes.
 //!
 //! | data | drawn by |
 //! |---|---|
@@ -15,9 +15,9 @@
 //! | the load of a network's channels | [`heatmap`] |
 //! | a report with figures and tables ([`Page`]) | [`html`] |
 //!
-//! Every SVG has its light colors as attributes, which every program understands, and its dark
-//! colors in a style sheet. Items that differ in color differ in another way, too: series in shape
-//! and dash, nodes in pattern. `title` and `desc` describe the drawing in words. All text passes
+//! Every SVG has its light colors as attributes, which all programs understand, and its dark colors
+//! in a style sheet. Items that differ in color also differ in another way: series in shape and
+//! dashes, nodes in pattern. `title` and `desc` describe the drawing in words. All text passes
 //! through one function, [`escape`], so that no name can break a file.
 //!
 //! ```

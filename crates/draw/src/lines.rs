@@ -1,4 +1,4 @@
-//! Charts with axes, as SVG: lines with intervals, bars (points on a logarithmic axis), steps.
+//! Charts with axes, as SVG: lines with intervals, bars (points on a logarithmic axis), and steps.
 
 use crate::axis::Scale;
 use crate::canvas::{self, Anchor, Canvas, bold, turned};
@@ -80,7 +80,7 @@ pub(crate) fn heading(canvas: &mut Canvas, title: &[String], left: f64) {
 }
 
 /// Returns true if points replace bars. A logarithmic axis has no 0 at which bars could begin, so
-/// the length of a bar would mean nothing.
+/// the length of a bar would be meaningless.
 fn are_points(chart: &Chart) -> bool {
     chart.marks == Marks::Bars && chart.y.logarithmic
 }
@@ -208,7 +208,7 @@ pub(crate) fn draw_legend(
                 }
             } else {
                 let line = canvas::line((x, y - 4.0), (x + 32.0, y - 4.0), Ink::Series(index));
-                // The sample of a line that takes turns begins with its own dash.
+                // The legend sample of a line that alternates with others begins with its own dash.
                 let turn = Turn { rank: 0, ..turns[index] };
                 canvas.add(stroked(line, index, turn));
                 if chart.marks == Marks::Lines {

@@ -1,5 +1,5 @@
 //! The machine from above: the nodes of each job, and the free nodes. A 3D machine is drawn layer
-//! by layer, z = 0 first.
+//! by layer, starting with z = 0.
 
 use pavior_mesh::Grid;
 
@@ -16,7 +16,8 @@ const GAP: f64 = 18.0;
 const TOP: f64 = 54.0;
 /// Maximum number of jobs in an animation; viewers cannot play longer ones.
 const MOST_JOBS: usize = 20_000;
-/// Minimum time for which an animation shows a job, in seconds. A millionth is less than a frame.
+/// The minimum time for which an animation shows a job, in seconds. A millionth is less than a
+/// frame.
 const SHORTEST: f64 = 1e-6;
 
 /// The positions of nodes in the drawing.
@@ -58,7 +59,8 @@ impl Plan {
 /// Draws the machine at an instant. `at` and all times of placements are in `unit`.
 ///
 /// # Errors
-/// If there is no placement, or a time is not finite or too large to be drawn.
+/// Returns an error if there are no placements, or if a time is not finite or too large to be
+/// drawn.
 pub fn instant(
     title: &str,
     grid: &Grid,
@@ -91,8 +93,8 @@ pub fn instant(
 /// of placements are in `unit`.
 ///
 /// # Errors
-/// If there is no placement or more than 20,000, if a time is not finite or too large to be drawn,
-/// or if `seconds` is not a positive finite number.
+/// Returns an error if there are no placements or more than 20,000, if a time is not finite or too
+/// large to be drawn, or if `seconds` is not a positive finite number.
 pub fn animation(
     title: &str,
     grid: &Grid,

@@ -1,4 +1,4 @@
-//! Packing of jobs, as boxes of time and height, so that none covers another.
+//! Packing of jobs, as boxes of time and height, so that no box covers another.
 
 /// A job to be drawn: its start, its end and its number of nodes.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! The colors of all drawings and pages, each in light and in dark.
+//! The colors of all drawings and pages, in light and dark variants.
 
 use std::fmt::Write;
 
@@ -103,10 +103,11 @@ pub(crate) const JOBS: [&str; 8] =
 /// The fonts of drawings of machines.
 pub(crate) const FONTS: &str = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
 
-/// Style rules of a drawing of machines, in light and in dark: selectors and declarations. Patterns
-/// distinguish the same things as colors, also in print: covered bases are hatched, rejected ones
-/// dotted, failed nodes crossed out. No rule applies to all elements of a name, because a page may
-/// have other drawings. Selectors are single classes, which also apply within `use`.
+/// Style rules for drawings of machines, in light and dark variants: selectors and declarations.
+/// Patterns distinguish the same things as colors, even in print: covered bases are hatched,
+/// rejected ones dotted, failed nodes crossed out. No rule applies to all elements with a tag name,
+/// because a page may have other drawings. Selectors are single classes, which also apply within
+/// `use`.
 const LIGHT: &[(&str, &str)] = &[
     (".page", "fill:#ffffff"),
     (".node", "fill:#fbfcfd"),

@@ -21,9 +21,9 @@ use crate::axis;
 pub struct Placed {
     /// The name.
     pub job: String,
-    /// The time at which it started.
+    /// The time at which the job started.
     pub start: f64,
-    /// The time at which it departed; `None` if it was still running.
+    /// The time at which the job departed; `None` if it was still running.
     pub end: Option<f64>,
     /// The boxes.
     pub parts: Vec<Cuboid>,

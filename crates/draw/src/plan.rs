@@ -1,9 +1,9 @@
-//! Drawings of plans, as SVG: a machine before and after some jobs have moved.
+//! SVG drawings of plans: a machine before and after some jobs have moved.
 //!
 //! There are two panels. The first one shows the jobs before the moves. An arrow leads from the
 //! center of each box that moves to the center of its new place, numbered in the order of the
 //! moves. The second panel shows the jobs afterwards, and the boxes that are then free. The panels
-//! are side by side if the drawing stays narrow enough, otherwise one below the other.
+//! are side by side if the drawing stays narrow enough, and otherwise stacked.
 
 use pavior_allocation::explain::{State, words};
 use pavior_mesh::{Cuboid, JobId};

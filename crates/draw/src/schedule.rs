@@ -1,8 +1,8 @@
 //! A schedule over time: the utilization of the machine, and the jobs below.
 //!
 //! A job is a box whose width is its run time and whose height is its number of nodes. On a machine
-//! with one axis its position is that of its nodes. With more axes its nodes would be stripes all
-//! over the drawing, so the position means nothing, and boxes are stacked so that none covers
+//! with one axis, its position is that of its nodes. With more axes, the nodes would be stripes all
+//! over the drawing, so the position has no meaning, and boxes are stacked so that none covers
 //! another. If there are too many jobs to be distinguished, their number is drawn instead.
 
 use std::fmt::Write;
@@ -21,7 +21,7 @@ use crate::xml::Element;
 const WIDTH: f64 = 560.0;
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 18.0;
-/// The upper ends of the two panels, followed by their heights.
+/// The top coordinates of the two panels, which are followed by their heights.
 const TOPS: [f64; 2] = [66.0, 184.0];
 const USED: f64 = 96.0;
 const JOBS: f64 = 264.0;
@@ -47,12 +47,12 @@ struct Schedule<'p> {
     time: Scale,
 }
 
-/// Draws the jobs that use nodes at some time from `from` to `to`, by default from the first to the
-/// last instant of the schedule. All times are in `unit`.
+/// Draws the jobs that use nodes at some time between `from` and `to`, which default to the first
+/// and last instant of the schedule. All times are in `unit`.
 ///
 /// # Errors
-/// If there is no job in the interval, the interval is empty, or a time is not finite or too large
-/// to be drawn.
+/// Returns an error if there are no jobs in the interval, the interval is empty, or a time is not
+/// finite or too large to be drawn.
 pub fn schedule(
     title: &str,
     grid: &Grid,
@@ -147,8 +147,9 @@ impl Schedule<'_> {
         (boxes <= MOST_BOXES).then_some(rows)
     }
 
-    /// Sums a quantity over the jobs and returns the times at which the sum changes, each with the
-    /// sum from then on. The first time is the start of the interval; later ones are within it.
+    /// Sums a quantity over the jobs, and returns the times at which the sum changes, each with the
+    /// sum from that time on. The first time is the start of the interval; later times are within
+    /// it.
     fn curve(&self, of: impl Fn(&Held) -> f64) -> Vec<(f64, f64)> {
         let mut changes: Vec<(f64, f64)> = Vec::new();
         for (_, _, held) in &self.jobs {

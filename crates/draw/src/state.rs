@@ -1,13 +1,14 @@
-//! Drawings of the current state of a machine, as SVG: the nodes of jobs, and the failed nodes.
+//! SVG drawings of the current state of a machine: the nodes of jobs, and the failed nodes.
 
 use pavior_allocation::explain::State;
 use pavior_mesh::JobId;
 
 use crate::explanation::{AXIS, GAP, View, busy_nodes, drawing, off_the_edge, plane, text};
 
-/// Draws a state: planes of constant z, the origin at the lower left. `name` names the jobs.
+/// Draws a state as planes of constant z, with the origin at the lower left. `name` returns the
+/// names of jobs.
 ///
-/// Takes O(N) for N nodes. Machines of some thousand nodes can still be read.
+/// Cost: O(N) for N nodes. Machines with a few thousand nodes are still legible.
 pub fn state(state: &State, name: &dyn Fn(JobId) -> String) -> String {
     let grid = state.grid();
     let view = View::of(grid);

@@ -10,7 +10,8 @@ pub(crate) fn width_of(text: &str, size: f64) -> f64 {
     text.width() as f64 * size * NARROW
 }
 
-/// Breaks text between words, and words wider than a line, into lines. Empty text gives no line.
+/// Breaks text into lines, between words and within words wider than a line. Empty text gives no
+/// lines.
 pub(crate) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
     let columns = ((width / (size * NARROW)) as usize).max(2);
     let mut lines: Vec<String> = Vec::new();
@@ -54,7 +55,7 @@ pub(crate) fn cut(text: &str, size: f64, width: f64) -> String {
 }
 
 /// Returns the largest font size, in steps of a half up to 13, at which a text fits into a
-/// rectangle. `None` below 5, which is too small to read.
+/// rectangle. Returns `None` if it would be below 5, which is too small to read.
 pub(crate) fn size_within(text: &str, [across, down]: [f64; 2]) -> Option<f64> {
     let letters = text.width().max(1) as f64;
     let size = (across * 1.5 / (letters + 0.6)).min(down * 0.75).min(13.0);

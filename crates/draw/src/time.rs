@@ -47,7 +47,7 @@ pub(crate) fn ladder(low: f64, high: f64) -> Vec<f64> {
     below.into_iter().chain(LADDER).chain(days).collect()
 }
 
-/// Returns true if a tick of a ladder remains when there is no space for all.
+/// Returns true if a tick of a ladder is kept when there is not enough space for all of them.
 pub(crate) fn is_main(tick: f64) -> bool {
     let is_power = |value: f64| {
         let exponent = libm::log10(value);

@@ -1,4 +1,4 @@
-//! A chart as a Vega-Lite specification with embedded data, for users who want to restyle it.
+//! Charts as Vega-Lite specifications with embedded data, for users who want to restyle them.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Text and elements of XML.
+//! XML text and elements.
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write};
