@@ -1,10 +1,12 @@
 //! Questions about a machine, its queue and its running jobs: does a request fit, why not, how many
-//! fit, which jobs would have to move, who makes room by when, and when it will start.
+//! fit, which jobs would have to move, which jobs would make room by a given time, and when a job
+//! will start.
 //!
-//! All questions but [`forecasts`] are asked of a [`Snapshot`]: the jobs on a machine and their
-//! nodes. [`why`] combines them into one answer, which [`Words`] puts into sentences. [`waiting`]
-//! asks it of a job in the queue of a [`Dispatcher`](crate::scheduling::Dispatcher), and [`waits`]
-//! gives the reasons of all jobs there.
+//! All questions except [`forecasts`] are asked about a [`Snapshot`]: the jobs on a machine and
+//! their nodes. [`why`] combines them into one answer, which [`Words`] turns into sentences.
+//! [`waiting`] answers the same question for a job in the queue of a
+//! [`Dispatcher`](crate::scheduling::Dispatcher), and [`waits`] returns the reason for every job in
+//! the queue.
 //!
 //! ```
 //! use pavior::answers::{SearchLimits, Shape, Snapshot, Weights, slots, unblock};
@@ -30,11 +32,12 @@ pub use pavior_answers::{
 };
 
 pub mod forecasts {
-    //! When waiting jobs will start, as intervals that hold nine times of ten.
+    //! Forecasts of when waiting jobs will start, as intervals that are correct nine times out of
+    //! ten.
     //!
-    //! A [`Forecaster`] is told what happens on a machine. It runs a
-    //! [`Dispatcher`](crate::scheduling::Dispatcher) forward several times with run times of the
-    //! past. The default effort uses one thread.
+    //! A [`Forecaster`] is notified of events on a machine. It runs a
+    //! [`Dispatcher`](crate::scheduling::Dispatcher) forward several times with run times drawn
+    //! from the past. The default effort uses one thread.
     //!
     //! ```
     //! use pavior::answers::forecasts::{Effort, HORIZON};

@@ -1,6 +1,6 @@
-//! Boxes: how they are written, turned and counted, and drawings of occupancies as text.
+//! Boxes: notation, orientations and volumes, and text drawings of occupancies.
 //!
-//! A box itself is a [`Cuboid`](crate::Cuboid): a base and [`Sides`](crate::Sides).
+//! The box type is [`Cuboid`](crate::Cuboid), which has a base and [`Sides`](crate::Sides).
 //!
 //! ```
 //! use pavior::boxes::{orientations, picture, read_sides, volume, words};
@@ -25,7 +25,7 @@ pub use pavior_allocation::explain::words;
 pub use pavior_mesh::{PerAxis, ascending, orientations, read_sides, tile, tile_rows, volume};
 
 pub mod picture {
-    //! Drawings of an occupancy as lines of text, for tests and messages.
+    //! Drawings of occupancies as lines of text, for tests and messages.
 
     pub use pavior_mesh::picture::{draw, parse};
 }

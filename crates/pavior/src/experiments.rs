@@ -1,8 +1,8 @@
 //! Experiments: many simulations, until their means can be trusted.
 //!
-//! A [`Specification`] has many [`Point`]s, from an experiment file or from settings given one by
-//! one. It runs them over the same jobs and in parallel, and adds replications until the interval
-//! of each mean is narrow enough. [`directory`] keeps a run that can be interrupted; [`advice`]
+//! A [`Specification`] has many [`Point`]s, from an experiment file or from individual settings. It
+//! runs them over the same jobs and in parallel, and adds replications until the interval of each
+//! mean is narrow enough. [`directory`] stores a run so that it can be interrupted; [`advice`]
 //! compares alternatives on the jobs of a log. A [`Catalogue`] adds your own strategies, schedulers
 //! and patterns.
 //!
@@ -38,7 +38,8 @@ pub use pavior_experiments::{
 };
 
 pub mod advice {
-    //! The jobs of a log under alternatives to the present, with paired differences.
+    //! Reruns of the jobs of a log under alternatives to the present configuration, with paired
+    //! differences.
 
     pub use pavior_experiments::advice::{
         Advice, AdviceError, Alternative, BATCHES, Batch, Change, Measure, Run, Shown, Topic,
@@ -47,7 +48,7 @@ pub mod advice {
 }
 
 pub mod bench {
-    //! Measurements of the time of allocations, by strategy and machine.
+    //! Measurements of allocation time, by strategy and machine.
 
     pub use pavior_experiments::bench::{
         Answers, BATCH, Bench, BenchError, BenchResults, BenchRow, Times,
@@ -55,7 +56,7 @@ pub mod bench {
 }
 
 pub mod directory {
-    //! Directories of experiments: resumed after an interruption, verified and reproduced.
+    //! Experiment directories, which can be resumed after an interruption, verified and reproduced.
 
     pub use pavior_experiments::directory::{
         Directory, DirectoryError, EXPERIMENT, Known, Note, OpenRun, Reproduced, Resume, Run,
@@ -64,7 +65,7 @@ pub mod directory {
 }
 
 pub mod parameters {
-    //! The one list of parameters of an experiment, with their help.
+    //! The list of all experiment parameters, with their help.
     //!
     //! ```
     //! use pavior::experiments::parameters::{ALL, MACHINE};
@@ -80,7 +81,7 @@ pub mod parameters {
 }
 
 pub mod snapshot {
-    //! Experiments on single states of a machine instead of runs.
+    //! Experiments on individual states of a machine instead of runs.
 
     pub use pavior_experiments::snapshot::METRICS;
 }

@@ -1,7 +1,7 @@
-//! JSON from other programs, read without ambiguity, and lines of a daemon's log.
+//! Unambiguous reading of JSON from other programs, and log lines for daemons.
 //!
-//! A member that stands twice in an object is an error, because programs differ in which of the
-//! two values they take.
+//! A member that occurs twice in an object is an error, because programs differ in which of the two
+//! values they use.
 //!
 //! ```
 //! use pavior::json;

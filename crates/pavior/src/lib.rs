@@ -1,4 +1,4 @@
-//! Allocation of nodes to jobs on meshes and tori, and everything to study it: about forty
+//! Allocation of nodes to jobs on meshes and tori, and everything needed to study it: about forty
 //! strategies from the literature, schedulers, simulations, a network and experiments.
 //!
 //! The nodes of such a machine form a grid of one to three dimensions, and each node is linked to
@@ -36,16 +36,16 @@
 //! # Conventions
 //!
 //! - Sides and coordinates are given as one to three numbers, x first. Missing sides are 1, and
-//!   missing coordinates are 0. A box prints as its sides and its base: `4x2 at 0,5`.
+//!   missing coordinates are 0. A box is displayed as its sides and its base: `4x2 at 0,5`.
 //! - Strategies, schedulers and patterns are chosen by name, with options after colons:
 //!   `"tff:scan=yzx"`. An unknown name is a [`BadName`], which suggests similar names.
 //! - A [`Time`] is an integer number of ticks. The caller decides what a tick is; see
 //!   `workload::TimeUnit`.
 //! - Random draws come from a [`Stream`] with a seed. The same inputs give the same results on
 //!   every platform and with any number of threads.
-//! - A function that returns an error has changed nothing, unless it says otherwise. A function
-//!   that panics on bad arguments has a section *Panics*.
-//! - N is the number of nodes in statements of cost.
+//! - A function that returns an error has changed nothing, unless its documentation says otherwise.
+//!   A function that panics on bad arguments has a section *Panics*.
+//! - In statements of cost, N is the number of nodes.
 //!
 //! # Allocation
 //!
@@ -72,10 +72,10 @@
 //! # A strategy of your own
 //!
 //! Most strategies are a rule that chooses a place for a box of given sides, a
-//! [`BoxRule`](strategies::contiguous::BoxRule). [`entry`](strategies::contiguous::entry) makes a
-//! strategy of the rule: it tries all orientations of a request and claims to refuse only if no box
-//! is free. The conformance suite tests this claim. For a strategy that grants other sets of nodes,
-//! implement [`Strategy`](strategies::Strategy).
+//! [`BoxRule`](strategies::contiguous::BoxRule). [`entry`](strategies::contiguous::entry) turns the
+//! rule into a strategy, which tries all orientations of a request and claims to refuse only if no
+//! box is free. The conformance suite tests this claim. For a strategy that grants other sets of
+//! nodes, implement [`Strategy`](strategies::Strategy).
 //!
 //! ```
 //! use pavior::strategies::contiguous::{BoxRule, Scored, View, entry};
@@ -107,8 +107,8 @@
 //! # A scheduler of your own
 //!
 //! A `Scheduler` names the job that starts next, and is asked again until it names none. It reads
-//! the queue and the running jobs, and asks a `MachineView` if a job could start now. A
-//! `Dispatcher` keeps the machine, the queue and the running jobs consistent; your program tells it
+//! the queue and the running jobs, and asks a `MachineView` whether a job could start now. A
+//! `Dispatcher` keeps the machine, the queue and the running jobs consistent; your program provides
 //! the time and the events.
 //!
 //! ```
@@ -157,8 +157,8 @@
 //!
 //! # Questions
 //!
-//! `answers` explains refusals. `why` finds the box that is free first, the jobs that hold it now,
-//! and, within limits, the moves of jobs that would free a box at once. No question changes the
+//! `answers` explains refusals. `why` finds the box that becomes free first, the jobs that hold it
+//! now, and, within limits, job moves that would free a box immediately. Questions never change the
 //! machine.
 //!
 //! ```
@@ -187,9 +187,9 @@
 //!
 //! # Simulations
 //!
-//! A simulation runs jobs, synthetic or from a log, through a scheduler and a strategy, and
-//! measures metrics. With a network, jobs exchange messages on the links of the machine, and each
-//! job ends when its messages have arrived. A tick is then a cycle of the network.
+//! A simulation runs jobs, either synthetic or from a log, through a scheduler and a strategy, and
+//! measures metrics. With a network, jobs exchange messages over the links of the machine, and each
+//! job ends when its messages have arrived. In that case, a tick is a network cycle.
 //!
 //! ```
 //! use pavior::network::{EngineKind, RankOrder, Settings, TrafficPlan};
@@ -225,9 +225,9 @@
 //!
 //! # Experiments and drawings
 //!
-//! A `Specification` describes many runs: every combination of the listed values, each over the
-//! same jobs. It adds replications until the means are known as precisely as requested. The results
-//! are a table with confidence intervals, and `draw` turns them into SVG.
+//! A `Specification` describes many runs: every combination of the listed values, all with the same
+//! jobs. It adds replications until the means are known as precisely as requested. The results are
+//! a table with confidence intervals, and `draw` turns them into SVG.
 //!
 //! ```
 //! use pavior::draw::svg;
@@ -261,7 +261,7 @@
 //! # Files
 //!
 //! `files` reads with limits on the length of lines and of the whole input, and writes files
-//! atomically. Readers of logs take any `BufRead`.
+//! atomically. Log readers accept any `BufRead`.
 //!
 //! ```
 //! use std::io::Write;

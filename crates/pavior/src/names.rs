@@ -1,8 +1,9 @@
-//! The shared parts of the registries of strategies, schedulers, shape rules and patterns: names,
-//! their options, and error messages for wrong ones.
+//! The parts shared by the registries of strategies, schedulers, shape rules and patterns: names,
+//! their options, and error messages for invalid ones.
 //!
 //! An entry declares its options as [`OptionSpec`]s, and is built from the given [`Options`]. The
-//! example `own_scheduler` has an option. The error of a wrong name is [`BadName`](crate::BadName).
+//! example `own_scheduler` has an option. The error for an invalid name is
+//! [`BadName`](crate::BadName).
 //!
 //! ```
 //! use pavior::names::{bare_name, unknown_name};

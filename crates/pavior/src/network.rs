@@ -1,4 +1,4 @@
-//! The wormhole network, exact to the cycle, and the messages of jobs.
+//! The cycle-accurate wormhole network, and the messages of jobs.
 //!
 //! [`Worm`] is the engine that simulations use; [`Flit`] moves every flit and is its specification.
 //! [`patterns`] define senders and receivers. [`Footprint`] is the set of links that the messages

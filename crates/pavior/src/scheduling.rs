@@ -1,10 +1,10 @@
-//! Schedulers, and the tables that a service or a simulator of your own is built on.
+//! Schedulers, and the tables on which you can build your own service or simulator.
 //!
-//! - [`Dispatcher`] keeps a machine, its queue and its running jobs in agreement. Its caller brings
+//! - [`Dispatcher`] keeps a machine, its queue and its running jobs consistent. Its caller provides
 //!   the time and the events.
-//! - [`Scheduler`] is the interface of a scheduler. It sees the [`Queue`], the [`Running`] jobs and
-//!   a [`MachineView`]; [`entry`] gives it a name. The example `own_scheduler` has one.
-//! - [`Calendar`] has the nodes that are reserved ahead.
+//! - [`Scheduler`] is the interface of a scheduler. It is given the [`Queue`], the [`Running`] jobs
+//!   and a [`MachineView`]; [`entry`] gives it a name. The example `own_scheduler` implements one.
+//! - [`Calendar`] contains the advance reservations of nodes.
 //!
 //! ```
 //! use pavior::scheduling::{Dispatcher, Selection};

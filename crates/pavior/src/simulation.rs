@@ -1,9 +1,9 @@
 //! Simulations: jobs arrive, wait, hold nodes and depart; observers turn this into metrics.
 //!
 //! A [`Setup`] has a machine, a strategy and a scheduler; with jobs it becomes a
-//! [`SimulationBuilder`]. An [`Observer`] sees every [`Fact`] of a run and cannot change it. The
-//! example `own_metric` has one. No thread is started and no file is opened; only the metric
-//! `allocation_ns` reads a clock.
+//! [`SimulationBuilder`]. An [`Observer`] receives every [`Fact`] about a run and cannot change the
+//! run. The example `own_metric` implements one. No threads are started and no files are opened;
+//! only the metric `allocation_ns` reads a clock.
 //!
 //! ```
 //! use pavior::simulation::Setup;

@@ -1,7 +1,7 @@
 //! The registry of strategies, and the items for writing and testing one outside this library.
 //!
-//! A [`Selection`] is a strategy chosen by name with its options. An [`Entry`] makes a [`Strategy`]
-//! and states what it [claims](claim); [`conformance`] tests the claims.
+//! A [`Selection`] is a strategy chosen by name, with its options. An [`Entry`] builds a
+//! [`Strategy`] and states what it [claims](claim); [`conformance`] tests the claims.
 //!
 //! ```
 //! use pavior::strategies::{Registry, Selection};
@@ -28,7 +28,7 @@ pub mod claim {
 }
 
 pub mod conformance {
-    //! Tests that hold the claims of a strategy against the [`oracle`](super::oracle).
+    //! Tests that compare the claims of a strategy with the [`oracle`](super::oracle).
     //!
     //! ```
     //! use pavior::strategies::conformance;
@@ -44,7 +44,7 @@ pub mod conformance {
 }
 
 pub mod contiguous {
-    //! Strategies that grant one box: a rule for the place of a box of one shape makes a strategy.
+    //! Strategies that grant one box, each built from a rule that places a box of one shape.
 
     pub use pavior_allocation::contiguous::{
         BoxRule, Contiguous, Scored, TURN_BEST_OFF, TURN_BEST_ON, TURN_OFF, TURN_ON, Turn, View,
@@ -53,7 +53,7 @@ pub mod contiguous {
 }
 
 pub mod explain {
-    //! The choices of strategies in a given state of a machine, and how boxes are written.
+    //! The choices of strategies in a given state of a machine, and the notation for boxes.
     //!
     //! ```
     //! use pavior::strategies::explain::{State, answer, words};
@@ -73,7 +73,7 @@ pub mod explain {
 }
 
 pub mod oracle {
-    //! Searches that try every base: the definition of a right answer.
+    //! Searches that try every base, which define the correct answer.
 
     pub use pavior_allocation::oracle::{best, first, is_connected, largest_connected, placements};
 }

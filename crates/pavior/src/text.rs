@@ -1,7 +1,7 @@
 //! Untrusted text in messages, tables and on terminals.
 //!
-//! Names and files of users can contain escape sequences, marks that reverse text, or megabytes.
-//! Every message of a program that quotes them should pass the text through one of these functions.
+//! Names and files supplied by users can contain escape sequences, marks that reverse text, or
+//! megabytes of data. Messages that quote such text should pass it through one of these functions.
 //!
 //! ```
 //! use pavior::text::{cell, shown};

@@ -1,9 +1,9 @@
-//! Jobs: requests as callers write them, synthetic streams, logs, failures of components.
+//! Jobs: callers' requests, synthetic streams, logs, and component failures.
 //!
-//! - [`Ask`] reads the request of a caller, and [`Shaper`] gives a shape to one that has none.
-//! - [`SyntheticJobs`] draws jobs without end. [`traces`] reads and writes logs, [`Generator`]s
-//!   make them, and [`inspect`] summarizes them.
-//! - [`Failures`] are failures and repairs of components.
+//! - [`Ask`] reads a caller's request, and [`Shaper`] gives a shape to a request without one.
+//! - [`SyntheticJobs`] draws an endless stream of jobs. [`traces`] reads and writes logs,
+//!   [`Generator`]s generate them, and [`inspect`] summarizes them.
+//! - [`Failures`] draws failures and repairs of components.
 //!
 //! ```
 //! use pavior::workload::traces::{ReadOptions, Record, swf};
@@ -37,9 +37,9 @@ pub mod inspect {
 }
 
 pub mod traces {
-    //! Logs of jobs: formats, their records, and the jobs that replay them.
+    //! Job logs: formats, their records, and the jobs that replay them.
     //!
-    //! Readers take any `BufRead`; none opens a file. The feature `files` does.
+    //! Readers accept any `BufRead` and never open files; the feature `files` does.
 
     pub use pavior_workload::traces::{
         Dependencies, Dependency, Estimates, Event, Field, Filter, Format, Header, LineCount,
