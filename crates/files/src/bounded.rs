@@ -7,8 +7,8 @@ use memchr::{memchr_iter, memrchr};
 use crate::Limits;
 
 /// A buffered reader that returns at most [`Limits::total`] bytes and no line longer than
-/// [`Limits::line`]. Longer input is an error of kind `InvalidData` that names the limit, and the
-/// number of a line that is too long. All bytes before the excess are still returned.
+/// [`Limits::line`]. Longer input causes an error of kind `InvalidData` that names the limit and,
+/// for a line that is too long, its number. All bytes before the excess are still returned.
 pub struct Bounded {
     inner: BufReader<Box<dyn Read>>,
     limits: Limits,

@@ -6,8 +6,8 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::{FileError, shown};
 
-/// The files that a command is going to read and to write. An output that is also an input or
-/// another output is rejected before anything is read.
+/// The files that a command is going to read and write. An output that is also an input or another
+/// output is rejected before anything is read.
 ///
 /// Files are the same if they have the same device and inode, regardless of the links to them.
 /// Files that do not exist yet are the same if they would be created in the same place. Devices and

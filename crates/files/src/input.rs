@@ -23,7 +23,7 @@ pub fn open(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
     unpacked(path, file, limits)
 }
 
-/// Opens standard input with limits, like a file: it is decompressed if its content is gzip.
+/// Opens standard input with limits. Like a file, it is decompressed if its content is gzip.
 ///
 /// # Errors
 /// Returns an error if it cannot be read.
@@ -31,8 +31,8 @@ pub fn stdin(limits: Limits) -> Result<Bounded, FileError> {
     unpacked(Path::new("-"), io::stdin().lock(), limits)
 }
 
-/// Wraps an input with limits, and decompresses it if it begins as gzip does or if its name ends in
-/// `.gz`. No file is opened.
+/// Wraps an input with limits, and decompresses it if it begins with a gzip header or if its name
+/// ends in `.gz`. No file is opened.
 ///
 /// # Errors
 /// Returns an error if the input cannot be read.
@@ -50,7 +50,7 @@ pub fn unpacked(
     Ok(Bounded::new(reader, limits))
 }
 
-/// Reads a whole file; `None` if it does not exist. Bytes that are not text are replaced.
+/// Reads a whole file. Returns `None` if it does not exist. Invalid UTF-8 is replaced.
 ///
 /// # Errors
 /// Returns the errors of [`open`], and an error if the file exceeds the limits.
@@ -67,8 +67,8 @@ pub fn read_if_there(path: &Path, limits: Limits) -> Result<Option<String>, File
 /// Reads a whole text file.
 ///
 /// # Errors
-/// Returns the errors of [`open`], an error beyond the limits, and one that names line and column
-/// if the file is not UTF-8.
+/// Returns the errors of [`open`], an error if the file exceeds the limits, and an error that names
+/// the line and column if the file is not UTF-8.
 pub fn read_text(path: &Path, limits: Limits) -> Result<String, FileError> {
     let mut bytes = Vec::new();
     let mut reader = open(path, limits)?;

@@ -1,15 +1,15 @@
-//! Reading and writing of files.
+//! Reading and writing files.
 //!
-//! Every program of the project (the command line, the Python package, the service) opens its files
-//! with this crate, so that all of them have the same properties.
+//! Every program in the project (the command line, the Python package, the service) opens its files
+//! with this crate, so that all of them share these properties:
 //!
-//! - Reading is bounded: the length of a line, and the length of the input after decompression.
-//!   Both are [`Limits`], which a caller may raise.
+//! - Reading is bounded: the length of a line and the length of the input after decompression have
+//!   [`Limits`], which a caller may raise.
 //! - Writing is atomic: a temporary file with a random name is created exclusively, written,
 //!   synchronized and renamed. A file that is replaced keeps its mode.
 //! - An output that is also an input is rejected before anything is read ([`FileUses`]).
 //! - A folder that is changed step by step is locked by one process ([`Lock`]).
-//! - Untrusted text is shown only by `pavior_kernel::shown`, also in the errors of this crate.
+//! - Untrusted text is only shown through `pavior_kernel::shown`, including in this crate's errors.
 
 mod bounded;
 mod error;

@@ -1,4 +1,4 @@
-//! A reader of lines that continues after a line that is too long.
+//! A line reader that continues after a line that is too long.
 
 use std::io::{self, BufRead};
 

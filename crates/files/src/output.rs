@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 use crate::{FileError, partial};
 
 /// A file that is written under a temporary name in the same folder, and renamed by
-/// [`Output::finish`]. If it is dropped before, the destination is unchanged.
+/// [`Output::finish`]. If it is dropped before that, the destination is unchanged.
 ///
 /// ```
 /// # mod pavior { pub use pavior_files as files; }
@@ -36,8 +36,8 @@ enum To {
 }
 
 impl Output {
-    /// Begins to write a file. A link is followed to the file that it names. An existing file keeps
-    /// its mode.
+    /// Begins writing a file. A link is followed to the file that it points to. An existing file
+    /// keeps its mode.
     ///
     /// # Errors
     /// Returns an error if the destination cannot be written.
@@ -57,10 +57,10 @@ impl Output {
         Ok(Output { to, path: path.to_path_buf() })
     }
 
-    /// Moves the file to its destination. A regular file then survives a power failure.
+    /// Moves the file to its destination. After this, a regular file survives a power failure.
     ///
     /// # Errors
-    /// Returns an error if writing fails. A regular file is then unchanged.
+    /// Returns an error if writing fails. In that case, a regular file is unchanged.
     pub fn finish(self) -> Result<(), FileError> {
         let Output { to, path } = self;
         let failed = |error: io::Error| FileError::write(&path, error);
@@ -96,7 +96,7 @@ impl Write for Output {
 /// Writes a file atomically.
 ///
 /// # Errors
-/// Returns an error if writing fails. A regular file is then unchanged.
+/// Returns an error if writing fails. In that case, a regular file is unchanged.
 pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -136,7 +136,8 @@ pub fn remove_unfinished(folder: &Path) -> Result<(), FileError> {
     partial::remove_stale(folder).map_err(|error| FileError::place(folder, error))
 }
 
-/// Checks early that a file can be written later, and leaves no file behind. Streams always pass.
+/// Checks in advance that a file can be written later, and leaves no file behind. Streams always
+/// pass.
 ///
 /// # Errors
 /// Returns an error if the destination cannot be written.

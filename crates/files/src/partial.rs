@@ -1,8 +1,8 @@
-//! Temporary files, and removal of those whose process was killed.
+//! Temporary files, and the removal of those whose process was killed.
 //!
 //! A file is written next to its destination and locked until it is complete. The operating system
 //! releases the lock when the process ends, even by a crash. A file with such a name that can be
-//! locked is therefore one that no process will ever finish.
+//! locked will therefore never be finished by any process.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use tempfile::{Builder, NamedTempFile};
 
-/// The prefix and the suffix of such a name. Random characters are between them.
+/// The prefix and the suffix of such a name, with random characters in between.
 const NAME: (&str, &str) = (".pavior-", ".partial");
 /// The number of random characters.
 const DRAWN: usize = 16;
