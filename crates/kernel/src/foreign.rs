@@ -1,9 +1,9 @@
 //! Untrusted text in messages and on terminals.
 //!
 //! Names, lines and values from a user or a file can contain anything: for example, escape
-//! sequences that a terminal obeys, marks that reverse the order of characters, or a megabyte
+//! sequences that a terminal executes, marks that reverse the order of characters, or a megabyte
 //! without a space. Every message that quotes such text passes it through this module, which
-//! escapes invisible characters and cuts long text. The crate that draws escapes text in XML.
+//! escapes invisible characters and cuts long text. The drawing crate escapes text in XML.
 
 use std::fmt::{self, Write};
 use std::ops::Range;
@@ -22,7 +22,7 @@ const EXCERPT: usize = 120;
 pub struct Shown<'t>(&'t str);
 
 /// Prepares untrusted text for a message: invisible characters are escaped, and only the first
-/// [`LONGEST_QUOTE`] characters are shown. Linear in the length shown.
+/// [`LONGEST_QUOTE`] characters are shown. The cost is linear in the length shown.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as text; }
@@ -62,7 +62,8 @@ pub fn cell(text: &str) -> String {
     out
 }
 
-/// Returns the part of a line around a fault, harmless to show, and the faulty bytes of that part.
+/// Returns the part of a line around a fault, made safe to display, and the faulty bytes in that
+/// part.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as text; }

@@ -1,7 +1,7 @@
-//! Reading of JSON from other programs, in which a repeated member of an object is an error.
+//! Reading of JSON from other programs. A repeated member in an object is an error.
 //!
-//! RFC 8259 does not define the meaning of such a text. Most readers take the last of the two
-//! values, but another program that reads the same text may take the first one.
+//! RFC 8259 does not define the meaning of such a text. Most readers use the last of the two
+//! values, but another program that reads the same text may use the first one.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -27,7 +27,7 @@ use crate::{Date, shown};
 /// ```
 ///
 /// # Errors
-/// Returns an error if the text is not JSON or not a `T`, or repeats a member in an object.
+/// Returns an error if the text is not valid JSON for a `T`, or repeats a member in an object.
 pub fn read<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, Error> {
     check(text)?;
     serde_json::from_slice(text)

@@ -1,11 +1,11 @@
 //! The basis of deterministic simulation: integer [`Time`], an [`Agenda`] of events whose ties are
-//! broken by rule and not by chance, and named random [`Stream`]s.
+//! broken by rule rather than by chance, and named random [`Stream`]s.
 //!
 //! The crate also contains the common parts of all registries (names with [`Options`]), the only
-//! code that shows untrusted text, and values over time in bounded memory ([`Stretches`]). With the
-//! feature `json` it contains the only reader of JSON from other programs.
+//! code that displays untrusted text, and values over time in bounded memory ([`Stretches`]). With
+//! the feature `json`, it also contains the only reader of JSON from other programs.
 //!
-//! No code in this crate knows about machines or jobs, or reads a clock.
+//! No code in this crate depends on machines or jobs, or reads a clock.
 
 mod agenda;
 mod caller_error;

@@ -4,9 +4,9 @@
 //! in this module reads the names of all registries (strategies, schedulers, patterns, shape rules,
 //! ...), so the notation means the same everywhere.
 //!
-//! A bare value sets the first option, in the order of declaration, that is not yet set and takes
-//! such a value. A bare number sets the first option that takes numbers, and is an error if it is
-//! out of range there.
+//! A bare value sets the first option, in declaration order, that is not yet set and accepts such a
+//! value. A bare number sets the first option that accepts numbers, and is an error if it is out of
+//! range for that option.
 
 use std::fmt;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use std::ops::Range;
 pub struct OptionSpec {
     /// The key, in kebab case.
     pub key: &'static str,
-    /// The values that the option takes.
+    /// The values that the option accepts.
     pub values: Values,
     /// The default value.
     pub default: &'static str,
@@ -26,7 +26,7 @@ pub struct OptionSpec {
     pub bare: bool,
 }
 
-/// The values that an option takes.
+/// The values that an option accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Values {
     /// One of these words.
@@ -128,7 +128,8 @@ impl Options {
     /// Parses the options after `name` in `text` (`name`, or `name:option:option`).
     ///
     /// # Errors
-    /// Returns an error, with its bytes in `text`, if a value is unknown, not in range or repeated.
+    /// Returns an error, with its byte range in `text`, if a value is unknown, out of range or
+    /// repeated.
     pub fn parse(name: &str, text: &str, specs: &'static [OptionSpec]) -> Result<Options, BadName> {
         let mut options = Options::defaults(specs);
         let mut given = vec![false; specs.len()];
@@ -238,7 +239,7 @@ pub fn bare_name(text: &str) -> &str {
     text.split(':').next().unwrap_or(text)
 }
 
-/// Creates the error for a name that no registry entry has, with the closest known names.
+/// Creates the error for a name that is not in a registry, with the closest known names.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as names; }
@@ -265,8 +266,8 @@ pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
     BadName { reason, span: 0..name.len() }
 }
 
-/// Lists names. A message is cut behind 600 characters: of a longer list the first names are told,
-/// and how many follow.
+/// Lists names. Messages are truncated after 600 characters, so for a longer list, the first names
+/// and the number of remaining ones are given.
 fn listed(names: &[&str]) -> String {
     const LONGEST: usize = 400;
     let mut length = 0;

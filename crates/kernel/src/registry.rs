@@ -1,9 +1,9 @@
-//! Selection by name: the registry of strategies, schedulers, shape rules, patterns and so on.
+//! Selection by name: the registries of strategies, schedulers, shape rules, patterns and so on.
 //!
 //! A [`Family`] is a set of entries of one kind. An [`Entry`] describes one of them as data: its
 //! name, options and behavior. A [`Selection`] is an entry with its options, as in
 //! `paging:1:snake`. A [`Registry`] contains the built-in entries and those that its owner adds.
-//! There is no global list that can change. Help, tables and tests are derived from the entries.
+//! There is no mutable global list. Help, tables and tests are derived from the entries.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -57,9 +57,9 @@ pub trait Buildable: Family {
     ) -> Result<Self::Built, Self::Fault>;
 }
 
-/// A named entry of a registry, as data.
+/// A named registry entry, as data.
 ///
-/// A name that is known only at run time can be given with [`String::leak`].
+/// A name that is only known at run time can be supplied with [`String::leak`].
 pub struct Entry<F> {
     /// The name in kebab case, as used in the literature.
     pub name: &'static str,
@@ -200,7 +200,7 @@ impl<F: Family> fmt::Debug for Registry<F> {
 }
 
 impl<F: Family> Registry<F> {
-    /// Creates a registry of the built-in entries alone.
+    /// Creates a registry with only the built-in entries.
     pub fn new() -> Registry<F> {
         Registry { added: Vec::new() }
     }
@@ -210,7 +210,7 @@ impl<F: Family> Registry<F> {
     /// # Errors
     /// Returns an error if the name is taken or not valid (lower-case letters, digits and single
     /// hyphens), if an option is declared twice or does not accept its own default, or if a variant
-    /// cannot be read. The registry is then unchanged.
+    /// cannot be read. In that case, the registry is unchanged.
     pub fn add(&mut self, entry: Entry<F>) -> Result<EntryHandle<F>, BadEntry> {
         let fail = |reason: String| Err(BadEntry { name: entry.name.to_string(), reason });
         if !is_name(entry.name) {
@@ -265,7 +265,7 @@ impl<F: Family> Registry<F> {
     /// hyphens.
     ///
     /// # Errors
-    /// Returns an error, with its bytes in `text`, if no entry has the name or the options.
+    /// Returns an error, with its byte range in `text`, if no entry has the name or the options.
     pub fn select(&self, text: &str) -> Result<Selection<F>, BadName> {
         let name = bare_name(text);
         if let Some((_, target)) = F::aliases().iter().find(|(alias, _)| *alias == name) {
@@ -322,10 +322,10 @@ fn behind(name: &str, options: &str) -> String {
     }
 }
 
-/// An entry with its options: the meaning of `paging:1:snake`.
+/// An entry with its options, such as `paging:1:snake`.
 ///
-/// [`FromStr`] parses the names of built-in entries, and [`Registry::select`] also those of added
-/// ones. [`Display`](fmt::Display) writes the canonical name.
+/// [`FromStr`] parses the names of built-in entries, and [`Registry::select`] also parses those of
+/// added ones. [`Display`](fmt::Display) writes the canonical name.
 pub struct Selection<F: 'static> {
     /// The entry.
     pub entry: EntryHandle<F>,
@@ -366,8 +366,8 @@ impl<F: Buildable> Selection<F> {
         F::supports(self, place)
     }
 
-    /// Builds the entry: a strategy for an empty machine of a grid, a scheduler without a purpose
-    /// (`build(())`), or a pattern for the ranks of a job and a random stream.
+    /// Builds the entry: a strategy for an empty machine with a given grid, a scheduler without a
+    /// purpose (`build(())`), or a pattern for the ranks of a job and a random stream.
     ///
     /// # Errors
     /// Returns an error if the entry does not support the purpose, or if its closure fails.

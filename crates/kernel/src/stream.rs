@@ -5,11 +5,11 @@ use rand_pcg::Pcg64Dxsm;
 
 /// A random-number generator with one purpose.
 ///
-/// Its numbers depend only on (seed, replication, purpose). Two strategies that are simulated with
-/// the same seed therefore see the same jobs, and a new consumer of random numbers does not change
-/// the numbers of any other (common random numbers).
+/// Its numbers depend only on the seed, the replication and the purpose. Two strategies that are
+/// simulated with the same seed therefore see the same jobs, and a new consumer of random numbers
+/// does not change the numbers of any other (common random numbers).
 ///
-/// The generator is PCG-64 DXSM (O'Neill 2014). It is fixed by name because the "standard"
+/// The generator is PCG-64 DXSM (O'Neill 2014). It is named explicitly because the "standard"
 /// generator of a library may change. Distributions are drawn by inversion with `libm`, with one
 /// draw per value, so the same seed gives the same bytes on every processor.
 ///

@@ -17,7 +17,7 @@ impl<V: Copy + Ord> Range<V> {
         Range { least: value, most: value, last: value }
     }
 
-    /// Combines this range with that of the values that came after it. O(1).
+    /// Combines this range with the range of the values that followed. O(1).
     #[must_use]
     pub fn then(self, next: Range<V>) -> Range<V> {
         let (least, most) = (self.least.min(next.least), self.most.max(next.most));
@@ -35,9 +35,9 @@ pub trait Stretch {
     fn then(&self, next: &Self) -> Self;
 }
 
-/// Intervals of time, oldest first, that grow longer as their number grows. An interval is merged
-/// with the next one if both begin between the same two multiples of [`Stretches::gap`]. Everything
-/// that [`Stretch::then`] preserves is preserved.
+/// Intervals of time, oldest first, which become longer as their number grows. An interval is
+/// merged with the next one if both begin between the same two multiples of [`Stretches::gap`].
+/// Everything that [`Stretch::then`] preserves remains available.
 #[derive(Clone, Debug)]
 pub struct Stretches<S> {
     all: Vec<S>,

@@ -5,7 +5,7 @@ use std::ops::{Add, AddAssign, Sub};
 
 /// An instant or a length of time, in integer ticks since the start of a run.
 ///
-/// The program that runs a simulation defines the tick: a microsecond of a log, a millionth of the
+/// The program that runs a simulation defines the tick: a microsecond in a log, a millionth of the
 /// papers' time unit, or a network cycle. Equal times are exactly equal because they are integers,
 /// so "at the same instant" means the same on every processor.
 ///
@@ -24,9 +24,9 @@ impl Time {
     /// A time later than every event.
     pub const MAX: Time = Time(u64::MAX);
 
-    /// The latest instant that a simulation reaches: 146,000 years in microseconds. An event that
-    /// would happen later is an error that names the job. The range above it keeps the sum of two
-    /// times from overflowing.
+    /// The latest instant that a simulation can reach: 146,000 years in microseconds. An event that
+    /// would happen later causes an error that names the job. The range above it keeps the sum of
+    /// two times from overflowing.
     pub const LATEST: Time = Time(1 << 62);
 
     /// Adds a length to an instant. Returns `None` if the sum is later than [`Time::LATEST`].
