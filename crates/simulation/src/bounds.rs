@@ -31,12 +31,12 @@ use crate::pace::Pace;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The most jobs that wait while jobs are drawn without end. A log has an end, so this bound
-    /// does not apply to it.
+    /// The maximum number of waiting jobs while an endless stream of jobs is drawn. A log has an
+    /// end, so this bound does not apply to it.
     pub waiting: u64,
     /// The latest time.
     pub until: Time,
-    /// The most times that a job loses a node and waits again.
+    /// The maximum number of times that a job loses a node and waits again.
     pub interruptions: u64,
 }
 
@@ -55,7 +55,7 @@ pub const ARRIVALS_IN_VAIN: u64 = 1_000;
 /// every waiting job at each change. An instant at which several were asked about without success
 /// counts ten times, and once more for every hundred waiting jobs.
 pub const CHANGES_IN_VAIN: u64 = 1_000_000;
-/// Interruptions since a job last completed.
+/// The number of interruptions since a job last completed.
 pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 
 /// Reasons why a run was ended early.
@@ -75,7 +75,7 @@ pub enum Endless {
     /// The bound on time is reached.
     #[error("the run is not over at the bound on simulated time (--max-time)")]
     TooLate,
-    /// The queue grows without end.
+    /// The queue grows without limit.
     #[error(
         "{waiting} jobs wait, from job {job} on, and more arrive than the machine takes: the load \
          is too high, or nodes are missing for good (--max-waiting allows more)"
@@ -97,7 +97,7 @@ pub enum Endless {
         /// The number of times that jobs lost nodes.
         times: u64,
     },
-    /// Many more jobs are interrupted than complete, and the end is out of reach.
+    /// Many more jobs are interrupted than complete, and the run cannot be expected to finish.
     #[error(
         "running jobs have lost nodes {times} times, and all that they had done, while {completed} \
          completed: at this pace the run comes to no end, for nodes fail faster than jobs run (a \
@@ -105,8 +105,8 @@ pub enum Endless {
          let more complete; --max-interruptions does not)"
     )]
     FewComplete {
-        /// The number of times that jobs lost nodes and all their work, since that outnumbers
-        /// completions.
+        /// The number of times that jobs lost their nodes and all their work, since such events
+        /// began to outnumber completions.
         times: u64,
         /// The number of jobs that completed in the same period.
         completed: u64,
@@ -147,7 +147,7 @@ pub enum Endless {
     },
 }
 
-/// Returns words that name the first of `count` jobs by their numbers.
+/// Returns text that names the first of `count` jobs by their numbers.
 fn named(jobs: &[u64; 4], count: u64) -> String {
     let all: Vec<String> = jobs.iter().take(count as usize).map(u64::to_string).collect();
     let rest = count.saturating_sub(jobs.len() as u64);
@@ -155,7 +155,7 @@ fn named(jobs: &[u64; 4], count: u64) -> String {
     format!("job{} {}{more}", if count == 1 { "" } else { "s" }, all.join(", "))
 }
 
-/// Counts events that could repeat without end.
+/// Counts events that could repeat forever.
 pub(crate) struct Watch {
     bounds: Bounds,
     endless_arrivals: bool,
@@ -192,7 +192,7 @@ impl Watch {
     pub(crate) fn instant(&self, now: Time, next: Option<&Job>) -> Result<(), Endless> {
         match next {
             _ if now <= self.bounds.until => Ok(()),
-            // The arrival represents a greater time.
+            // The arrival has a later time.
             Some(job) if job.arrival == now && now > Time::LATEST => {
                 Err(Endless::Overflow { job: job.number, what: "arrive" })
             }

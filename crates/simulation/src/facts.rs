@@ -10,7 +10,7 @@ use pavior_workload::Job;
 /// A fact about a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact<'a> {
-    /// Averages start: at the beginning of the run, and again when the warm-up ends.
+    /// Averaging starts: at the beginning of the run, and again when the warm-up ends.
     CountingStarts,
     /// A job arrived and waits.
     Arrived(&'a Job),
@@ -24,7 +24,7 @@ pub enum Fact<'a> {
         job: &'a Job,
         /// The nodes that it holds.
         placement: &'a Placement,
-        /// The free nodes after its start.
+        /// The free nodes after the job has started.
         free: &'a Occupancy,
     },
     /// A job that sends messages started. This describes the load of an iteration of its pattern on
@@ -35,7 +35,7 @@ pub enum Fact<'a> {
         /// The links that its messages cross.
         routes: &'a IterationRoutes,
     },
-    /// A job is about to start later than its scheduler first promised, though no node failed.
+    /// A job is about to start later than its scheduler first promised, although no node failed.
     GuaranteeBroken(&'a Job),
     /// A job departed.
     Departed {
@@ -45,7 +45,7 @@ pub enum Fact<'a> {
         start: Time,
         /// The nodes that it held.
         placement: &'a Placement,
-        /// The free nodes after its departure.
+        /// The free nodes after the job has departed.
         free: &'a Occupancy,
     },
     /// A running job moved to other nodes, so that the oldest waiting job fits.
@@ -143,7 +143,7 @@ impl Interest {
         self.0 & kind.0 != 0
     }
 
-    /// Returns the kinds, each by itself.
+    /// Returns the individual kinds.
     pub(crate) fn kinds() -> impl Iterator<Item = Interest> {
         (0..Interest::KINDS).map(|index| Interest(1 << index))
     }
@@ -163,7 +163,8 @@ impl std::ops::BitOr for Interest {
 
 /// An observer of a run, which cannot influence it. A run moves between threads with its observers.
 pub trait Observer: Send {
-    /// Returns the kinds of facts that it wants to receive. Called once, at the beginning.
+    /// Returns the kinds of facts that the observer wants to receive. Called once, at the
+    /// beginning.
     fn interest(&self) -> Interest;
 
     /// Receives a fact that occurred at `now`.

@@ -24,9 +24,9 @@ use pavior_scheduling::Dispatcher;
 use pavior_workload::Job;
 use rustc_hash::FxHashMap;
 
-/// The most jobs that move for one.
+/// The maximum number of jobs that move to make room for one.
 const MOST_JOBS: usize = 3;
-/// The most words that are read for one plan: about a millisecond.
+/// The maximum number of words that are read for one plan: about a millisecond.
 const BUDGET: u64 = 200_000;
 
 /// The cost of moving a running job, and the jobs that may be moved.
@@ -41,7 +41,7 @@ pub struct Migration {
 /// Migration during a run.
 pub(crate) struct Mover {
     setup: Migration,
-    /// The oldest waiting job and the machine's state of the last question.
+    /// The oldest waiting job and the machine's state when the last question was asked.
     asked: Option<(JobId, u64)>,
     /// The end times of the running jobs, each with true if the job may be moved.
     running: FxHashMap<JobId, (Time, bool)>,
@@ -74,7 +74,7 @@ impl Mover {
         Some(*end)
     }
 
-    /// Returns the moves that make room for the oldest waiting job, if they are worth their price.
+    /// Returns the moves that make room for the oldest waiting job, if they are worth the price.
     pub(crate) fn plan(&mut self, now: Time, dispatcher: &mut Dispatcher) -> Option<Vec<Move>> {
         let oldest = dispatcher.queue().get(0)?;
         let (request, question) = (oldest.request, (oldest.id, dispatcher.machine().state()));

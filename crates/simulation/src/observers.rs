@@ -9,7 +9,7 @@ use crate::{Fact, Interest, Observer, Stopwatch};
 /// number. Reading the clock twice takes as long as a fast attempt.
 const APART: u64 = 31;
 
-/// The observers, which receive facts of the current instant.
+/// The observers, which receive facts about the current instant.
 pub(crate) struct Observers<'a, 'o> {
     pub(crate) now: Time,
     told: &'a mut [&'o mut dyn Observer],
@@ -19,12 +19,12 @@ pub(crate) struct Observers<'a, 'o> {
     attempts: u64,
 }
 
-/// A stopwatch for one attempt in sixteen, chosen at random, because the questions of a scheduler
-/// often repeat themselves.
+/// A stopwatch for one attempt in sixteen, chosen at random, because schedulers often repeat
+/// questions.
 struct Sampled {
     watch: Stopwatch,
     gaps: Stream,
-    /// Attempts until the next measured one; 1 if the next attempt is measured.
+    /// The number of attempts until the next measured one; 1 if the next attempt is measured.
     ahead: u64,
 }
 

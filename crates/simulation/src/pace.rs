@@ -15,7 +15,7 @@ pub const INTERRUPTIONS_A_JOB: u64 = 100;
 /// The number of such interruptions, beyond the normal number, before a run can be considered
 /// hopeless.
 pub const INTERRUPTIONS_BEYOND: u64 = 10_000;
-/// The least remaining work of a hopeless run. An instant has the work of [`WORK_OF_AN_INSTANT`],
+/// The minimum remaining work of a hopeless run. An instant has the work of [`WORK_OF_AN_INSTANT`],
 /// plus one for each waiting job, because a scheduler may visit all of them.
 pub const WORK_IN_VAIN: u64 = 1_000_000_000;
 /// See [`WORK_IN_VAIN`].

@@ -7,7 +7,7 @@ use pavior_workload::Job;
 
 use crate::{Fact, Interest, Observer};
 
-/// A job, and its fate in a run.
+/// A job, and its outcome in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRecord {
     /// The job.
@@ -16,11 +16,11 @@ pub struct JobRecord {
     pub fate: Fate,
     /// The load of an iteration of its pattern on the links, if it started and sends messages.
     pub routes: Option<IterationRoutes>,
-    /// The times when it moved while it ran, and its placement after each move.
+    /// The times at which the job moved, and its placement after each move.
     pub moves: Vec<(Time, Placement)>,
 }
 
-/// Nodes that a job held, and the period.
+/// The nodes that a job held, and the period for which it held them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stay<'a> {
     /// The beginning of the period.
@@ -36,8 +36,8 @@ impl JobRecord {
         JobRecord { job: job.clone(), fate, routes: None, moves: Vec::new() }
     }
 
-    /// Returns the placements of the job, one after another: one stay for a job that started and
-    /// did not move.
+    /// Returns the successive placements of the job: one stay for a job that started and did not
+    /// move.
     pub fn stays(&self) -> impl Iterator<Item = Stay<'_>> {
         let held = match &self.fate {
             Fate::Started { start, end, placement } => Some((*start, *end, placement)),

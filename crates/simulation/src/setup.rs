@@ -42,7 +42,7 @@ pub struct Setup {
     /// reservations.
     pub migration: Option<Migration>,
     /// The seed of random draws of the run: choices of strategies, destinations of messages. Jobs
-    /// and failures are drawn before, with their own seeds.
+    /// and failures are drawn in advance, with their own seeds.
     pub seed: u64,
     /// The number of the replication.
     pub replication: u64,
@@ -164,8 +164,8 @@ pub struct Inputs<'i> {
     pub failures: Option<Failing>,
     /// Advance reservations of nodes. Incompatible with migration.
     pub reserved: Vec<AdvanceReservation>,
-    /// Links between jobs by their places in `jobs`, sorted: followers are submitted after their
-    /// predecessors. `None` if all jobs arrive as listed.
+    /// Links between jobs, given by their positions in `jobs`, sorted: followers are submitted
+    /// after their predecessors. `None` if all jobs arrive as listed.
     pub links: Option<Arc<[Link]>>,
 }
 
@@ -182,8 +182,8 @@ impl<'i> Inputs<'i> {
         Inputs { reserved, ..self }
     }
 
-    /// The same with links between jobs, by their places in the order of arrival; none by default.
-    /// There must be an end to the jobs.
+    /// Does the same with links between jobs, given by their positions in the order of arrival;
+    /// none by default. The number of jobs must be finite.
     #[must_use]
     pub fn with_links(self, links: impl Into<Option<Arc<[Link]>>>) -> Inputs<'i> {
         Inputs { links: links.into(), ..self }
@@ -245,7 +245,7 @@ pub enum RunError {
     /// Nodes of another machine are reserved.
     #[error(transparent)]
     Reservation(#[from] BadReservation),
-    /// The run would not end by itself, or exceeds the greatest time.
+    /// The run would otherwise never end, or exceeds the maximum time.
     #[error(transparent)]
     Endless(#[from] Endless),
     /// The strategy or the scheduler has failed
@@ -274,7 +274,7 @@ impl From<DispatchError> for RunError {
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Asks the runs that use it to end; they do so at their next instant.
+    /// Requests that the runs using it end; they do so at their next instant.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

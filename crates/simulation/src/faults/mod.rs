@@ -50,7 +50,7 @@ pub struct Spares {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Failing {
-    /// Failures and repairs in order of time.
+    /// Failures and repairs, in chronological order.
     pub events: Box<dyn Iterator<Item = FailureEvent> + Send>,
     /// The treatment of jobs that are hit.
     pub restart: Restart,
@@ -84,7 +84,7 @@ pub enum BadFailing {
     },
 }
 
-/// Future failures and repairs, in order of time.
+/// Future failures and repairs, in chronological order.
 pub(crate) struct Faults {
     events: Peekable<Box<dyn Iterator<Item = FailureEvent> + Send>>,
     restart: Restart,
@@ -123,8 +123,8 @@ impl Faults {
         self.events.peek().map(|event| event.at)
     }
 
-    /// Returns the effects of the next event of an instant. Events come in order of time, repairs
-    /// first.
+    /// Returns the effects of the next event of an instant. Events are returned in chronological
+    /// order, repairs first.
     pub(crate) fn at(&mut self, now: Time) -> Result<Option<Vec<Effect>>, BadFailing> {
         let Some(event) = self.events.next_if(|event| event.at == now) else { return Ok(None) };
         self.outages.apply(event.component, event.change).map(Some)

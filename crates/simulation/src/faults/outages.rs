@@ -72,8 +72,8 @@ impl Outages {
         self.withdrawn.iter().flat_map(|&cube| self.nodes(Component::Cube(cube))).collect()
     }
 
-    /// Applies a failure or a repair. A second failure changes nothing, nor does a repair of a
-    /// working component.
+    /// Applies a failure or a repair. Failing a failed component changes nothing, nor does
+    /// repairing a working one.
     pub(crate) fn apply(
         &mut self,
         component: Component,

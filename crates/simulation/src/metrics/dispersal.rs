@@ -98,7 +98,7 @@ fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], total: u64, counts: &mu
     let ends = parts.iter().map(|part| u32::from(part.base[axis]) + u32::from(part.sides[axis]));
     let begin = parts.iter().map(|part| part.base[axis]).min().unwrap_or(0);
     let extent = ends.max().unwrap_or(0) - u32::from(begin);
-    // Nodes within half a ring are no nearer to each other in the other direction.
+    // Nodes within half a ring are not closer to each other in the other direction.
     let n = u32::from(n);
     if grid.wraps(axis) && 2 * (extent - 1) > n {
         counts.count(0, n, axis, parts);

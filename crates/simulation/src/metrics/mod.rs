@@ -105,7 +105,7 @@ pub struct Context {
     pub grid: Grid,
     /// The workload's unit of time.
     pub time: TimeUnit,
-    /// The least run time in the bounded slowdown, in units of time.
+    /// The minimum run time in the bounded slowdown, in units of time.
     pub slowdown_bound: f64,
     /// The number of cycles that a header takes to be routed through a node.
     pub routing_delay: u32,
@@ -192,7 +192,7 @@ impl Unit {
 /// The name of the only measured metric.
 pub const ALLOCATION_NS: &str = "allocation_ns";
 
-/// The meaning of `allocation_ns`.
+/// The description of `allocation_ns`.
 pub const ALLOCATION_NS_MEANING: &str =
     "measured time per attempt, the clock's overhead removed (--no-timing leaves it out)";
 

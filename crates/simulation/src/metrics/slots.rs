@@ -12,7 +12,7 @@ use pavior_mesh::read_sides;
 use super::time_average::FreeOverTime;
 use super::{Context, Metric, MetricSpec, Unit, options};
 
-/// Limit on the words of bit sets that are read for one count: about a millisecond.
+/// The maximum number of bit-set words that are read for one count: about a millisecond.
 pub(super) const BUDGET: u64 = 400_000;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {

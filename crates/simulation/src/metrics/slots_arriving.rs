@@ -25,7 +25,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 };
 
 struct SlotsArriving {
-    /// `None` if the metric was requested without a shape; then it has no value.
+    /// `None` if the metric was requested without a shape, in which case it has no value.
     shape: Option<Shape>,
     free: Occupancy,
     /// The count for the free nodes, once it was computed.

@@ -18,7 +18,7 @@ pub(super) struct TimeAverage {
 }
 
 impl TimeAverage {
-    /// Restarts the average; the level stays.
+    /// Restarts the average, keeping the level.
     pub(super) fn restart(&mut self, now: Time) {
         (self.since, self.from, self.integral) = (now, now, 0.0);
     }

@@ -7,8 +7,8 @@ use super::{DEPARTURES, Departure, Simulation};
 use crate::{Endless, Fact, RunError};
 
 impl Simulation<'_, '_, '_> {
-    /// Moves running jobs so that the oldest waiting job fits, if that is worth its price. Returns
-    /// false if none moves.
+    /// Moves running jobs so that the oldest waiting job fits, if this is worth the price. Returns
+    /// false if no jobs move.
     pub(super) fn make_room(&mut self) -> Result<bool, RunError> {
         let Some(mover) = &mut self.mover else { return Ok(false) };
         let Some(moves) = mover.plan(self.now, &mut self.dispatcher) else { return Ok(false) };

@@ -24,8 +24,8 @@ use slice::SliceWatch;
 /// Departures come first in an instant.
 const DEPARTURES: u8 = 0;
 
-/// The end of a job that was started as number `start` of the run's starts and moves. A job that
-/// fails and starts again, or that moves, makes its earlier departure void.
+/// The end of a job that was started as number `start` of the run's starts and moves. If a job
+/// fails and starts again, or moves, its earlier departure becomes void.
 struct Departure {
     job: JobId,
     start: u64,
@@ -99,7 +99,7 @@ pub struct Simulation<'a, 'o, 'i> {
     observers: Observers<'a, 'o>,
     completed: u64,
     arrived: u64,
-    /// Guarantees that the scheduler has broken so far.
+    /// The number of guarantees that the scheduler has broken so far.
     broken: u64,
     rejected: Vec<JobId>,
 }

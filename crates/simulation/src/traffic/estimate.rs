@@ -36,7 +36,7 @@ use super::{NetworkSetup, Seen};
 /// Others are assumed to leave a link free for at least a twentieth of the time.
 const MOST_BUSY: f64 = 0.95;
 
-/// Changes of pace by less than this share are ignored.
+/// Changes in pace smaller than this fraction are ignored.
 const LEAST_CHANGE: f64 = 1e-3;
 
 /// All running jobs.
@@ -53,8 +53,8 @@ pub(crate) struct Estimate {
     /// Indexed by channel number.
     links: Vec<Link>,
     jobs: Vec<Option<Runner>>,
-    /// For each slot, true if the use of a link of the job by others has changed since it got its
-    /// pace.
+    /// For each slot, true if the use of one of the job's links by others has changed since its
+    /// pace was set.
     stale: Vec<bool>,
     free_slots: Vec<u32>,
     /// The end times of jobs, with their slots. Entries of jobs whose pace has changed since are
@@ -109,7 +109,7 @@ struct Link {
 }
 
 impl Link {
-    /// Changes the use of the link by a job.
+    /// Changes a job's use of the link.
     fn change(&mut self, slot: u32, [before, after]: [Busy; 2], stale: &mut [bool]) {
         self.busy -= before;
         self.busy += after;

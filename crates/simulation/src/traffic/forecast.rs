@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use super::NetworkSetup;
 use super::iterations::Trials;
 
-/// The most answers that are kept.
+/// The maximum number of cached answers.
 const MOST_KNOWN: usize = 1 << 14;
 
 /// The prediction of a run whose jobs send messages.

@@ -67,7 +67,7 @@ impl Histories {
 }
 
 impl HistoryCache {
-    /// The most words of relative layouts that are kept: 16 MB.
+    /// The maximum number of words of cached relative layouts: 16 MB.
     const MOST_WORDS: usize = 1 << 22;
 
     pub(super) fn recall(cache: &SharedCache, key: &HistoryKey) -> Option<History> {
@@ -76,7 +76,7 @@ impl HistoryCache {
 
     pub(super) fn note(cache: &SharedCache, key: HistoryKey, history: History) {
         let mut kept = lock(cache);
-        // A fixed amount for the rest of an entry.
+        // A fixed estimate for the rest of an entry.
         let words = key.relative_layout.len() + 32;
         if kept.words + words <= Self::MOST_WORDS {
             kept.words += words;

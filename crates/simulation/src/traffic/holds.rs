@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use super::NetworkSetup;
 use super::histories::HistoryKey;
 
-/// The most links that are kept: 32 MB.
+/// The maximum number of cached links: 32 MB.
 const MOST_LINKS: usize = 1 << 20;
 
 /// The holds of the jobs of a network.
@@ -77,7 +77,8 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_what_would_be_found() {
-        // Only patterns that draw nothing are cached, on machines where all places are alike.
+        // Only patterns that draw nothing are cached, on machines where all positions are
+        // equivalent.
         for (machine, pattern, kept) in [
             ("mesh:7x6x5", "near-neighbour", 2),
             ("mesh:7x6x5", "all-to-all", 2),

@@ -103,7 +103,7 @@ struct Alone {
 
 impl Messages {
     /// Jobs in boxes with more nodes than this times their own (plus a constant) are assumed to
-    /// meet every other job. They nearly do, and they have many links.
+    /// meet every other job. This is nearly true, and they have many links.
     const MOST_SPREAD: u64 = 8;
 
     /// Creates a network without jobs.
@@ -115,7 +115,7 @@ impl Messages {
         seen: Seen,
     ) -> Result<Messages, BadSettings> {
         let network = Network::new(grid, setup.settings, setup.engine)?;
-        // The flit engine stays the specification. And if messages can deadlock, jobs outside the
+        // The flit engine stays the specification. Also, if messages can deadlock, jobs outside the
         // network could not be named.
         let may_deadlock =
             setup.settings.virtual_channels == VirtualChannels::One && grid.has_wrap();
@@ -205,7 +205,7 @@ impl Messages {
         }
     }
 
-    /// Ends the recalled jobs whose end has come.
+    /// Ends the recalled jobs whose end time has been reached.
     fn recall_ends(&mut self, now: Time, finished: &mut Vec<JobId>) {
         loop {
             let Some(Alone { ends, .. }) = &mut self.alone else { return };

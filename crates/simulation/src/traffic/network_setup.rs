@@ -26,7 +26,7 @@ pub struct NetworkSetup {
 /// The treatment of jobs that share links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Contention {
-    /// Their messages are simulated: exact.
+    /// The messages are simulated, which is exact.
     #[default]
     Simulated,
     /// Messages of running jobs are not simulated. The pace of each job is derived from the time of
