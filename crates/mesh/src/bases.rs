@@ -133,7 +133,7 @@ impl BaseSet {
     }
 
     /// Loads the free nodes for [`BaseSet::compute_loaded`] and [`BaseSet::busy_in`]. O(words). If
-    /// the occupancy is of another grid, no node counts as free.
+    /// the occupancy is for another grid, no node counts as free.
     pub fn load(&mut self, free: &Occupancy) {
         self.touched += self.words.len() as u64;
         self.nodes.resize(self.words.len(), 0);

@@ -2,9 +2,9 @@
 
 use thiserror::Error;
 
-/// A coordinate triple, 0 on axes that the grid lacks.
+/// A coordinate triple, with 0 on axes that the grid does not have.
 pub type Coordinates = [u16; 3];
-/// Extents on the three axes, 1 on axes that the grid lacks.
+/// The extents on the three axes, with 1 on axes that the grid does not have.
 pub type Sides = [u16; 3];
 
 mod sealed {
@@ -71,7 +71,7 @@ pub fn read_sides(text: &str) -> Option<Sides> {
     Some(sides)
 }
 
-/// The row-major number of a node, x fastest: `x + W * (y + D * z)`.
+/// The row-major number of a node, with x varying fastest: `x + W * (y + D * z)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NodeId(pub u32);
