@@ -2,10 +2,10 @@
 
 use crate::time;
 
-/// The unit of the numbers of an axis, as far as it decides how they are written.
+/// The unit of the numbers on an axis, which determines their format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
-    /// Any other unit: numbers are written as they are.
+    /// Any other unit: numbers are written unchanged.
     #[default]
     Plain,
     /// Seconds: numbers are written in seconds, minutes, hours and days.
@@ -109,7 +109,7 @@ impl Scale {
     }
 }
 
-/// Largest magnitude that is drawn. Sums and differences of two larger values could overflow.
+/// The largest magnitude that is drawn. Sums and differences of two larger values could overflow.
 const GREATEST: f64 = 1e300;
 /// Smallest step between ticks, and smallest value on a logarithmic axis.
 const LEAST: f64 = 1e-290;

@@ -18,7 +18,7 @@ pub struct Chart {
     pub marks: Marks,
     /// The series, in the order of the legend.
     pub series: Vec<Series>,
-    /// Values stated by a paper, drawn as crosses over the series.
+    /// Values stated in a paper, drawn as crosses over the series.
     pub stated: Vec<Mark>,
     /// A remark for the reader, in a line below the chart.
     pub note: String,

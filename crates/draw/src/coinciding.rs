@@ -10,9 +10,9 @@ const DASH: f64 = 8.0;
 /// The place of a series among those that coincide with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
-    /// Its index among them, from 0.
+    /// The index of the series among them, from 0.
     pub(crate) rank: usize,
-    /// Their number; 1 for a series that coincides with no other.
+    /// The number of coinciding series; 1 for a series that does not coincide with any other.
     pub(crate) of: usize,
 }
 

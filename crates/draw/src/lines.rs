@@ -230,7 +230,7 @@ pub(crate) fn cross(canvas: &mut Canvas, (x, y): (f64, f64)) {
 }
 
 /// Sets the width and the dashes of a series' line. Dashes differ from one series to the next, so
-/// that lines can be distinguished without colors. Lines that coincide take turns.
+/// that lines can be distinguished without colors. Dashes of coinciding lines alternate.
 fn stroked(line: Element, series: usize, turn: Turn) -> Element {
     if let Some((dashes, offset)) = turn.dashes() {
         let line = line.with("stroke-width", "2.4").with("stroke-dasharray", dashes);

@@ -13,7 +13,7 @@ struct Rows(Vec<(u64, u64)>);
 
 impl Rows {
     /// Takes `count` rows from the lower end of the narrowest gap that is large enough, or else
-    /// several pieces, from the widest gaps first. Takes fewer rows if not as many are free.
+    /// several pieces, from the widest gaps first. Takes fewer rows if not enough are free.
     fn take(&mut self, count: u64) -> Vec<(u64, u64)> {
         let wide = |gap: &&(u64, u64)| gap.1 - gap.0 >= count;
         if let Some(&(low, _)) = self.0.iter().filter(wide).min_by_key(|gap| (gap.1 - gap.0, gap.0))
@@ -67,7 +67,7 @@ pub(crate) fn packed(jobs: &[Held], rows: u64) -> Vec<Vec<(u64, u64)>> {
     for (index, job) in jobs.iter().enumerate().filter(|(_, job)| job.end > job.start) {
         events.extend([(job.start, true, index), (job.end, false, index)]);
     }
-    // At one instant, jobs end before others start.
+    // At the same instant, jobs end before others start.
     events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
     let mut free = Rows(if rows == 0 { Vec::new() } else { vec![(0, rows)] });
     let mut places = vec![Vec::new(); jobs.len()];

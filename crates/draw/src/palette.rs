@@ -96,7 +96,8 @@ pub(crate) fn page_variables() -> String {
     format!("{light}\n@media (prefers-color-scheme:dark){{{dark}}}\n")
 }
 
-/// Fill colors of the jobs in an explanation. White text on them is readable, in light and in dark.
+/// Fill colors of the jobs in an explanation. White text on them is readable in light and dark
+/// mode.
 pub(crate) const JOBS: [&str; 8] =
     ["#3a6fb0", "#8a5bb5", "#2f8a6b", "#b04a6b", "#5c7280", "#a0622b", "#6a7d2b", "#2a8397"];
 
@@ -164,8 +165,8 @@ pub(crate) fn machines_style() -> String {
 
 type Heat = [[f64; 3]; 6];
 
-/// Colors from no load to the largest (based on viridis). Idle channels have almost the color of
-/// the paper: the scale goes from pale to dark in light, and from dark to pale in dark.
+/// Colors from no load to the largest (based on viridis). Idle channels have almost the background
+/// color: the scale goes from pale to dark in light mode, and from dark to pale in dark mode.
 const HEAT: Heat = [
     [235.0, 238.0, 240.0],
     [253.0, 220.0, 110.0],

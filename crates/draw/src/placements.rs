@@ -69,12 +69,12 @@ pub enum DrawError {
     },
 }
 
-/// Returns a time if it can be drawn, otherwise an error that calls it `what`.
+/// Returns a time if it can be drawn, and otherwise an error in which it is named `what`.
 pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64, DrawError> {
     if axis::can_show(value, false) { Ok(value) } else { Err(DrawError::NoNumber { what, value }) }
 }
 
-/// Returns the first and the last instant. Jobs that are still running count by their start.
+/// Returns the first and the last instant. For jobs that are still running, the start time is used.
 pub(crate) fn span(placed: &[Placed]) -> Result<(f64, f64), DrawError> {
     let mut span: Option<(f64, f64)> = None;
     for one in placed {

@@ -98,7 +98,7 @@ impl Schedule<'_> {
         let facts = self.facts(mean, unit, unit_name);
         canvas.write(canvas::text((LEFT, 45.0), Anchor::Start, SMALL, Ink::Faint), &facts);
         panel(&mut canvas, (TOPS[0], USED), "used");
-        // Heights of jobs are their nodes.
+        // The height of a job is its number of nodes.
         panel(&mut canvas, (TOPS[1], below), if boxes.is_some() { "nodes" } else { "jobs" });
         self.time_axis(&mut canvas, bottom, unit, unit_name);
         let most = f64::from(self.grid.nodes());

@@ -40,7 +40,7 @@ pub fn vega(chart: &Chart) -> Value {
     };
     let mut encoding = json!({ "x": x, "color": colour });
     if chart.marks == Marks::Lines {
-        // Series differ without colors, also where they coincide.
+        // Series can be distinguished without color, even where they coincide.
         encoding["strokeDash"] = colour.clone();
         encoding["shape"] = colour.clone();
     }
