@@ -12,7 +12,7 @@ use crate::Limits;
 pub struct Bounded {
     inner: BufReader<Box<dyn Read>>,
     limits: Limits,
-    /// The bytes read so far, in total and of the current line.
+    /// The number of bytes read so far, in total and in the current line.
     given: u64,
     in_line: u64,
     /// The number of line ends read so far.
@@ -83,7 +83,7 @@ impl Read for Bounded {
     }
 }
 
-/// Formats a number of bytes as limits are written: `512 MiB`.
+/// Formats a number of bytes in the notation of limits: `512 MiB`.
 fn size(bytes: u64) -> String {
     match bytes {
         bytes if bytes >= 1 << 20 && bytes % (1 << 20) == 0 => format!("{} MiB", bytes >> 20),

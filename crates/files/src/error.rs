@@ -5,7 +5,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
-/// The reason why a file is not read or written. Untrusted names and texts are shown harmlessly.
+/// The reason why a file is not read or written. Untrusted names and texts are escaped for display.
 #[derive(Debug, Error)]
 pub enum FileError {
     /// The file cannot be read, or has invalid content.

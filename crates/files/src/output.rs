@@ -149,7 +149,7 @@ pub fn check_writable(path: &Path) -> Result<(), FileError> {
     beside(&target).map(drop).map_err(|error| FileError::place(path, error))
 }
 
-/// Returns the file that is really written: the target of a link that the user named.
+/// Returns the file that is actually written: the target if the user named a link.
 fn target(path: &Path) -> Result<PathBuf, FileError> {
     if path.is_dir() {
         let reason = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");

@@ -32,7 +32,7 @@ pub(crate) fn create(folder: &Path) -> io::Result<NamedTempFile> {
         let file = builder.tempfile_in(folder)?;
         // Some file systems do not support locks. No file is removed there either.
         let locked = file.as_file().lock().is_ok();
-        // Before it was locked, another process may have removed it as a file that was left.
+        // Before it was locked, another process may have removed it as an abandoned file.
         if !locked || file.path().symlink_metadata().is_ok() {
             return Ok(file);
         }
