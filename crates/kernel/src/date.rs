@@ -41,7 +41,7 @@ impl Date {
     }
 }
 
-/// The last date whose year has four digits.
+/// The last date with a four-digit year.
 const LAST: Duration = Duration::from_millis(253_402_300_799_999);
 
 impl fmt::Display for Date {

@@ -46,7 +46,7 @@ pub fn shown_bytes(bytes: &[u8]) -> String {
     shown(&String::from_utf8_lossy(enough)).to_string()
 }
 
-/// Makes a whole message harmless, regardless of the text that it quotes: at most
+/// Makes a whole message safe to display, regardless of the text that it quotes: at most
 /// [`LONGEST_MESSAGE`] characters, with no invisible characters except line ends.
 pub fn message(text: &str) -> String {
     let mut out = String::new();
@@ -55,7 +55,8 @@ pub fn message(text: &str) -> String {
     out
 }
 
-/// Makes the text of a table cell harmless. It is not cut, as tables know their own width.
+/// Makes the text of a table cell safe to display. It is not truncated, since tables manage their
+/// own width.
 pub fn cell(text: &str) -> String {
     let mut out = String::new();
     let _ = write_bounded(&mut out, text, usize::MAX, false);
@@ -73,7 +74,8 @@ pub fn cell(text: &str) -> String {
 pub fn excerpt(line: &[u8], at: Range<usize>) -> (String, Range<usize>) {
     let start = at.start.min(line.len());
     let end = at.end.clamp(start, line.len());
-    // Cuts fall between characters. A fault far into the line has as much text before it as after.
+    // Cuts are made between characters. A fault far into the line has as much text before it as
+    // after.
     let boundary = |mut at: usize| {
         while at > 0 && at < line.len() && line[at] & 0xc0 == 0x80 {
             at -= 1;

@@ -213,7 +213,7 @@ impl Options {
     }
 
     /// Returns the canonical name: `name` followed by the options that are not at their default.
-    /// Bare options before a bare option that is not at its default are written too.
+    /// Bare options before a bare option that is not at its default are also written.
     pub fn name(&self, name: &str) -> String {
         let changed = |index: usize| self.values[index] != self.specs[index].default;
         let last_bare = (0..self.specs.len()).rfind(|&i| self.specs[i].bare && changed(i));

@@ -163,7 +163,8 @@ mod tests {
         assert_eq!(stretches.all(), all);
     }
 
-    /// Keeps the last value even if the one before it is recent, since it may hold for a day.
+    /// Keeps the last value even if the previous one is recent, since it may remain valid for a
+    /// day.
     #[test]
     fn the_last_value_is_not_lost() {
         let mut stretches = Stretches::default();
