@@ -1,4 +1,4 @@
-//! Whether and where a job fits on nodes that are free for its whole run.
+//! The test of whether, and where, a job fits on nodes that are free for its whole run.
 //!
 //! The strategy is asked last. Before that, for a job with monotone answers:
 //!
