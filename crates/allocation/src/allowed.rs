@@ -40,8 +40,8 @@ pub(crate) fn needed(request: &Request, freedom: Freedom) -> u64 {
     }
 }
 
-/// Returns the most nodes that a request with a freedom may be granted. `own` is the most that the
-/// strategy itself grants for it.
+/// Returns the maximum number of nodes that may be granted for a request with a freedom. `own` is
+/// the maximum that the strategy itself grants for it.
 pub(crate) fn most(request: &Request, freedom: Freedom, own: u64) -> u64 {
     let (nodes, of_shape) = (u64::from(request.nodes), request.shape.map(volume));
     match freedom {

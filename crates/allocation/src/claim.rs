@@ -13,9 +13,9 @@ pub struct Claim {
     pub family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     /// The order in which it tries bases.
     pub scan: Scan,
-    /// The number of nodes that it grants, relative to the request.
+    /// The number of nodes that the strategy grants, relative to the request.
     pub grants: Grants,
-    /// The requests that it recognizes as possible.
+    /// The requests that the strategy recognizes as possible.
     pub recognition: Recognition,
 }
 
@@ -33,7 +33,8 @@ pub enum Grants {
     Exact,
     /// Whole pages, buddies or cubes.
     RoundsUp {
-        /// Returns the most nodes that it ever grants for a request, in any state.
+        /// Returns the maximum number of nodes that the strategy grants for a request, in any
+        /// state.
         most: fn(&Request, &Grid, &Options) -> u64,
     },
 }
@@ -123,7 +124,7 @@ impl Recognition {
         }
     }
 
-    /// Returns the word for it in `pavior strategies`.
+    /// Returns the word used for it in `pavior strategies`.
     pub fn word(&self) -> &'static str {
         match self {
             Recognition::First => "complete-first",

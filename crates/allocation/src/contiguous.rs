@@ -113,14 +113,14 @@ pub trait BoxRule: Clone + Send + Sync + 'static {
     /// True if it reads [`View::busy`]. Otherwise the list is not kept.
     const READS_BUSY_LIST: bool = true;
 
-    /// Returns the placement of a shape, which fits the empty machine unturned, or `None` if it has
-    /// none.
+    /// Returns a placement of a shape, which must fit the empty machine unturned, or `None` if
+    /// there is none.
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored>;
 
     /// Prepares for a request in this state. Called once before its orientations are tried.
     fn load(&mut self, _view: &mut View<'_>) {}
 
-    /// Records that these nodes, all of them free so far, are now taken.
+    /// Records that these nodes, all of which were free, are now taken.
     fn granted(&mut self, _placement: &Placement) {}
 
     /// Records that these nodes, granted together before, are free again.
@@ -186,7 +186,7 @@ impl<'a> View<'a> {
         candidates.into_iter().find(|at| self.is_free(at)).map(Scored::from)
     }
 
-    /// Returns the free candidate with the highest score, the first of equals.
+    /// Returns the free candidate with the highest score; ties go to the first.
     pub fn best(
         &mut self,
         candidates: impl IntoIterator<Item = Cuboid>,
@@ -205,7 +205,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// A contiguous strategy, made from its rule.
+/// A contiguous strategy built from a rule.
 #[derive(Clone)]
 pub struct Contiguous<R> {
     rule: R,
@@ -304,8 +304,8 @@ impl<R: BoxRule> Contiguous<R> {
         self
     }
 
-    /// Takes the best placement of the first orientation that fits, or of all, whatever the option
-    /// `turn` says.
+    /// Uses the best placement of the first orientation that fits, or of all orientations,
+    /// regardless of the option `turn`.
     pub fn over(mut self, over: Over) -> Contiguous<R> {
         self.common.over = over;
         self

@@ -33,7 +33,7 @@ impl From<std::convert::Infallible> for BuildError {
     }
 }
 
-/// Reasons why a job was granted nothing.
+/// Reasons why a job was not granted any nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AllocateError {
     /// The request is refused.

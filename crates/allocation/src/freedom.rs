@@ -198,7 +198,7 @@ impl Placer {
         self.own.uses_switches(placement)
     }
 
-    /// Sets whether switches work from now on.
+    /// Sets whether the switches work from now on.
     pub(crate) fn set_switches(&mut self, work: bool) {
         self.unswitched = !work;
     }

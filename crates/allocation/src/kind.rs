@@ -54,7 +54,7 @@ pub(crate) type BoxedStrategy = Box<dyn MachineStrategy>;
 enum Build {
     /// A strategy of this crate.
     BuiltIn(fn(&Grid, &Options) -> BoxedStrategy),
-    /// A strategy of another author, which is checked.
+    /// A strategy from outside this crate, which is checked.
     Own(Arc<StrategyClosure>),
 }
 
@@ -154,7 +154,7 @@ impl StrategyKind {
         }
         let fits = match request.shape {
             _ if request.nodes == 0 => false,
-            // Most shapes fit unturned; then no orientation needs to be computed.
+            // Most shapes fit unturned, in which case no orientations need to be computed.
             Some(shape) if self.contiguous => {
                 grid.fits(shape) || orientations(shape).any(|turned| grid.fits(turned))
             }

@@ -21,7 +21,7 @@ pub trait Strategy: Send + Sync {
     fn find(&mut self, free: &Occupancy, request: &Request, draw: &mut Stream)
     -> Option<Placement>;
 
-    /// Records that these nodes, all of them free so far, are now taken.
+    /// Records that these nodes, all of which were free, are now taken.
     fn granted(&mut self, _placement: &Placement) {}
 
     /// Records that these nodes, granted together before, are free again.

@@ -32,12 +32,12 @@ pub struct Counterexample {
     pub expected: Vec<Cuboid>,
     /// The error, as a clause.
     pub reason: String,
-    /// The number of right answers before it.
+    /// The number of correct answers before it.
     pub answers: u64,
 }
 
 impl Flaw {
-    /// Returns the same flaw, found after `answers` right answers.
+    /// Returns the same flaw, found after `answers` correct answers.
     pub(super) fn after(mut self, answers: u64) -> Flaw {
         if let Flaw::Answer(counterexample) = &mut self {
             counterexample.answers = answers;

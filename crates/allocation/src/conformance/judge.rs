@@ -8,7 +8,7 @@ use crate::claim::{BoxGroup, Claim, Grants, Recognition, Scene};
 use crate::explain::words;
 use crate::{BadProposal, Placement, PlacementError, Selection, oracle};
 
-/// The error in an answer, and the right placement, if there is only one.
+/// The error in an answer, and the correct placement, if there is only one.
 struct Wrong {
     reason: String,
     expected: Vec<Cuboid>,

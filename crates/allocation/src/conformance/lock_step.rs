@@ -88,8 +88,8 @@ impl Walk {
         }
     }
 
-    /// Grants the answer, or a box that neither proposed; releases a placement; copies the
-    /// strategies now and then.
+    /// Grants the answer or a box that neither strategy proposed, releases a placement, and
+    /// occasionally copies the strategies.
     fn go_on(&mut self, answer: Option<Placement>, step: u64) {
         let chance = if answer.is_some() { 5 } else { 2 };
         if let Some(placement) = answer.filter(|_| self.dice.below(8) > 0) {

@@ -7,7 +7,7 @@ use super::judge::failed;
 use super::{Flaw, judge, requests};
 use crate::{Placement, Selection, Strategy};
 
-/// A strategy and the true state, changed together.
+/// A strategy and the true state, which are changed together.
 struct Subject<'a> {
     selection: &'a Selection,
     free: Occupancy,

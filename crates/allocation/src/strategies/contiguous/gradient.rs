@@ -79,7 +79,7 @@ impl Gradient {
             *counts.entry(held.sides).or_default() += 1;
         }
         let mut left: Vec<(Sides, i64)> = counts.into_iter().collect();
-        // The first of equals in order, which is the last one backwards.
+        // Ties go to the first in order, which is the last when iterating backward.
         let most = || {
             let most = (0..left.len()).rev().max_by_key(|&at| left[at].1)?;
             Some(left.remove(most))

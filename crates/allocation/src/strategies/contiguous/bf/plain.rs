@@ -9,7 +9,7 @@ use crate::contiguous::{BoxRule, Scored, View};
 use crate::strategies::shared::contact::most_contact;
 use crate::strategies::shared::prefix_sums::PrefixSums;
 
-/// The criterion for a good base.
+/// The criterion for choosing a base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
     /// The most contact.

@@ -33,7 +33,7 @@ pub enum MfaVerdict {
     Index(i64),
     /// The placement would overlap a busy node or leave the machine: -1 in the tables.
     Inadmissible,
-    /// It was scored before, around another side or submesh.
+    /// The base was scored before, around another side or submesh.
     ComputedEarlier,
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct CandidateWalk {
     work: Work,
 }
 
-/// Receives one candidate, and decides whether to continue.
+/// Handles one candidate, and decides whether to continue.
 type See<'a> = &'a mut dyn FnMut(MfaCandidate) -> ControlFlow<()>;
 
 impl CandidateWalk {

@@ -34,8 +34,8 @@ impl Walk {
         Walk { candidates: CandidateWalk::default(), all_corners }
     }
 
-    /// Finds the best candidate of one orientation with an index above `threshold`. If `corners`,
-    /// corners of the machine are candidates too.
+    /// Finds the best candidate of one orientation with an index above `threshold`. If `corners` is
+    /// set, the corners of the machine are also candidates.
     pub(super) fn best_above(
         &mut self,
         free: &Occupancy,

@@ -19,9 +19,9 @@ use std::cmp::Reverse;
 use super::component::ComponentGraph;
 use crate::strategies::shared::bit_set::ones;
 
-/// The most nodes that a component may have, because sets of its nodes are bits of a word.
+/// The maximum number of nodes in a component, because sets of its nodes are bits in a word.
 const NODES: usize = 128;
-/// The most steps for a question.
+/// The maximum number of steps per question.
 pub(super) const STEPS: u64 = 1 << 14;
 
 /// The search, with its scratch memory.
@@ -39,7 +39,7 @@ pub(super) struct BranchAndBound {
     below: u32,
     /// Remaining steps for the current start.
     steps_left: u64,
-    /// Steps made in all questions.
+    /// The number of steps made in all questions.
     looked: u64,
 }
 
@@ -66,8 +66,8 @@ impl BranchAndBound {
         self.beside.extend((0..component.count() as u32).map(set));
         (self.wanted, self.below, self.found) = (wanted, below, 0);
         let (before, mut out) = (*steps, 0);
-        // Nodes with few neighbors, at ends and corners, are tried first. Each start gets its share
-        // of the steps.
+        // Nodes with few neighbors, at ends and corners, are tried first. Each start gets an equal
+        // part of the steps.
         let with =
             |links| bits(self.all).filter(move |&seed| component.beside(seed).len() == links);
         let seeds: Vec<u32> = (0..=6).flat_map(with).collect();

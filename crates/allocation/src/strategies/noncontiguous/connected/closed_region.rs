@@ -81,7 +81,7 @@ impl ClosedRegion {
         (!over).then_some(&self.nodes[..])
     }
 
-    /// Takes the nearest node out of the frontier, the first of equals in row-major order.
+    /// Removes the nearest node from the frontier; ties go to the first in row-major order.
     fn nearest(&mut self, hop_sums: &HopSums) -> Option<u32> {
         let is_rest = |node: u32| self.marks[node as usize] != TAKEN;
         self.frontier.take_nearest(hop_sums, is_rest, |node| node)

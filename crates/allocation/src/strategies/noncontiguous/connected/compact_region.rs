@@ -24,10 +24,10 @@ use super::hop_sums::HopSums;
 /// The rule for the next free neighbor. The first of equals in row-major order is taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum NextNode {
-    /// The one with the most neighbors in the set, and of those the nearest to all nodes of the
+    /// The one with the most neighbors in the set; ties go to the one nearest to all nodes of the
     /// set.
     Fullest,
-    /// The nearest to all nodes of the set, and of those the one with the most neighbors in it.
+    /// The one nearest to all nodes of the set; ties go to the one with the most neighbors in it.
     Nearest,
 }
 

@@ -46,7 +46,7 @@ impl ComponentGraphs {
         ComponentGraphs { grid, numbers: Vec::new(), kept: Vec::new(), count: 0 }
     }
 
-    /// Forgets the components of the previous question.
+    /// Clears the components of the previous question.
     pub(super) fn clear(&mut self) {
         self.count = 0;
     }

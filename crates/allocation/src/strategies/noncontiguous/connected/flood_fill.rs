@@ -38,7 +38,8 @@ struct Flood {
     /// The flood that it was joined to, or itself.
     parent: u32,
     nodes: u32,
-    /// Number of nodes whose neighbors have not been visited. A flood without any has ended.
+    /// The number of nodes whose neighbors have not been visited. A flood with no such nodes has
+    /// ended.
     open: u32,
 }
 
@@ -146,7 +147,7 @@ impl FloodFill {
         progress
     }
 
-    /// Forgets the floods of the last question.
+    /// Clears the floods of the previous question.
     fn begin(&mut self, component: &ComponentGraph) {
         if self.marks.len() < component.count() {
             self.marks.resize(component.count(), UNREACHED);

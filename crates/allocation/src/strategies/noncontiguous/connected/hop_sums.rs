@@ -23,7 +23,7 @@ use pavior_mesh::{Coordinates, Grid, Sides};
 #[derive(Clone, Debug)]
 pub(crate) struct HopSums {
     axes: [Axis; 3],
-    /// The number of axes that count. All later axes have one coordinate.
+    /// The number of relevant axes. All later axes have a single coordinate.
     count: usize,
     nodes: u64,
     /// The sum of the hops between all pairs.

@@ -14,9 +14,9 @@
 //! connected set of free nodes. The rule has four steps:
 //!
 //! 1. Boxes of exactly n nodes: the requested box if it has n, then the others, compact ones first,
-//!    each at its first 32 bases in row-major order. A box that cuts off nothing is granted at once
-//!    if it is the requested one, or if no side is longer than twice another. All others are
-//!    candidates.
+//!    each at its first 32 bases in row-major order. A box that cuts off nothing is granted
+//!    immediately if it is the requested one, or if no side is longer than twice another. All
+//!    others are candidates.
 //! 2. Sets grown in the smallest components of at least n nodes, up to 4 of them. Growth begins at
 //!    the node with the fewest free neighbors, and at the outermost nodes towards the corners of
 //!    the machine. It adds the free neighbor with the most neighbors in the set, and among equals

@@ -25,7 +25,7 @@ use crate::strategies::shared::factor_shapes::factor_shapes_into;
 use crate::strategies::shared::runs::runs;
 use crate::{Placement, Work};
 
-/// The most boxes that are tried for one shape.
+/// The maximum number of boxes that are tried for one shape.
 const BOXES: usize = 32;
 /// The maximum number of components in which sets that may cut off nodes are grown.
 const COMPONENTS: usize = 4;
@@ -135,7 +135,7 @@ impl ConnectedSearch {
         })
     }
 
-    /// Makes candidates of the free boxes of a shape, up to the first that cuts off nothing. With
+    /// Adds the free boxes of a shape as candidates, up to the first that cuts off nothing. With
     /// `at_once`, returns that one.
     fn box_of(&mut self, free: &Occupancy, sides: Sides, at_once: bool) -> Option<Cuboid> {
         let hops = hops_in(&self.grid, sides);
