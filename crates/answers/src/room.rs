@@ -22,7 +22,7 @@ use crate::{Prospect, Room, RoomBy, RoomPlan, SearchLimits, Snapshot, room_by};
 pub struct RoomQuestion<'a> {
     /// The nodes that are to be free.
     pub room: Room<'a>,
-    /// The time from which they are to be free.
+    /// The time from which the nodes must be free.
     pub by: Time,
     /// The duration for which the nodes are needed.
     pub length: Time,
@@ -36,7 +36,7 @@ pub struct RoomQuestion<'a> {
 /// A job that starts later with a plan than without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayedJob {
-    /// The job. It waits, or is requeued.
+    /// The job, which is waiting or requeued.
     pub job: JobId,
     /// The time at which the job would start without the plan, or at which it started.
     pub before: Time,

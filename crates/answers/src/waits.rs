@@ -113,7 +113,7 @@ impl Search<'_> {
         }))
     }
 
-    /// Returns the placement by the strategy for a request, if it has one.
+    /// Returns the strategy's placement for a request, if there is one.
     fn placed(&mut self, request: &Request) -> Result<Option<Placement>, TooManyQuestions> {
         if self.known.len() >= MOST_QUESTIONS && !self.known.contains_key(request) {
             return Err(TooManyQuestions);

@@ -80,7 +80,8 @@ pub struct Record {
     pub made: u64,
     /// The number of jobs that started in the promised interval.
     pub kept: u64,
-    /// The number of jobs that did not, or that have already waited too long.
+    /// The number of jobs that did not start in the promised interval, or that have already waited
+    /// too long.
     pub broken: u64,
 }
 
@@ -133,7 +134,7 @@ impl Residuals {
         if count < ENOUGH {
             return None;
         }
-        // Ranks among one more value, because the next one counts too.
+        // Computes the rank among one more value, because the next one also counts.
         let more = (count + 1) as f64 / count as f64;
         let low = (self.levels[0] * more - 1.0 / count as f64).max(0.0);
         let high = (self.levels[1] * more).min(1.0);
@@ -221,7 +222,7 @@ impl Calibration {
         });
     }
 
-    /// Records that a job will not start. Nothing is learned from it.
+    /// Records that a job will not start. It does not affect later forecasts.
     pub(crate) fn withdrawn(&mut self, job: JobId) {
         if let Some(promise) = self.open.remove(&job) {
             self.deadlines.remove(&(promise.high, job));
@@ -229,7 +230,7 @@ impl Calibration {
         }
     }
 
-    /// Drops all open promises. Nothing more is learned from them.
+    /// Drops all open promises, so that they do not affect later forecasts.
     pub(crate) fn forget_open(&mut self) {
         self.open.clear();
         self.deadlines.clear();

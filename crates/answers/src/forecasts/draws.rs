@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Kind, Past};
 
-/// The share of a user's jobs that resemble the same earlier job.
+/// The fraction of a user's jobs that resemble the same earlier job.
 const ALIKE: f64 = 2.0 / 3.0;
 
 /// The random stream for one future, and the earlier run that each user's jobs resemble.
@@ -44,8 +44,8 @@ mod tests {
     const MINUTE: Time = Time(60 * TimeUnit::SECOND.ticks);
     const HOUR: Time = Time(60 * MINUTE.0);
 
-    /// Checks that the jobs of a user are similar within a future. Half of the past jobs failed at
-    /// once; so in some futures most of twenty further jobs fail, in others few.
+    /// Checks that the jobs of a user are similar within a future. Half of the past jobs failed
+    /// immediately, so most of twenty further jobs fail in some futures, and few in others.
     #[test]
     fn jobs_of_a_user_run_alike_in_a_future() {
         let kind = Kind { user: Some(1), nodes: 4, estimate: Some(HOUR) };

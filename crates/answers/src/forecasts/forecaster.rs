@@ -95,8 +95,8 @@ pub struct Forecaster {
 }
 
 impl Forecaster {
-    /// Creates a forecaster without any knowledge. `scheduler` must be the one of the dispatchers
-    /// in later questions.
+    /// Creates an untrained forecaster. `scheduler` must be the one of the dispatchers in later
+    /// questions.
     pub fn new(scheduler: Selection, effort: Effort) -> Forecaster {
         Forecaster {
             scheduler,
@@ -116,7 +116,8 @@ impl Forecaster {
         self.stop = flag;
     }
 
-    /// Changes the scheduler of the dispatchers in later questions. All knowledge is kept.
+    /// Changes the scheduler of the dispatchers in later questions. Everything learned so far is
+    /// kept.
     pub fn order_by(&mut self, scheduler: Selection) {
         self.scheduler = scheduler;
     }
@@ -166,7 +167,8 @@ impl Forecaster {
         self.calibration.withdrawn(job);
     }
 
-    /// Drops all running and waiting jobs and their promises. All other knowledge is kept.
+    /// Drops all running and waiting jobs and their promises. Everything else learned so far is
+    /// kept.
     pub fn forget_jobs(&mut self) {
         self.kinds.clear();
         self.calibration.forget_open();
@@ -362,8 +364,8 @@ impl Forecaster {
     fn drawn(&mut self, state: &Dispatcher, now: Time) -> Result<Vec<Way>, ForecastError> {
         let first = self.asked;
         self.asked += self.effort.futures.max(1) as u64;
-        // Sorted by number, because the order of ends would reveal run times of jobs without an
-        // estimate.
+        // Sorted by number, because sorting by end time would reveal the run times of jobs without
+        // an estimate.
         let mut jobs: Vec<_> = all(state).collect();
         jobs.sort_unstable_by_key(|(job, _)| job.id);
         let way = |number| {

@@ -48,8 +48,8 @@ impl Judged {
 pub struct Rivals {
     /// The plan with the estimates of Tsafrir, Etsion & Feitelson 2007.
     pub corrected: Time,
-    /// The submission plus the 5, 50 and 95 % quantiles of the last 300 waits, after Brevik, Nurmi
-    /// & Wolski 2006.
+    /// The submission time plus the 5, 50 and 95 % quantiles of the last 300 waits, after Brevik,
+    /// Nurmi & Wolski 2006.
     pub past_waits: [Time; 3],
 }
 

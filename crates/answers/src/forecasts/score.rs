@@ -8,7 +8,7 @@ use super::{Judged, Rivals};
 /// Statistics of forecasts, over the jobs that had to wait.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
-    /// The number of jobs, including those that started at once.
+    /// The number of jobs, including those that started immediately.
     pub jobs: u64,
     /// The number of jobs that had to wait.
     pub waited: u64,

@@ -133,7 +133,8 @@ pub struct StartJson {
     /// The number of requests that waited on this machine and started in the interval that was
     /// predicted first.
     pub kept: u64,
-    /// The number of requests that did not, or that have already waited too long.
+    /// The number of requests that did not start in that interval, or that have already waited too
+    /// long.
     pub broken: u64,
     /// The number of known run times on this machine.
     pub runs: u64,

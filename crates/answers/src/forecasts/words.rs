@@ -7,7 +7,7 @@ use pavior_workload::TimeUnit;
 
 use super::{HORIZON, Obstacle, QueueForecast, Start};
 
-/// The words of an interface for the times and jobs of a forecast.
+/// An interface's wording for the times and jobs of a forecast.
 pub struct StartWords<'a> {
     /// The machine.
     pub grid: &'a Grid,

@@ -59,7 +59,7 @@ pub struct RoomPlan {
     /// The moves, ordered so that the target nodes of each are free when its turn comes, and the
     /// free box.
     pub moves: MovePlan,
-    /// For each move, the time from which its nodes are free, given the jobs that end until then.
+    /// For each move, the time from which its nodes are free, given the jobs that end by that time.
     /// Zero means now. The times never decrease.
     pub ready: Vec<Time>,
     /// The jobs that hold needed nodes and are expected to end in time, by number.
@@ -71,7 +71,7 @@ pub struct RoomPlan {
 pub struct RoomBy {
     /// The best plan found. It moves and requeues no jobs if nothing is in the way.
     pub plan: Option<RoomPlan>,
-    /// True if there is no better plan within the number of jobs, or none at all.
+    /// True if there is no better plan within the limit on the number of jobs, or no plan at all.
     pub proven: bool,
 }
 

@@ -12,7 +12,7 @@ pub struct Defragmented {
     pub before: Slots,
     /// The plan. Its boxes are those that are free after the moves.
     pub plan: MovePlan,
-    /// An upper bound on the number of free boxes after any plan with as few moved jobs.
+    /// An upper bound on the number of free boxes after any plan within the limit on moved jobs.
     pub bound: u32,
     /// True if no plan frees more boxes, and no cheaper plan frees as many.
     pub proven: bool,

@@ -101,7 +101,7 @@ impl Ends<'_> {
         Ends { snapshot, ending }
     }
 
-    /// Returns the different ends, ascending.
+    /// Returns the distinct end times, in ascending order.
     pub(crate) fn times(&self) -> Vec<Time> {
         let mut times: Vec<Time> = self.ending.iter().map(|&(end, _)| end).collect();
         times.dedup();

@@ -19,7 +19,7 @@ pub struct SearchLimits {
     /// True if moved jobs may be turned. Each part of a job keeps its shape, and moves
     /// independently.
     pub turn: bool,
-    /// The maximum number of words of bit sets that are read. Beyond it, the answer is not proven.
+    /// The maximum number of bit-set words that are read. Beyond this, the answer is not proven.
     pub budget: u64,
 }
 
@@ -64,7 +64,7 @@ pub struct MovePlan {
 pub struct Planned {
     /// The cheapest plan found. It has no moves if nothing is in the way.
     pub plan: Option<MovePlan>,
-    /// True if there is no cheaper plan within the number of jobs, or none at all.
+    /// True if there is no cheaper plan within the limit on the number of jobs, or no plan at all.
     pub proven: bool,
 }
 

@@ -81,7 +81,7 @@ impl Places {
 }
 
 /// The cost of emptying a place: the number of its unavailable nodes in the high half, and the
-/// total weight of its jobs in the low half. So costs are compared in that order.
+/// total weight of its jobs in the low half. Costs are thus compared in this order.
 pub(crate) type Cost = u128;
 
 /// The layers of bases that are visited.

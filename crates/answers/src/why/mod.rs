@@ -33,7 +33,7 @@ pub use words::Words;
 /// The maximum number of jobs in the way that are named.
 pub const NAMED: usize = 5;
 
-/// The nodes that a request needs on a machine, and its placement by the strategy.
+/// The nodes that a request needs on a machine, and the strategy's placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {
     /// The boxes, any one of which is sufficient. Empty if nodes are granted by count, or if sets
@@ -41,7 +41,7 @@ pub struct Demand {
     pub boxes: Vec<Shape>,
     /// The number of nodes that must be free.
     pub needed: u64,
-    /// The placement by the strategy now. `None` if the request is refused.
+    /// The strategy's current placement. `None` if the request is refused.
     pub placed: Option<Vec<Cuboid>>,
 }
 
@@ -73,7 +73,7 @@ impl Demand {
 /// The state of a request in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queued {
-    /// It starts as soon as the machine has a place for it, or it is not in a queue.
+    /// The request starts as soon as it fits on the machine, or it is not in a queue.
     First,
     /// Another job must start first. `None` if the scheduler does not examine this request yet.
     Behind(Option<JobId>),
@@ -200,7 +200,7 @@ pub struct Question<'a> {
     /// Returns the expected end of a running job. `None` if it is unknown, or hidden from the
     /// person who asks.
     pub end: &'a dyn Fn(JobId) -> Option<Time>,
-    /// The limits on jobs that move to make room. With 0 jobs, no moves are sought.
+    /// The limits on jobs that move to make room. With 0 jobs, no moves are searched for.
     pub limits: SearchLimits,
 }
 

@@ -6,7 +6,7 @@ use pavior_mesh::{Cuboid, Grid, JobId};
 
 use super::{Blocked, Cause, PlannedStart, Queued, Why};
 
-/// The words of an interface for jobs, times and settings.
+/// An interface's wording for jobs, times and settings.
 pub struct Words<'a> {
     /// The machine.
     pub grid: &'a Grid,

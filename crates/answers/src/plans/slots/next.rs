@@ -13,7 +13,7 @@ use crate::{Shape, Snapshot};
 /// The first time at which there are more slots than now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextSlot {
-    /// The end of the job after which there are more.
+    /// The end time of the job after which there are more.
     pub at: Time,
     /// The slots at that time.
     pub slots: Slots,
