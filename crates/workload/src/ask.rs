@@ -75,7 +75,8 @@ impl Ask {
             (Some(_), Some(_)) => Err(AskFault::Both),
             (None, None) => Err(AskFault::Nothing),
             (None, Some(0)) => Err(AskFault::NoNodes),
-            // A number larger than any machine is passed on, too, so that a random rule draws.
+            // A number larger than any machine is also passed on, so that a random rule still
+            // draws.
             (None, Some(nodes)) => Ok(Ask::Nodes(u32::try_from(nodes).unwrap_or(u32::MAX))),
             (Some(sides), None) => Ask::shape(sides, grid),
         }

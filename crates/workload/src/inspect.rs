@@ -28,7 +28,7 @@ pub struct LogSummary {
     pub skipped: Vec<Skipped>,
     /// The number of jobs with a run time of zero.
     pub zero_length: u64,
-    /// Jobs submitted before the one before them in the log, and their lines.
+    /// Jobs that were submitted before the preceding one in the log, and their lines.
     pub submits_back: LineNumbers,
     /// The number of jobs with a user's estimate.
     pub with_estimate: u64,
@@ -50,9 +50,9 @@ pub struct LogSummary {
     pub load: Option<f64>,
     /// Sizes, in nodes.
     pub sizes: Spread,
-    /// The share of sizes that are powers of two.
+    /// The fraction of sizes that are powers of two.
     pub power_of_two: f64,
-    /// The same share among jobs of more than one node.
+    /// The same fraction among jobs with more than one node.
     pub power_of_two_parallel: Option<f64>,
     /// Run times.
     pub runs: Spread,
@@ -70,7 +70,7 @@ pub struct LogSummary {
     pub header_processors: Option<u64>,
     /// The largest number of nodes in use at one time, if the log has all waits.
     pub greatest_use: Option<u64>,
-    /// The number of jobs with the number of an earlier job.
+    /// The number of jobs that have the number of an earlier job.
     pub repeated_numbers: u64,
     /// Estimates divided by run times, of jobs with both.
     pub estimate_factors: Option<Spread>,
@@ -80,8 +80,8 @@ pub struct LogSummary {
     pub classes: Vec<Class>,
     /// The weeks, from the first submission on; none if the log is longer than twenty years.
     pub weeks: Vec<Week>,
-    /// The names in the fields of the log, in formats with names: of each field the 1000 with the
-    /// most jobs.
+    /// The names in the fields of the log, in formats with names: for each field, the 1000 names
+    /// with the most jobs.
     pub names: Vec<NameCount>,
     /// Oddities of the log that were not errors.
     pub notes: Vec<Note>,
@@ -147,7 +147,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Computes them for values in any order. All are 0 without values.
+    /// Computes the statistics for values in any order. All are 0 without values.
     fn of(mut values: Vec<f64>) -> Spread {
         values.sort_by(f64::total_cmp);
         let count = values.len();

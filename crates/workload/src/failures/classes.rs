@@ -21,8 +21,8 @@ const OPTIONS: &[OptionSpec] = &[
     mean("mttr", "the mean time to its repair, exponential"),
 ];
 
-/// Components with the same distributions: each fails after an exponential time with one mean, and
-/// is repaired after one with another, independently of the others.
+/// Components with the same distributions: each fails after an exponential time with one mean and
+/// is repaired after an exponential time with another, independently of the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailureClass {
     /// The kind of component.

@@ -176,7 +176,7 @@ impl Drawn {
     }
 
     /// Draws the next failure from an instant on if healthy components are listed. Exponential
-    /// times have no memory, so the earlier draw may be dropped at any instant.
+    /// times are memoryless, so the earlier draw may be dropped at any instant.
     fn draw_from(&mut self, now: f64) {
         let Some(few) = &self.few else { return };
         let healthy = few.len() as f64;

@@ -101,7 +101,7 @@ pub struct FailureEvent {
     pub change: Change,
 }
 
-/// A change to a component. At one instant repairs come first.
+/// A change to a component. At the same instant, repairs come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
     /// The component is repaired.

@@ -11,8 +11,8 @@ pub use lublin::{Class, Lublin, LublinJobs};
 
 /// The behavior of a workload model.
 pub struct Generator {
-    /// A function that returns its jobs in the order of submission, without end, for a number of
-    /// nodes, a seed and a replication.
+    /// A function that returns an endless stream of its jobs in the order of submission, given a
+    /// number of nodes, a seed and a replication.
     pub generate: fn(&Options, u32, u64, u64) -> Box<dyn Iterator<Item = Record> + Send>,
 }
 

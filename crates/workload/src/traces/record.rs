@@ -21,7 +21,7 @@ pub struct Record {
     pub line: u64,
     /// The time of submission.
     pub submit: Time,
-    /// The run time. A job with 0 departs at once.
+    /// The run time. A job with 0 departs immediately.
     pub run: Time,
     /// The user's estimate of the run time, if any.
     pub estimate: Option<Time>,

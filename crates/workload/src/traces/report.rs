@@ -95,7 +95,7 @@ pub struct Report {
     /// True if jobs that follow others were kept without a submit time of their own
     /// ([`ReadOptions::dependencies`](super::ReadOptions)).
     pub follows: bool,
-    /// Jobs with a run time of zero, which depart at once.
+    /// Jobs with a run time of zero, which depart immediately.
     pub zero_length: LineCount,
     /// Jobs submitted before the one kept before them. They are sorted.
     pub submits_back: LineCount,
