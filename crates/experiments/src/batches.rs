@@ -13,10 +13,10 @@
 
 use crate::confidence::half_width;
 
-/// The number of pieces of a run. More than 30 gain little (Schmeiser), and would be shorter.
+/// The number of pieces of a run. More than 30 would gain little (Schmeiser), and would be shorter.
 pub const BATCHES: usize = 30;
 
-/// Minimum number of jobs. Fewer do not show how they depend on each other.
+/// The minimum number of jobs. With fewer, their dependence cannot be estimated.
 pub(crate) const FEWEST_JOBS: usize = 10 * BATCHES;
 
 /// A piece of a run: a sum and its divisor.

@@ -8,7 +8,7 @@ use crate::parameters::{self, ValueType};
 use crate::results::Line;
 use crate::{Figure, Table};
 
-/// Makes the chart of a figure from a table that contains its metric.
+/// Builds the chart of a figure from a table that contains its metric.
 pub fn chart(figure: &Figure, table: &Table) -> Chart {
     let column = |index: usize| parameters::ALL[index].column();
     let value = |row: &Line, index: usize| -> Option<String> {

@@ -82,7 +82,7 @@ impl Specification {
         Ok(format!("{}-{}", self.own_fingerprint(), items.digits()))
     }
 
-    /// Digests everything that results depend on except files: the program, the points, the
+    /// Digests everything that determines the results except files: the program, the points, the
     /// metrics, and the number of replications of each point.
     pub fn own_fingerprint(&self) -> String {
         let mut items = Items::new();

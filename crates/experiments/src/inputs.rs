@@ -10,7 +10,7 @@ use pavior_workload::{FailureEvent, ReservedNodes, TimeUnit};
 /// A log that a point replays, and the options for reading it.
 #[derive(Clone, Debug)]
 pub struct LogRequest {
-    /// The path, as the point has it.
+    /// The path, as given in the point.
     pub path: String,
     /// The options: the part of the log to read.
     pub options: ReadOptions,
@@ -24,7 +24,7 @@ pub struct LogRequest {
 /// A list of failures or of reservations, with its machine and unit of time.
 #[derive(Clone, Debug)]
 pub struct ListRequest {
-    /// The path, as the point has it.
+    /// The path, as given in the point.
     pub path: String,
     /// The machine.
     pub grid: Grid,

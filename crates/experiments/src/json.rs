@@ -55,7 +55,7 @@ impl Serialize for Results<'_> {
         let shown = shown(self.specification);
         let run = self.specification.points.iter().zip(self.samples);
         let run = run.filter(|(_, samples)| !samples.is_empty());
-        // No point is run without a metric: `metrics = []` is refused.
+        // Points cannot be run without a metric: `metrics = []` is rejected.
         let lines = self.table.rows.chunks(self.specification.metrics.len().max(1));
         serializer.collect_seq(run.zip(lines).map(|((point, samples), lines)| {
             let mut object = Map::new();

@@ -19,7 +19,8 @@ impl Orders {
     pub(crate) fn value(&self, point: &Point) -> Option<f64> {
         let settings = point.settings();
         let strategy = &settings.strategy.to_string();
-        // Options hardly change an order: `ff:plain` has the one of `ff` unless it has its own.
+        // Options hardly change the asymptotic cost: `ff:plain` uses that of `ff` unless it has its
+        // own.
         let plain = settings.strategy.entry.name;
         let of = |name: &str| self.0.iter().find(|(known, _)| known == name);
         let (_, formula) = of(strategy).or_else(|| of(plain))?;

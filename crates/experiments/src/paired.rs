@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn pairs_cancel_what_they_share() {
-        // The replications differ widely, but the two columns always by one.
+        // The replications differ widely, but the two columns always differ by one.
         let b = [10.0, 50.0, 20.0, 90.0];
         let a: Vec<f64> = b.iter().map(|b| b + 1.0).collect();
         let paired = Paired::of(&a, &b).unwrap();

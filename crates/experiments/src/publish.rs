@@ -191,12 +191,12 @@ impl Specification {
         Some(format!("at most {at_most} at {} of them", caps.len()))
     }
 
-    /// Makes a table with one row per point and the most important metrics.
+    /// Builds a table with one row per point and the most important metrics.
     pub fn overview(&self, samples: &Samples) -> SectionTable {
         self.overview_of(samples, &Table::of(self, samples))
     }
 
-    /// Makes the same table if the results are available already.
+    /// Builds the same table if the results are already available.
     fn overview_of(&self, samples: &Samples, table: &Table) -> SectionTable {
         const FIRST: [&str; 5] =
             ["turnaround", "utilization", "waiting", "blocks_per_job", "busy_submeshes"];
@@ -244,7 +244,7 @@ impl Specification {
         }
     }
 
-    /// Makes a section that compares with the baseline.
+    /// Builds a section that compares with the baseline.
     fn compared(&self, differences: &[crate::Difference]) -> Option<Section> {
         let baseline = self.baseline.as_ref()?;
         let columns = self.told();

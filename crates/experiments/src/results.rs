@@ -220,7 +220,7 @@ fn of_times(times: &[f64]) -> Option<MeasuredTime> {
 }
 
 impl Table {
-    /// Makes the table of the points that were run.
+    /// Builds the table of the points that were run.
     pub fn of(specification: &Specification, samples: &Samples) -> Table {
         Table::build(specification, samples, |result| {
             let line = |&(name, unit, summary): &(_, _, _)| (name, unit, summary, None);
@@ -228,7 +228,7 @@ impl Table {
         })
     }
 
-    /// Makes the table of the measured times, which are not results.
+    /// Builds the table of the measured times, which are not results.
     pub fn measured(specification: &Specification, samples: &Samples) -> Table {
         Table::build(specification, samples, |result| {
             let times = result.allocation_ns.iter();

@@ -1,6 +1,6 @@
 //! Snapshots: the choice of a strategy in one state of the machine, and the time that it takes.
 //!
-//! No time passes. A state is given box by box (`busy`), or drawn anew for every replication
+//! No time passes. A state is given box by box (`busy`), or drawn again for every replication
 //! (`submeshes`). In the latter case, boxes of 4x3, 2x2, 2x2 and 3x1 nodes in turn are put at
 //! random free places. These are the boxes in the MFA paper's examples, with 5.75 nodes on average.
 //! The request is sent to a fresh machine in that state. To measure time, it is granted and

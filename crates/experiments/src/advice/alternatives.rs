@@ -7,7 +7,7 @@ use crate::{Point, Setting};
 /// The topic of an alternative, in the order of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
-    /// Strategy, scheduler and freedom: nothing has to be bought.
+    /// Strategy, scheduler and freedom, which require no purchase.
     Settings,
     /// Another machine.
     Machine,
@@ -29,7 +29,7 @@ impl Topic {
     }
 }
 
-/// A change of the present that may turn out not to apply.
+/// A change to the present that may turn out not to apply.
 pub(super) struct Change {
     pub(super) topic: Topic,
     /// A short name.

@@ -5,7 +5,7 @@ use pavior_draw::{DifferenceRow, Differences, Drawing, Page, Section, SectionTab
 use super::words::MESSAGES;
 use super::{Advice, Alternative, BATCHES, Measure, Topic, cell, notes, recommendations, value};
 
-/// Makes the page. `provenance` names the program that made it, line by line.
+/// Builds the page. `provenance` describes the program that generated it, line by line.
 pub fn page(advice: &Advice, provenance: &[String]) -> Page {
     let Advice { log, machine, strategy, scheduler, jobs, span, .. } = advice;
     let days = span / 86_400.0;

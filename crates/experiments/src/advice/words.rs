@@ -65,7 +65,8 @@ fn of_settings(advice: &Advice) -> Vec<String> {
     all
 }
 
-/// Returns a sentence on the jobs of some sizes, where no difference is shown over all jobs.
+/// Returns a sentence about jobs of certain sizes, for use if there is no significant difference
+/// over all jobs.
 fn of_sizes(advice: &Advice, one: &Alternative) -> Option<String> {
     if shown(one) != Shown::Nothing {
         return None;
@@ -95,7 +96,8 @@ fn shown(one: &Alternative) -> Shown {
     waiting(one).map_or(Shown::Nothing, |change| change.shown())
 }
 
-/// Returns a sentence on how much less or more jobs would have waited, if that is significant.
+/// Returns a sentence about how much less or more jobs would have waited, if the difference is
+/// significant.
 fn sentence(one: &Alternative, opening: &str) -> Option<String> {
     let [low, high] = waiting(one)?.ends()?;
     let words = &one.words;
@@ -110,7 +112,8 @@ fn sentence(one: &Alternative, opening: &str) -> Option<String> {
     })
 }
 
-/// Returns a sentence on how many node-hours would have been lost, if that is significant.
+/// Returns a sentence about how many node-hours would have been lost, if the difference is
+/// significant.
 fn of_lost(advice: &Advice, one: &Alternative) -> Option<String> {
     let lost = advice.measures.iter().position(|measure| measure.metric == "node_time_lost")?;
     let change = one.changes[lost]?;
@@ -156,7 +159,7 @@ fn times(low: f64, high: f64) -> String {
     format!("{low:.decimals$} to {high:.decimals$} {word}")
 }
 
-/// Formats a value of a measure in its unit for people; `-` if the measure does not apply.
+/// Formats a value of a measure in readable form, in its unit; `-` if the measure does not apply.
 pub fn value(measure: &Measure, value: Option<f64>) -> String {
     value.map_or("-".to_string(), |value| {
         let value = value / measure.scale;

@@ -18,8 +18,8 @@ pub(super) struct Demand<'a> {
     /// The stream of requests, which restarts when it ends.
     pub(super) requests: &'a [Request],
     pub(super) attempts: usize,
-    /// The number of attempts before those that count. `None`: until the first departure and then
-    /// until all jobs that were there have departed, too.
+    /// The number of attempts before those that count. `None`: until the first departure, and then
+    /// until all jobs that were present at that time have departed.
     pub(super) warmup: Option<u64>,
     pub(super) fill: Option<f64>,
     pub(super) seed: u64,
@@ -78,7 +78,7 @@ impl Churn {
         let upkeep = (play.machine.work() - before).upkeep;
         for step in &play.steps {
             if let Step::Ask { request, .. } = step {
-                // The machine keeps the answer. Simulations ask when a job arrives.
+                // The machine caches the answer. Simulations ask when a job arrives.
                 let _ = start.could_ever_fit(request);
             }
         }

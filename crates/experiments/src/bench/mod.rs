@@ -37,10 +37,10 @@ pub struct Bench {
     pub requests: Vec<Request>,
     /// The number of attempts of each strategy, at least 1.
     pub attempts: usize,
-    /// The number of attempts before those that count. `None`: until the first job departs and then
-    /// until all jobs that were there have departed.
+    /// The number of attempts before those that count. `None`: until the first job departs, and
+    /// then until all jobs that were present at that time have departed.
     pub warmup: Option<u64>,
-    /// Maximum share of the nodes in use; `None` for as many as the strategy can fill.
+    /// The maximum fraction of the nodes in use; `None` for as many as the strategy can fill.
     pub fill: Option<f64>,
     /// The number of replays of the attempts, at least 1.
     pub rounds: usize,
@@ -76,7 +76,7 @@ pub struct BenchRow {
     pub busy_submeshes: f64,
     /// The number of units tested on grants and releases, per attempt.
     pub upkeep: f64,
-    /// The mean time of an attempt with its share of grants and releases, in nanoseconds.
+    /// The mean time of an attempt, including its part of the grants and releases, in nanoseconds.
     pub whole_mean_ns: f64,
     /// The mean time of an attempt relative to the first strategy's: the median ratio of the
     /// rounds.

@@ -6,7 +6,7 @@ use pavior_simulation::Stopwatch;
 
 use super::churn::{Churn, Step};
 
-/// The number of attempts between two clock readings when grants and releases are measured, too.
+/// The number of attempts between two clock readings when grants and releases are also measured.
 pub const BATCH: usize = 64;
 
 /// The excess, beyond twice its expected length, at which a reading counts as interrupted. Cold

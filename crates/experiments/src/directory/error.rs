@@ -16,7 +16,7 @@ pub enum DirectoryError {
     Taken {
         /// The displayed name of the directory.
         path: String,
-        /// The reason, as the rest of the sentence.
+        /// The reason, phrased as the rest of the sentence.
         reason: &'static str,
     },
     /// A line of a file does not have the checksum that was written with it.

@@ -15,7 +15,7 @@ use super::DirectoryError;
 pub struct Run {
     /// The name of the experiment.
     pub name: String,
-    /// The digest of everything that results depend on.
+    /// The digest of everything that determines the results.
     pub fingerprint: String,
     /// The paper that is reproduced, if any.
     pub reproduced: Option<Reproduced>,
@@ -45,11 +45,11 @@ pub struct Note {
     pub files: BTreeMap<String, String>,
 }
 
-/// The start of a run, and a stopwatch.
+/// The start time of a run, and a stopwatch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     began: SystemTime,
-    /// A date would not do, because the system clock may be set back during the run.
+    /// A date would not be sufficient, because the system clock may be set back during the run.
     since: std::time::Instant,
 }
 

@@ -20,7 +20,7 @@ const SHARED: Parameter =
 /// Maximum count of cycles and flits in a network.
 const MOST: u64 = u32::MAX as u64;
 
-/// The share of communication in the run times of a log's jobs.
+/// The fraction of the run times of a log's jobs that is communication.
 pub const COMMUNICATION: Parameter = Parameter {
     name: "communication",
     meaning: "the share of the run times of a log's jobs that is communication, 0 to 1; it grows \

@@ -32,7 +32,7 @@ pub const STRATEGY: Parameter = Parameter {
     ..COMMON
 };
 
-/// The scheduler, which decides which job goes next.
+/// The scheduler, which decides which job starts next.
 pub const SCHEDULER: Parameter = Parameter {
     name: "scheduler",
     alias: Some("schedulers"),

@@ -25,7 +25,7 @@ pub(super) struct Jobs {
     setup: Setup,
     context: Context,
     workload: Workload,
-    /// The share of communication in the run times of a log's jobs.
+    /// The fraction of the run times of a log's jobs that is communication.
     communication: Option<f64>,
     /// The rule for the freedom of jobs.
     freedom: Option<FreedomRule>,
@@ -148,7 +148,7 @@ impl Jobs {
         self.setup.clone().with_replication(replication).with_migration(migration)
     }
 
-    /// Runs one replication, which `others` observe, too.
+    /// Runs one replication, with `others` as additional observers.
     pub(super) fn replicate(
         &self,
         replication: u64,

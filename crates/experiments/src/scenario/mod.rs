@@ -141,7 +141,8 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of jobs whose ends finish a run, for a log all jobs; 1 for a snapshot.
+    /// Returns the number of completed jobs that finishes a run: all jobs for a log, and 1 for a
+    /// snapshot.
     pub fn length(&self) -> u64 {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.length(),

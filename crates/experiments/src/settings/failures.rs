@@ -114,7 +114,7 @@ impl FailureSource {
     }
 }
 
-/// Refuses settings that make sense only with failures.
+/// Rejects settings that only make sense with failures.
 fn without_failures(given: &Given, keys: Keys) -> Result<(), Fault> {
     let said = [
         ("checkpoint", given.checkpoint.is_some()),
@@ -128,7 +128,7 @@ fn without_failures(given: &Given, keys: Keys) -> Result<(), Fault> {
     Err((name, format!("{name_here} is for failures; give {mttf}, {classes} or {list}")))
 }
 
-/// Checks that switches fail if there are spare ones, and that some switches are in use.
+/// Checks that switches can fail if there are spare ones, and that some switches are in use.
 fn check_switches(classes: &FailureClasses, spare: u32) -> Result<(), Fault> {
     let fail = classes.iter().any(|class| class.kind == ComponentKind::Switch);
     if !fail && spare > 0 {

@@ -76,7 +76,7 @@ pub struct LogSettings {
     pub rule: Selection<ShapeRule>,
     /// The treatment of arrival times, kills and estimates.
     pub replay: Replay,
-    /// The share of communication in the run times.
+    /// The fraction of the run times that is communication.
     pub communication: Option<f64>,
 }
 
@@ -255,7 +255,7 @@ impl MigrationSettings {
     }
 }
 
-/// Refuses rules that refer to columns of a log, which synthetic jobs do not have.
+/// Rejects rules that refer to columns of a log, which synthetic jobs do not have.
 fn without_columns(given: &Given, keys: Keys) -> Result<(), Fault> {
     let fault = |name: &'static str, condition: &Condition| {
         let trace = keys.spell("trace");

@@ -40,7 +40,7 @@ pub struct RunSettings {
 /// The task of a strategy.
 #[derive(Clone, Debug)]
 pub enum Asked {
-    /// To place jobs, as time passes.
+    /// Placement of jobs over time.
     Jobs(Box<JobSettings>),
     /// Placement of one request in a state in which no time passes.
     Snapshot(SnapshotSettings),

@@ -25,7 +25,7 @@ pub struct NetworkParameters {
 const USUAL_FLITS: u32 = 8;
 
 impl NetworkParameters {
-    /// Takes the given values, and the settings of the papers for the others.
+    /// Uses the given values, and the settings from the papers for the others.
     pub fn new(given: &Given) -> NetworkParameters {
         let usual = Settings::default();
         NetworkParameters {
@@ -83,7 +83,8 @@ impl NetworkSettings {
         }))
     }
 
-    /// Returns the network of a run, which uses and extends `histories`, results for lone jobs.
+    /// Returns the network of a run, which uses and extends `histories`, the results for jobs that
+    /// are alone.
     pub(crate) fn setup(&self, histories: &Histories) -> NetworkSetup {
         NetworkSetup {
             engine: self.engine,

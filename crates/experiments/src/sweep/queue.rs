@@ -33,7 +33,7 @@ struct State<'s, 'l> {
     in_flight: usize,
     /// The error of the first run, in the order of places, that cannot continue.
     fault: Option<(Place, SweepError)>,
-    /// An error that ends everything at once.
+    /// An error that ends everything immediately.
     end: Option<SweepError>,
     store: &'s mut dyn Store,
 }
