@@ -24,7 +24,7 @@ use pavior::experiments::advice::Change;
 const LEVEL: f64 = 0.95;
 /// The number of sequences drawn for an interval. With 1,999 the 1,900th distance is the 95 % one.
 const RESAMPLES: usize = 1999;
-/// Minimum number of jobs. Fewer do not show how they depend on each other.
+/// The minimum number of jobs. With fewer, their dependence cannot be estimated.
 const FEWEST: usize = 300;
 /// The seed of the draws, which all intervals share: equal differences have equal intervals.
 const SEED: u64 = 1;
