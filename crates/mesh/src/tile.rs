@@ -28,8 +28,8 @@ pub fn tile(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId) -> bool) -> Ve
 /// Partitions nodes as [`tile`] does, with the wanted nodes given 64 at a time. `wanted` is called
 /// with a node and a length of at most 64, and must return one low bit for each node along x,
 /// starting at that node, which is set if the node is wanted.
-/// [`Occupancy::window`](crate::Occupancy::window) gives free nodes in this form. O(rows of the box
-/// + boxes).
+/// [`Occupancy::window`](crate::Occupancy::window) gives free nodes in this form. O(rows of the
+/// box) plus O(boxes).
 pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u64) -> Vec<Cuboid> {
     let mut boxes: Vec<Cuboid> = Vec::new();
     if !within.lies_on(grid) {
