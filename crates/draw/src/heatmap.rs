@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   [i|e]=====[i|e]=====    a node: left its injection channel, right its ejection channel;
-//!     ||        ||          beside each other the two directions of a link (on the right-hand
+//!     ||        ||          side by side, the two directions of a link (on the right-hand
 //!     ||        ||          side of the direction of travel), virtual channels further out
 //! ```
 //!
