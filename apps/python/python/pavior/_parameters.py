@@ -15,9 +15,8 @@ __all__ = ["Parameters"]
 
 class Parameters(TypedDict, total=False):
     """Every keyword is a parameter of experiment files, with `_` for `-`; docs/parameters.md
-    describes it. It takes a value, a sequence of values or, for numbers, a range such as
-    `{'from': 0.5, 'to': 2, 'steps': 4}`. Every combination is a point. None is the same as
-    leaving it out.
+    describes it. It takes a value, a sequence of values or, for numbers, a range such as `{'from':
+    0.5, 'to': 2, 'steps': 4}`. Every combination is a point. None is the same as leaving it out.
 
     Parameters: Machine, strategies and schedulers
         machine: the machine: 'mesh:16x16', 'torus:8x8x8', 'grid:8wx4x4w' (w: a side that wraps),
