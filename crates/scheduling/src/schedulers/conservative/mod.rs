@@ -49,9 +49,9 @@
 //! others wait until they are among the oldest N, even if nodes are free. This bounds the cost, but
 //! younger jobs do not start even if they would fit next to the bookings.
 //!
-//! Cost, for q bookings and r running jobs: the timeline of free nodes (`timeline/`) has at
-//! most T = 2 (q + r) + 1 segments, of which d <= q begin where nodes stop being free. If
-//! every request that the strategy refuses is also refused with fewer free nodes, a booking costs one search and
+//! Cost, for q bookings and r running jobs: the timeline of free nodes (`timeline/`) has at most T
+//! = 2 (q + r) + 1 segments, of which d <= q begin where nodes stop being free. If every request
+//! that the strategy refuses is also refused with fewer free nodes, a booking costs one search and
 //! O(d + log T) comparisons of O(N/64) words each. For boxes, d counts from the latest time before
 //! which a job that is no larger and no longer is known to be refused (`refusals.rs`). With other
 //! strategies, a booking costs a search at each time at which enough nodes are free throughout.
