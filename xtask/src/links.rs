@@ -1,5 +1,5 @@
-//! The links on the pages: every linked file, picture and anchor must exist, and every picture must
-//! be valid and have an alternative text.
+//! The links on the pages: every linked file, image and anchor must exist, and every image must be
+//! valid and have alt text.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};

@@ -190,8 +190,9 @@ impl Session {
         })
     }
 
-    /// Returns the difference in mean waiting time from another run of the same jobs, over the jobs
-    /// before the first one that has not started in both. Rejected jobs do not count.
+    /// Returns the difference in mean waiting time between this run and another run of the same
+    /// jobs. Only jobs that precede the first job still waiting in either run are compared.
+    /// Rejected jobs are excluded.
     pub(crate) fn difference(&self, other: &Session) -> Value {
         let settled = self.settled().min(other.settled());
         let waits = self.waits.iter().zip(&other.waits).take(settled);

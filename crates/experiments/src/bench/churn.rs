@@ -18,8 +18,8 @@ pub(super) struct Demand<'a> {
     /// The stream of requests, which restarts when it ends.
     pub(super) requests: &'a [Request],
     pub(super) attempts: usize,
-    /// The number of attempts before those that count. `None`: until the first departure, and then
-    /// until all jobs that were present at that time have departed.
+    /// The number of warm-up attempts, which are not recorded. `None` warms up until the first
+    /// departure, and then until every job present at that time has departed.
     pub(super) warmup: Option<u64>,
     pub(super) fill: Option<f64>,
     pub(super) seed: u64,

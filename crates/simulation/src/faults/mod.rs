@@ -14,8 +14,8 @@ use crate::RunError;
 pub(crate) use outages::Effect;
 use outages::Outages;
 
-/// The treatment of a job that is hit by a failure. The job gives up its nodes and returns to the
-/// queue, at the position given by its arrival.
+/// The consequences of a failure for the job that it hits. The job gives up its nodes and returns
+/// to the queue in order of its original arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
     /// It starts again from the beginning.

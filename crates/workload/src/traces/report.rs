@@ -79,7 +79,7 @@ pub struct Note {
 }
 
 /// Counts of lines read and skipped, and of oddities. `job_lines` is the sum of `kept`, `filtered`
-/// and the skipped lines. The oddities are in lines that were kept.
+/// and the skipped lines. Oddities are counted only in lines that were kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The format, if the log was read by [`Format::read`].
