@@ -163,7 +163,7 @@ fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
         (ACCEPT.to_string(), "does not call the gate"),
         (refuses("job.time_limit > 4294967290"), "does not call the gate"),
         (refuses("true"), "cannot find out whether slurmctld has loaded the gate"),
-        (older.to_string(), "is older than this program"),
+        (older.to_string(), "a gate of another version"),
         (format!("{ACCEPT}{load}{submit}"), "not pavior.modify"),
         (format!("{ACCEPT}{load}{submit}{modify}"), "faults: []"),
         (own, "faults: []"),
@@ -209,10 +209,10 @@ fn they_are_told(cluster: &mut Cluster, before: &Before) {
     std::thread::sleep(Duration::from_secs(62).saturating_sub(before.since.elapsed()));
     cluster.start_daemon();
     cluster.until(&format!("scontrol show job {}", before.waits), 20, |text| {
-        text.contains("AdminComment=pavior: not placed: 63 nodes are no box of the machine")
+        text.contains("AdminComment=pavior: not placed: no box of the machine has 63 nodes")
     });
     cluster.until(&format!("scontrol show job {}", before.runs), 20, |text| {
-        text.contains("AdminComment=pavior: runs on nodes that are no box")
+        text.contains("AdminComment=pavior: runs on nodes that are not a box")
     });
     let log = cluster.log();
     assert!(log.contains("\"event\":\"jobs without a box\""), "{log}");
