@@ -105,7 +105,7 @@ fn options_of_what_is_not_simulated() {
     let unbounded = simulate(&["--trace", &log, "--max-waiting", "3"]);
     assert!(unbounded.contains("--max-waiting is for synthetic workloads"), "{unbounded}");
     let standard = simulate(&["--jobs", "9", "--strategy", "ff", "--placements", "-"]);
-    assert!(standard.contains("/dev/stdout is standard output"), "{standard}");
+    assert!(standard.contains("use /dev/stdout for standard output"), "{standard}");
 }
 
 #[test]
