@@ -54,8 +54,10 @@ impl Engine {
     ///
     /// ```
     /// let mut engine = pavior_browser::Engine::default();
-    /// let open = r#"{"do": "open", "run": 0, "settings": {"machine": "mesh:8x8"}}"#;
-    /// assert!(engine.answer(open.as_bytes()).contains(r#""machine":"mesh:8x8""#));
+    /// let settings = r#"{"machine": "mesh:8x8", "strategy": "tff"}"#;
+    /// let open = format!(r#"{{"do": "open", "run": 0, "settings": {settings}}}"#);
+    /// let opened = engine.answer(open.as_bytes());
+    /// assert!(!opened.contains("error"), "{opened}");
     /// assert!(engine.answer(b"x").starts_with(r#"{"error":"#));
     /// ```
     pub fn answer(&mut self, message: &[u8]) -> String {
