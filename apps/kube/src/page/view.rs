@@ -195,8 +195,8 @@ impl View for MachinePage {
 
     fn why(&self, job: &str) -> Result<String, String> {
         if let Some(held) = self.held.iter().find(|held| held.name == format!("Job {job}")) {
-            let parts: Vec<String> =
-                held.parts.iter().map(|at| self.config.box_words(at)).collect();
+            let words = |at| explain::words(&self.config.grid, at);
+            let parts: Vec<String> = held.parts.iter().map(words).collect();
             return Ok(format!("{job} holds {}", parts.join("; ")));
         }
         let waiting =

@@ -226,11 +226,6 @@ impl MachineConfig {
         format!("{}@{}", written(cuboid.sides, axes), base.join(","))
     }
 
-    /// Formats a box for a sentence, as `4x4x2 at 0,0,6`.
-    pub(crate) fn box_words(&self, cuboid: &Cuboid) -> String {
-        self.box_name(cuboid).replacen('@', " at ", 1)
-    }
-
     /// Formats the coordinates of a node, such as `0,3,1`.
     pub(crate) fn coordinates(&self, node: NodeId) -> String {
         let point = &self.grid.point(node)[..self.grid.axes()];
