@@ -99,7 +99,7 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
     let mut jobs = Collector::new(options);
     let mut numbers = Numbers::of(&workload.jobs);
     for (index, raw) in (0..).zip(&workload.jobs) {
-        if !jobs.wants_more() {
+        if !jobs.wants_more(0) {
             break;
         }
         // The raw value is a part of the text.

@@ -32,7 +32,7 @@ use serde_json::Value;
 
 use super::json_list::{self, Entry};
 use super::latest::Latest;
-use super::record::{Collector, Draft};
+use super::record::{Collector, Draft, wait};
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
 /// The members of an object that are read.
@@ -81,7 +81,6 @@ struct World {
     /// The numbers of nodes by their names.
     nodes: HashMap<String, u64>,
     names: Names,
-    jobs: u64,
 }
 
 /// Reads a log.
@@ -91,20 +90,14 @@ struct World {
 /// is invalid (unless lenient), or if there are no Jobs.
 pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
     let mut jobs = Collector::new(options);
-    let (mut world, mut malformed) = (World::default(), 0);
+    let mut world = World::default();
     let lines = json_list::each(reader, "items", &mut |entry| {
-        if options.first.is_some_and(|first| world.jobs + malformed >= first) {
-            return Ok(false);
-        }
         match world.take(entry) {
             Ok(true) => {}
             Ok(false) => {
                 jobs.note("objects that are no Jobs, nor Pods of one: passed over", entry.line);
             }
-            Err(fault) => {
-                jobs.malformed(entry.line, || fault)?;
-                malformed += 1;
-            }
+            Err(fault) => jobs.malformed(entry.line, || fault)?,
         }
         Ok(true)
     })?;
@@ -113,7 +106,11 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     let mut units: Vec<Unit> = units.into_values().collect();
     units.sort_by_key(|unit| unit.number);
     let mut log = Latest::new();
+    // The whole list is read in any case: the Pods come after the Jobs.
     for unit in units {
+        if !jobs.wants_more(log.len()) {
+            break;
+        }
         log.push(unit.number, unit.draft(&pods));
     }
     let header = log.offer(&mut jobs, None);
@@ -166,7 +163,6 @@ impl World {
             tags,
             uids: Vec::new(),
         });
-        self.jobs = number + 1;
         if unit.submit < 0.0 || submit.is_some_and(|submit| submit < unit.submit) {
             unit.submit = submit.unwrap_or(-1.0);
         }
@@ -213,7 +209,6 @@ impl Unit {
         let last = || own().fold(None, |end, pods| greatest(end, pods.end));
         let end = self.end.filter(|&end| end > 0.0).or_else(last).filter(|_| !self.is_open);
         let run = start.zip(end).map_or(-1.0, |(start, end)| end - start);
-        let wait = start.filter(|&start| self.submit >= 0.0 && start >= self.submit);
         Draft {
             number: self.number as f64,
             line: self.line,
@@ -226,7 +221,7 @@ impl Unit {
             shape: self.shape,
             freedom: None,
             tags: self.tags,
-            wait: wait.map_or(-1.0, |start| start - self.submit),
+            wait: wait(self.submit, start),
             after: Vec::new(),
         }
     }

@@ -28,7 +28,7 @@ use rustc_hash::FxHashSet;
 
 use super::error::quoted;
 use super::latest::Latest;
-use super::record::{Collector, Draft, LONGEST};
+use super::record::{Collector, Draft, LONGEST, wait};
 use super::text::{Lines, number};
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
@@ -55,9 +55,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     let mut lines = Lines::new(reader).with_long_lines();
     let mut jobs = Collector::new(options);
     let (mut log, mut names) = (Latest::new(), Names::default());
-    let mut malformed = 0;
-    let wants_more = |read: u64| options.first.is_none_or(|first| read < first);
-    while wants_more(log.len() + malformed) && lines.advance()? {
+    while jobs.wants_more(log.len()) && lines.advance()? {
         let line = lines.line();
         if line.trim_ascii().is_empty() {
             continue;
@@ -65,10 +63,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         match job(line, lines.number, &mut names) {
             Ok(None) => {}
             Ok(Some((id, draft))) => log.push(id, draft),
-            Err(fault) => {
-                jobs.malformed(lines.number, || fault)?;
-                malformed += 1;
-            }
+            Err(fault) => jobs.malformed(lines.number, || fault)?,
         }
     }
     jobs.set_names(names)?;
@@ -124,7 +119,6 @@ fn job(
     let span = |key: &str| read(key, span, "span of time: 04:00:00, or seconds");
     let submit = instant("ctime")?.or(instant("qtime")?).unwrap_or(-1.0);
     let start = instant("start")?;
-    let wait = start.filter(|&start| submit >= 0.0 && start >= submit);
     let between = start.zip(instant("end")?).map(|(start, end)| end - start);
     let run = between.or(span("resources_used.walltime")?).unwrap_or(-1.0);
     let hosts = place("exec_host").map_or(0, |at| hosts(&line[at]));
@@ -156,7 +150,7 @@ fn job(
             queue: class(Field::Queue, ["queue", "queue"]),
             partition: class(Field::Partition, ["server", "server"]),
         },
-        wait: wait.map_or(-1.0, |start| (start - submit).min(LONGEST)),
+        wait: wait(submit, start),
         after: Vec::new(),
     };
     Ok(Some((id.to_vec(), draft)))

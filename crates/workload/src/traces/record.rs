@@ -234,6 +234,12 @@ pub(crate) struct Draft {
     pub(crate) after: Vec<Predecessor>,
 }
 
+/// Returns the wait of a job, given its submission and start in seconds; -1 if it is unknown.
+pub(crate) fn wait(submit: f64, start: Option<f64>) -> f64 {
+    let start = start.filter(|&start| submit >= 0.0 && start >= submit);
+    start.map_or(-1.0, |start| (start - submit).min(LONGEST))
+}
+
 /// A collector that applies the rules that all formats share, and counts.
 pub(crate) struct Collector<'o> {
     options: &'o ReadOptions,
@@ -271,9 +277,10 @@ impl<'o> Collector<'o> {
         self.report.note(text, line);
     }
 
-    /// Returns true if another job line is wanted.
-    pub(crate) fn wants_more(&self) -> bool {
-        self.options.first.is_none_or(|first| self.report.job_lines < first)
+    /// Returns true if another job line is wanted, besides those that were read but not offered
+    /// yet.
+    pub(crate) fn wants_more(&self, not_offered: u64) -> bool {
+        self.options.first.is_none_or(|first| self.report.job_lines + not_offered < first)
     }
 
     /// Records a job line that breaks the format. The error is only created if it is needed: in a

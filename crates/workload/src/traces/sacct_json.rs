@@ -26,7 +26,7 @@ use serde_json::Value;
 
 use super::json_list::{self, Entry};
 use super::latest::Latest;
-use super::record::{Collector, Draft, LONGEST};
+use super::record::{Collector, Draft, LONGEST, wait};
 use super::sacct::cells::{self, State};
 use super::sacct::dependency;
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
@@ -68,17 +68,13 @@ struct Job {
 pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
     let mut jobs = Collector::new(options);
     let (mut log, mut names) = (Latest::new(), Names::default());
-    let mut malformed = 0;
     let lines = json_list::each(reader, "jobs", &mut |entry| {
-        if options.first.is_some_and(|first| log.len() + malformed >= first) {
+        if !jobs.wants_more(log.len()) {
             return Ok(false);
         }
         match job(entry, options.processors_per_node.is_some(), &mut names) {
             Ok((id, draft)) => log.push(id, draft),
-            Err(fault) => {
-                jobs.malformed(entry.line, || fault)?;
-                malformed += 1;
-            }
+            Err(fault) => jobs.malformed(entry.line, || fault)?,
         }
         Ok(true)
     })?;
@@ -114,8 +110,9 @@ fn job(entry: &Entry<'_>, divides: bool, names: &mut Names) -> Result<(u64, Draf
     }
     let (Size::Nodes(count) | Size::Processors(count)) = size;
     let start = time("start")?;
-    let wait = start.filter(|&start| submit >= 0.0 && start >= submit);
     let run = run(state, [start, time("end")?, time("elapsed")?], count);
+    let state_word = word.map(|word| cells::state_word(word.as_bytes()));
+    let state_number = state_word.map_or(-1, |word| names.number(Field::Status, word));
     let mut class = |field, value: &Value| match value.as_str() {
         Some(name) if !name.is_empty() => names.number(field, name.as_bytes()),
         _ => -1,
@@ -129,9 +126,7 @@ fn job(entry: &Entry<'_>, divides: bool, names: &mut Names) -> Result<(u64, Draf
         estimate: limit,
         nodes: count,
         in_processors: matches!(size, Size::Processors(_)),
-        state: word.map_or(-1, |word| {
-            class(Field::Status, &Value::from(word.split(' ').next().unwrap_or_default()))
-        }),
+        state: state_number,
         shape: None,
         freedom: None,
         tags: Tags {
@@ -142,7 +137,7 @@ fn job(entry: &Entry<'_>, divides: bool, names: &mut Names) -> Result<(u64, Draf
             queue: class(Field::Queue, &job.qos),
             partition: class(Field::Partition, &job.partition),
         },
-        wait: wait.map_or(-1.0, |start| (start - submit).min(LONGEST)),
+        wait: wait(submit, start),
         after: dependency::predecessors(job.submit_line.as_str().unwrap_or_default().as_bytes()),
     };
     Ok((id as u64, draft))

@@ -46,7 +46,7 @@ const ROOM: usize = 9;
 pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
     let mut lines = Lines::new(reader);
     let mut jobs = Collector::new(options);
-    while jobs.wants_more() && lines.advance()? {
+    while jobs.wants_more(0) && lines.advance()? {
         let line = lines.line();
         let first = line.iter().find(|byte| !byte.is_ascii_whitespace());
         if first.is_none_or(|byte| b"#;%".contains(byte)) {

@@ -74,7 +74,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     let mut lines = Lines::new(reader);
     let mut header = Header::default();
     let mut jobs = Collector::new(options);
-    while jobs.wants_more() && lines.advance()? {
+    while jobs.wants_more(0) && lines.advance()? {
         let line = lines.line();
         match line.iter().position(|byte| !byte.is_ascii_whitespace()) {
             None => {}

@@ -415,6 +415,16 @@ fn jobs_of_kubernetes_are_read() {
 }
 
 #[test]
+fn the_first_jobs_of_kubernetes_have_their_pods() {
+    let items = ["a", "b"].map(|name| job(name, "", DONE)).into_iter();
+    let pods = [("a", "x"), ("b", "y"), ("a", "z")].map(|(job, node)| pod(job, node));
+    let items: Vec<String> = items.chain(pods).collect();
+    let options = ReadOptions { first: Some(1), ..ReadOptions::default() };
+    let trace = with(&list(&items), &options).unwrap();
+    assert_eq!(trace.records.iter().map(|record| record.nodes).collect::<Vec<_>>(), [2]);
+}
+
+#[test]
 fn jobs_of_a_set_are_one() {
     let of = |more: &str| {
         format!(r#","labels":{{"jobset.sigs.k8s.io/jobset-name":"s"}},"annotations":{{{more}}}"#)

@@ -38,7 +38,7 @@ use self::cells::{Id, Name, State};
 use self::header::{Column, Layout};
 use super::error::quoted;
 use super::latest::Latest;
-use super::record::{Collector, Draft, LONGEST};
+use super::record::{Collector, Draft, LONGEST, wait};
 use super::text::Lines;
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
@@ -80,10 +80,9 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         return Err(ReadError::Option(reason.into()));
     }
     let (mut log, mut known) = (Latest::new(), Known::default());
-    let (mut malformed, mut places) = (0, Vec::new());
+    let mut places = Vec::new();
     let mut rows = Rows { layout: &layout, lines, row: Vec::new(), next: None };
-    let wants_more = |read: u64| options.first.is_none_or(|first| read < first);
-    while wants_more(log.len() + malformed) {
+    while jobs.wants_more(log.len()) {
         let Some(number) = rows.advance()? else { break };
         let line = rows.row.as_slice();
         // Logs that were concatenated have headers in the middle.
@@ -93,10 +92,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         match Row::new(&layout, line, number, &mut places).and_then(|row| row.job(&mut known)) {
             Ok(None) => {}
             Ok(Some((id, draft))) => log.push(id, draft),
-            Err(fault) => {
-                jobs.malformed(number, || fault)?;
-                malformed += 1;
-            }
+            Err(fault) => jobs.malformed(number, || fault)?,
         }
     }
     jobs.set_names(known.names)?;
@@ -260,16 +256,13 @@ impl<'l> Row<'l> {
                 shape: None,
                 freedom: None,
                 tags: self.tags(state, names)?,
-                wait: self.wait(submit)?,
+                wait: wait(
+                    submit,
+                    self.read(Column::Start, cells::instant)?.map(|((at, _), _)| at),
+                ),
                 after: dependency::predecessors(self.submit_line()),
             },
         )))
-    }
-
-    /// Returns the time from the submission to the start, or -1 if it is unknown.
-    fn wait(&self, submit: f64) -> Result<f64, LineError> {
-        let start = self.read(Column::Start, cells::instant)?.map_or(-1.0, |((at, _), _)| at);
-        Ok(if submit >= 0.0 && start >= submit { (start - submit).min(LONGEST) } else { -1.0 })
     }
 
     /// Returns the command that submitted the job; empty if it is unknown.
