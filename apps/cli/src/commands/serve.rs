@@ -21,10 +21,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         key: key.clone(),
         client_ca: args.client_ca.clone(),
     });
+    let scheduler = scheduler(args)?;
     let options = ServiceOptions {
-        machines: machines(args)?,
+        machines: machines(args, scheduler.as_deref())?,
         strategy: args.strategy.clone(),
-        scheduler: scheduler(args)?,
+        scheduler,
         data: args.data.clone(),
         store: Some(args.store.clone()),
         store_password: args.store_password_file.clone(),
@@ -64,14 +65,13 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
 ///
 /// The service parses the names again, like those in its records. They are also parsed here so that
 /// an error can be underlined in the typed text.
-fn machines(args: &ServeArgs) -> Result<Vec<MachineSpec>, Failure> {
+fn machines(args: &ServeArgs, scheduler: Option<&str>) -> Result<Vec<MachineSpec>, Failure> {
     let typed: Vec<&str> = match args.machine[..] {
         [] if Layout::is_fresh(&args.data) => vec!["mesh:16x16"],
         _ => args.machine.iter().map(String::as_str).collect(),
     };
     let strategy: Selection = input::name("--strategy", args.strategy.as_deref().unwrap_or("tff"))?;
     input::name::<pavior::workload::Selection<ShapeRule>>("--shape-rule", &args.shape_rule)?;
-    let scheduler = scheduler(args)?;
     let mut machines: Vec<MachineSpec> = Vec::new();
     for text in typed {
         let (name, grid) = name_and_grid(text)?;
@@ -84,7 +84,7 @@ fn machines(args: &ServeArgs) -> Result<Vec<MachineSpec>, Failure> {
             name: name.to_string(),
             machine: grid.to_string(),
             strategy: strategy.to_string(),
-            scheduler: scheduler.clone(),
+            scheduler: scheduler.map(str::to_string),
             shape_rule: args.shape_rule.clone(),
         });
     }

@@ -166,16 +166,13 @@ impl PostgresStore {
             Ok(client) => client,
             Err(error) => return Err(self.step_down(&error.to_string())),
         };
-        match carry_out(client, epoch) {
-            Ok(rows) => Ok(rows),
-            Err(error) => {
-                // The contents of the database decide.
-                self.client = None;
-                let known = is_refusal(&error);
-                let fenced = self.step_down(&describe(&error));
-                Err(if known { fenced } else { StoreError::Unknown(Box::new(fenced)) })
-            }
-        }
+        carry_out(client, epoch).map_err(|error| {
+            // The contents of the database decide.
+            self.client = None;
+            let known = is_refusal(&error);
+            let fenced = self.step_down(&describe(&error));
+            if known { fenced } else { StoreError::Unknown(Box::new(fenced)) }
+        })
     }
 
     /// Returns the number and the sum of the last row, as recorded in the leader's row.

@@ -14,11 +14,13 @@ use crate::{files, input, logs};
 
 pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     FileUses::new().reads("", &args.from).writes("", &args.to).check()?;
-    let mut trace = logs::read(&args.from, &args.read)?;
+    let mut trace = Arc::new(logs::read(&args.from, &args.read)?);
     let grid = args.machine.as_deref().map(input::machine).transpose()?;
     if let Some(grid) = grid {
-        trace = Arc::unwrap_or_clone(Arc::new(trace).for_machine(grid.nodes().into()));
+        trace = trace.for_machine(grid.nodes().into());
     }
+    // Nothing else holds the log, so it is not copied.
+    let mut trace = Arc::unwrap_or_clone(trace);
     trace.notes().for_each(say_note);
     if trace.records.is_empty() {
         return Err(Failure::usage(format!(
