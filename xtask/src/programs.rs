@@ -107,20 +107,29 @@ pub(crate) fn others(root: &Path) -> Vec<String> {
     tests(root, |program| !program.waits(), &["--quiet"])
 }
 
+/// The number of tests of a waiting program that run at a time.
+const AT_A_TIME: &str = "4";
+
+/// Runs the tests of one of the waiting programs.
+fn waiting(root: &Path, folder: &str) -> Vec<String> {
+    let arguments = ["--test-threads", AT_A_TIME];
+    tests(root, |program| program.waits() && program.folder == folder, &arguments)
+}
+
 pub(crate) fn serve(root: &Path) -> Vec<String> {
-    tests(root, |program| program.waits() && program.folder == WAITING[0], &[])
+    waiting(root, WAITING[0])
 }
 
 pub(crate) fn slurm(root: &Path) -> Vec<String> {
-    tests(root, |program| program.waits() && program.folder == WAITING[1], &[])
+    waiting(root, WAITING[1])
 }
 
 pub(crate) fn kube(root: &Path) -> Vec<String> {
-    tests(root, |program| program.waits() && program.folder == WAITING[2], &[])
+    waiting(root, WAITING[2])
 }
 
 pub(crate) fn browser(root: &Path) -> Vec<String> {
-    tests(root, |program| program.waits() && program.folder == WAITING[3], &[])
+    waiting(root, WAITING[3])
 }
 
 /// The processor features that `mesh/src/search/vectors.rs` tests for. Miri answers that test from

@@ -248,13 +248,19 @@ pub fn bare_name(text: &str) -> &str {
 /// ```
 pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
     let lower = name.to_lowercase();
-    let mut scored: Vec<(usize, &str)> =
-        known.iter().map(|&other| (strsim::damerau_levenshtein(&lower, other), other)).collect();
+    let farthest = 1 + name.len() / 3;
+    // No distance is less than the difference in length. The name may be a megabyte.
+    let can_be_close = |other: &&&str| other.len().abs_diff(lower.len()) <= farthest;
+    let mut scored: Vec<(usize, &str)> = known
+        .iter()
+        .filter(can_be_close)
+        .map(|&other| (strsim::damerau_levenshtein(&lower, other), other))
+        .collect();
     scored.sort();
     let nearest = scored.first().map_or(usize::MAX, |(distance, _)| *distance);
     let close: Vec<String> = scored
         .iter()
-        .filter(|(distance, _)| *distance == nearest && nearest <= 1 + name.len() / 3)
+        .filter(|(distance, _)| *distance == nearest && nearest <= farthest)
         .take(3)
         .map(|(_, other)| format!("`{other}`"))
         .collect();

@@ -103,7 +103,7 @@ pub(crate) struct Cluster {
     _turn: Turn,
 }
 
-/// Two clusters at a time: more of 64 nodes are much for a small machine.
+/// Three clusters at a time: more of 64 nodes are much for a small machine.
 struct Turn;
 
 /// The jobs that make slurmctld write its state.
@@ -115,7 +115,7 @@ static ENDED: Condvar = Condvar::new();
 impl Turn {
     fn wait() -> Turn {
         let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        let full = |running: &mut u32| *running == 2;
+        let full = |running: &mut u32| *running == 3;
         *ENDED.wait_while(running, full).unwrap_or_else(PoisonError::into_inner) += 1;
         Turn
     }

@@ -119,7 +119,7 @@ fn hopeless_failures_are_told() {
             cases.push((mttf, mttr, scheduler));
         }
     }
-    let cases: Vec<_> = cases.into_iter().step_by(pavior_trials::size(15, 2, 1)).collect();
+    let cases: Vec<_> = cases.into_iter().step_by(pavior_trials::size(15, 7, 1)).collect();
     let mut faults = Vec::new();
     for (mttf, mttr, scheduler) in &cases {
         let more = ["--mttf", mttf, "--mttr", mttr, "--scheduler", scheduler, "--threads", "1"];

@@ -311,7 +311,8 @@ fn experiments(name: &str) -> Vec<Try> {
         format!("{base}trace = {text}\n"),
         format!("{base}[[figure]]\nname = {text}\ny = {text}\n"),
         format!("# {name}\n{base}"),
-        name.to_string(),
+        // An experiment that says nothing else would run for long.
+        format!("{name}\njobs = 5\nreplications = 2\n"),
     ];
     let mut tries = Vec::new();
     for text in texts {
