@@ -32,7 +32,7 @@ class Job(NamedTuple):
 def whole(value: object, least: int) -> int:
     """A whole number that is not below the least."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < least:
-        raise ValueError(f"{value!r} is no whole number from {least}")
+        raise ValueError(f"{value!r} is not a whole number from {least}")
     return int(value)
 
 

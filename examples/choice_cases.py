@@ -62,7 +62,7 @@ def shifted(jobs: list[list[str]], seed: int, target: Path) -> None:
     """Writes a log in which each submission is up to a minute later."""
     draw = random.Random(seed)
     later = [[line[0], str(int(line[1]) + draw.randint(0, LONGEST_SHIFT)), *line[2:]] for line in jobs]
-    # What has never run, or on no node, is no job.
+    # What has never run, or on no node, is not a job.
     later = [line for line in later if float(line[3]) >= 0 and max(int(line[4]), int(line[7])) > 0]
     later.sort(key=lambda line: int(line[1]))
     target.write_text("".join(" ".join(line) + "\n" for line in later), encoding="utf-8")

@@ -48,7 +48,7 @@ def machine_of(text: str) -> Machine:
     found = [(int(axis[1]), axis[2] == "w") for axis in axes if axis]
     marked = any(wrap for _, wrap in found)
     if kind not in ("mesh", "torus", "grid") or len(found) != len(axes) or (marked and kind != "grid"):
-        unreadable(f"{text} is no machine; they are written mesh:16x16, torus:8x8x8 or grid:8wx4x4w")
+        unreadable(f"{text} is not a machine; they are written mesh:16x16, torus:8x8x8 or grid:8wx4x4w")
     return Machine([side for side, _ in found], [wrap or kind == "torus" for _, wrap in found])
 
 
@@ -91,7 +91,7 @@ def lacks(job: object) -> str | None:
 
 def no_number(word: str) -> NoReturn:
     """Refuses the words that Python takes for numbers and JSON does not."""
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def read(path: str) -> list[Job]:

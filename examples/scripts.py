@@ -43,7 +43,7 @@ def number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        unreadable(f"{text!r} is no number")
+        unreadable(f"{text!r} is not a number")
 
 
 def run(command: list[str]) -> str:

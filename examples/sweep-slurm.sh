@@ -4,7 +4,7 @@
 #   examples/sweep-slurm.sh examples/turning.toml results 20
 #
 # Unlike shards (slurm-array.sh), every worker has something to do until the end, also where one point takes
-# nearly all replications. A task that fails, is killed or preempted is no loss: what it kept counts, and the
+# nearly all replications. A task that fails, is killed or preempted is not a loss: what it kept counts, and the
 # rest is wanted again. Called again after an interruption, it goes on. Needs jq. Options for every job
 # may be given in SBATCH_OPTIONS, the seconds between looks at the queue in POLL_SECONDS (5).
 set -eu

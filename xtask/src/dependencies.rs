@@ -68,7 +68,7 @@ fn of_metadata(metadata: &Value) -> Vec<String> {
         let is_built = !NOT_BUILT.iter().any(|(known, _)| *known == name);
         if is_built && !is_permissive(text("license")) {
             problems.push(format!(
-                "{name} {version}: licence `{}` is none of {}",
+                "{name} {version}: license `{}` is not one of {}",
                 text("license"),
                 LICENCES.join(", ")
             ));
@@ -129,6 +129,6 @@ mod tests {
         ]});
         let found = of_metadata(&metadata).join("\n");
         assert!(found.contains("a: versions 1.0.0 and 2.0.0"), "{found}");
-        assert!(found.contains("b 1.0.0: licence ``"), "{found}");
+        assert!(found.contains("b 1.0.0: license ``"), "{found}");
     }
 }

@@ -107,7 +107,7 @@ impl Base {
         git.current_dir(root).args(add).arg("--end-of-options").arg(&folder).arg(commit);
         match git.status() {
             Ok(status) if status.success() => Ok(Base(folder)),
-            Ok(_) => Err(format!("`{}` is no commit of this repository", commit.escape_debug())),
+            Ok(_) => Err(format!("`{}` is not a commit of this repository", commit.escape_debug())),
             Err(error) => Err(format!("git: {error}")),
         }
     }

@@ -83,14 +83,14 @@ fn follow(
         return Err(format!("there is no {target}"));
     }
     if let Some(anchor) = anchor {
-        let text = texts.get(&path).ok_or(format!("{target}: an anchor in what is no page"))?;
+        let text = texts.get(&path).ok_or(format!("{target}: an anchor outside any page"))?;
         if !anchors(text).iter().any(|there| there == anchor) {
             return Err(format!("{} has no heading #{anchor}", path.display()));
         }
     }
     match &link.picture {
         Some(text) if text.trim().is_empty() => Err(format!("{target} has no text beside it")),
-        Some(_) if !is_picture(&file) => Err(format!("{target} is no PNG, WebP or SVG")),
+        Some(_) if !is_picture(&file) => Err(format!("{target} is not a PNG, WebP or SVG")),
         _ => Ok(()),
     }
 }
@@ -250,7 +250,7 @@ mod tests {
             "docs/a.md:4: docs/a.md has no heading #two",
             "docs/a.md:5: c.svg has no text beside it",
             "docs/a.md:6: ../../d is outside the repository",
-            "docs/a.md:7: e.svg is no PNG, WebP or SVG",
+            "docs/a.md:7: e.svg is not a PNG, WebP or SVG",
         ];
         assert_eq!(problems(&root), told);
         std::fs::remove_dir_all(root).unwrap();

@@ -71,7 +71,7 @@ fn try_add(root: &Path, name: &str) -> Result<String, String> {
         && name.split('-').all(|word| !word.is_empty());
     if !kebab {
         return Err(format!(
-            "`{name}` is no name for a strategy: lower-case words with hyphens, such as \
+            "`{name}` is not a name for a strategy: lower-case words with hyphens, such as \
              worst-corner"
         ));
     }

@@ -343,7 +343,7 @@ pub(crate) fn object(line: &str, what: &str) -> Result<(Vec<Member>, Range<usize
     let members = located::members(line, &whole);
     for (index, member) in members.iter().enumerate() {
         if members[..index].iter().any(|other| other.key == member.key) {
-            let message = format!("\"{}\" stands twice", shown(&member.key));
+            let message = format!("\"{}\" appears twice", shown(&member.key));
             return Err((message, member.key_place.clone()));
         }
     }

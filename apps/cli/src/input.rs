@@ -36,7 +36,7 @@ where
         let value: T = part.parse().map_err(|bad| Failure::option(option, typed, at, &bad))?;
         let canonical = value.to_string();
         if all.iter().any(|other| other.to_string() == canonical) {
-            let reason = format!("`{canonical}` stands twice");
+            let reason = format!("`{canonical}` appears twice");
             let bad = BadName { reason, span: 0..part.len() };
             return Err(Failure::option(option, typed, at, &bad));
         }

@@ -27,13 +27,13 @@ pub(crate) fn whole(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     }
     // A string is not a number, although some number types can be parsed from it.
     let number = given.extract::<f64>().map_err(|_| {
-        PyTypeError::new_err(format!("{} is no whole number, such as 1", shown(given)))
+        PyTypeError::new_err(format!("{} is not a whole number, such as 1", shown(given)))
     })?;
     // Above 2^53, a float cannot represent every whole number.
     if number.fract() == 0.0 && (0.0..=9e15).contains(&number) {
         return Ok(number as u64);
     }
-    Err(value(format!("{} is no whole number from 0 to 2^64 - 1", shown(given))))
+    Err(value(format!("{} is not a whole number from 0 to 2^64 - 1", shown(given))))
 }
 
 /// Returns the name of a machine. Sides describe a mesh.

@@ -77,7 +77,7 @@ fn text(key: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(number) = given.extract::<f64>() {
         return Ok(number.to_string());
     }
-    Err(PyTypeError::new_err(format!("{} is no value of {key}", shown(&given))))
+    Err(PyTypeError::new_err(format!("{} is not a value of {key}", shown(&given))))
 }
 
 /// Creates the experiment from settings. Errors are `BadName`.
@@ -224,7 +224,7 @@ fn path(given: &Bound<'_, PyAny>) -> PyResult<String> {
         PyTypeError::new_err(format!("a log is a path or a Trace, not {}", shown(given)))
     })?;
     path.into_os_string().into_string().map_err(|path| {
-        value(format!("{} is no text", pavior::text::shown(&path.to_string_lossy())))
+        value(format!("{} is not text", pavior::text::shown(&path.to_string_lossy())))
     })
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn point(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<Coordi
 pub(crate) fn node(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<NodeId> {
     let point = on(grid, argument, "a node", 0)?;
     if !grid.contains(point) {
-        return Err(value(format!("{} is no node of {grid}", words(&point[..grid.axes()]))));
+        return Err(value(format!("{} is not a node of {grid}", words(&point[..grid.axes()]))));
     }
     Ok(grid.id(point))
 }

@@ -42,7 +42,7 @@ impl Span {
             return Err(PyTypeError::new_err("Span() takes a point, first and end"));
         };
         if first >= end {
-            return Err(value(format!("{first} to {end} is no span of replications")));
+            return Err(value(format!("{first} to {end} is not a span of replications")));
         }
         Ok(Span { point, first, end })
     }

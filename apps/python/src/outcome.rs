@@ -94,7 +94,7 @@ impl Outcome {
             "largest_free" => Some(steps::largest_free(jobs, grid)),
             _ => None,
         });
-        let unknown = || value(format!("`{metric}` is none of busy, queue, largest_free"));
+        let unknown = || value(format!("`{metric}` is not one of busy, queue, largest_free"));
         steps::table(&steps.ok_or_else(unknown)?, self.point.unit())
     }
 

@@ -60,7 +60,7 @@ def test_the_default_is_the_socket_of_a_service_started_here(
     assert service.machine()["machine"] == "mesh:8x8" and len(service.machines()) == 1
     with pytest.raises(OSError):
         Service("unix:nowhere", patience=0).lease((1, 1))
-    with pytest.raises(ValueError, match="none of unix"):
+    with pytest.raises(ValueError, match="not one of unix"):
         Service("127.0.0.1:8080")
 
 
@@ -83,7 +83,7 @@ def test_a_lease_from_its_beginning_to_its_end(server: Server) -> None:
         service.end(held.id, held.epoch + 1)
     assert stale.value.reason == "stale-epoch"
     assert stale.value.document["type"] == "urn:pavior:problem:stale-epoch"
-    # A lease that has ended meanwhile is no error where a block is left.
+    # A lease that has ended meanwhile is not an error where a block is left.
     with held:
         service.end(held.id, held.epoch)
 

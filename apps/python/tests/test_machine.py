@@ -233,7 +233,7 @@ def test_states_survive_json_and_pickle() -> None:
         assert 0 in machine.jobs
     with pytest.raises(ValueError):
         Machine.from_json("{}")
-    with pytest.raises(ValueError, match="the member `seed` stands twice"):
+    with pytest.raises(ValueError, match="the member `seed` appears twice"):
         Machine.from_json('{"seed": 1, "seed": 2}')
     box = Box((1, 2), (3, 4))
     assert pickle.loads(pickle.dumps(box)) == box and len({box, Box((1, 2), (3, 4))}) == 1

@@ -136,14 +136,14 @@ UNREADABLE = {
     "no start": ('{"job":1,"submit":0,"end":1}\n', 'line 1: "submit", "start" and "end"'),
     "no end": ('{"job":1,"submit":0,"start":0}\n', 'line 1: "submit", "start" and "end"'),
     "start in words": (written([line(1, "5")]), 'line 1: "submit", "start" and "end"'),
-    "endless": (written([line(1, 0, float("inf"))]), "line 1: Infinity is no number"),
+    "endless": (written([line(1, 0, float("inf"))]), "line 1: Infinity is not a number"),
     "overflow": ('{"job":1,"submit":0,"start":0,"end":1e999}\n', 'line 1: "submit", "start" and "end"'),
     "no job": (written([line(1, job=None)]), 'line 1: "job"'),
     "nodes are a list": (written([line(1, nodes=[1])]), 'line 1: "nodes"'),
     "no parts": (written([line(1, parts=None)]), 'line 1: "parts"'),
     "part without sides": (written([line(1, parts=[{"base": [0]}])]), 'line 1: "parts"'),
     "half a node": (written([line(1, parts=[{"base": [0.5], "sides": [1]}])]), 'line 1: "parts"'),
-    "moved is no number": (written([line(1, moved=True)]), 'line 1: "moved"'),
+    "moved is not a number": (written([line(1, moved=True)]), 'line 1: "moved"'),
 }
 
 
@@ -159,7 +159,7 @@ def test_what_cannot_be_read_is_a_message_and_status_2(name: str, tmp_path: Path
 def test_a_machine_that_is_none_is_a_message_and_status_2(machine: str, tmp_path: Path) -> None:
     done = check(tmp_path / "p.jsonl", written([line(1)]), machine)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "is no machine" in done.stderr
+    assert "is not a machine" in done.stderr
 
 
 SOUND = {

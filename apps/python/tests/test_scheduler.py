@@ -239,7 +239,7 @@ def test_keys_that_are_none() -> None:
         simulate(scheduler=Scheduler)
     with pytest.raises(ValueError, match="fcfs"):
         simulate(scheduler=type("Taken", (Scheduler,), {"name": "fcfs"}))
-    # A strategy is no scheduler, and the other way round.
+    # A strategy is not a scheduler, and the other way round.
     with pytest.raises(TypeError, match="a scheduler is a name"):
         simulate(scheduler=CornerFirst)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a strategy is a name"):

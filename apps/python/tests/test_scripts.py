@@ -67,7 +67,7 @@ REFUSED = {
     "break_even.py nofile.csv": "No such file",
     "break_even.py empty.csv": "no column machine",
     "break_even.py text.txt": "no column machine",
-    "break_even.py unknown.csv": "'long' is no number",
+    "break_even.py unknown.csv": "'long' is not a number",
     "break_even.py waiting.csv": "no service of mbs",
     "break_even.py results.csv --pattern ring": "no results under easy with the pattern ring",
     "break_even.py results.csv --scheduler nosuch": "no results under nosuch with",

@@ -74,7 +74,7 @@ def test_logs_come_from_any_arrow_table() -> None:
         result = simulate("torus:16x16", trace=trace)
         assert result.jobs["fate"] == ["departed", "rejected", "departed"]
         assert result.jobs["reason"] == [None, "larger-than-machine", None]
-        # pandas reads no dictionary in which a word stands twice.
+        # pandas reads no dictionary in which a word appears twice.
         assert result.jobs.to_pandas()["fate"].tolist() == ["departed", "rejected", "departed"]
         assert result.unit == "s" and result.end == 10.0
         frame = pl.DataFrame(result.jobs)
@@ -183,7 +183,7 @@ def test_users_may_be_text() -> None:
     assert jobs["partition"].to_list() == [1, 2, 1, 2]
     run = simulate("mesh:4x4", "ff", trace=trace, freedom="any:user=ann")
     assert len(run.jobs["job"]) == 4
-    with pytest.raises(ValueError, match="`eve` is no user of the log: bob, ann"):
+    with pytest.raises(ValueError, match="`eve` is not a user of the log: bob, ann"):
         simulate("mesh:4x4", "ff", trace=trace, freedom="any:user=eve")
     with pytest.raises(TypeError, match="give the path"):
         pavior.Experiment(machine="mesh:4x4", trace=trace)  # type: ignore[arg-type]

@@ -347,7 +347,7 @@ fn access(options: &ServiceOptions) -> Result<Access, ServiceError> {
     let bad =
         |reason: String| ServiceError::Usage(format!("--token-file {}: {reason}", file.display()));
     let bytes = secret::read(file).map_err(|error| bad(error.to_string()))?;
-    let text = String::from_utf8(bytes).map_err(|_| bad("it is no text".to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|_| bad("it is not text".to_string()))?;
     let access = Access::read(&text, uid, certificates).map_err(|error| bad(error.to_string()))?;
     if !access.asks() {
         return Err(bad("there is no token in it".to_string()));

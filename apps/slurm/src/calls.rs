@@ -4,7 +4,7 @@
 //! arguments. Changes need an [`Operator`], which only the placing daemon and the removal have.
 //!
 //! A command that exceeds its time limit or its limit on output is killed, and the cycle is
-//! skipped. Its output counts only if it succeeded: truncated output is no answer. Variables that
+//! skipped. Its output counts only if it succeeded: truncated output does not. Variables that
 //! change the output of Slurm's commands are removed from the environment.
 
 use std::io::{Read, Write};

@@ -170,7 +170,7 @@ impl Reader<'_> {
         self.at += word.len();
         if word.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
             let number = word.parse().map_err(|_| BadName {
-                reason: format!("`{}`: `{word}` is no number", self.text),
+                reason: format!("`{}`: `{word}` is not a number", self.text),
                 span: start..start + word.len(),
             })?;
             return Ok(Term::Number(number));

@@ -23,7 +23,7 @@ use crate::{Date, shown};
 ///
 /// assert_eq!(json::read::<Value>(br#"[{"a": 1}, {"a": 2}]"#).unwrap()[1]["a"], 2);
 /// let twice = json::read::<Value>(br#"{"a": {"b": 1, "b": 2}}"#).unwrap_err();
-/// assert_eq!(twice.to_string(), "the member `b` stands twice at line 1 column 18");
+/// assert_eq!(twice.to_string(), "the member `b` appears twice at line 1 column 18");
 /// ```
 ///
 /// # Errors
@@ -120,7 +120,7 @@ impl<'de> Visitor<'de> for Distinct {
 }
 
 fn twice<E: serde::de::Error>(name: &str) -> E {
-    E::custom(format_args!("the member `{}` stands twice", shown(name)))
+    E::custom(format_args!("the member `{}` appears twice", shown(name)))
 }
 
 #[cfg(test)]
@@ -136,7 +136,7 @@ mod tests {
             r#"{"b":[{"a":[]},{"a":0,"a":{}}]}"#,
         ] {
             let error = check(text.as_bytes()).unwrap_err();
-            assert_eq!(reason(&error), "the member `a` stands twice", "{text}");
+            assert_eq!(reason(&error), "the member `a` appears twice", "{text}");
         }
         let many: Vec<String> = (0..100_000).map(|number| format!("\"{number}\":0")).collect();
         assert!(check(format!("{{{}}}", many.join(",")).as_bytes()).is_ok());
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn what_is_shown_of_a_name_is_harmless() {
         let error = check(br#"{"\u001b[31m":1,"\u001b[31m":2}"#).unwrap_err();
-        assert_eq!(reason(&error), r"the member `\u{1b}[31m` stands twice");
+        assert_eq!(reason(&error), r"the member `\u{1b}[31m` appears twice");
     }
 
     #[test]

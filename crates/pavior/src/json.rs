@@ -9,7 +9,7 @@
 //! let nodes: Vec<u32> = json::read(b"[3, 4]")?;
 //! assert_eq!(nodes, [3, 4]);
 //! let twice = json::check(br#"{"user": "ann", "user": "root"}"#).unwrap_err();
-//! assert_eq!(json::reason(&twice), "the member `user` stands twice");
+//! assert_eq!(json::reason(&twice), "the member `user` appears twice");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

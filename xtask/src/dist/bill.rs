@@ -150,7 +150,7 @@ pub(super) fn text_of(parts: &[Part], version: &str) -> Result<Vec<u8>, String> 
         component
     };
     let is_program = |part: &&Part| part.name == "pavior-cli";
-    let program = parts.iter().find(is_program).ok_or("the program is none of its parts")?;
+    let program = parts.iter().find(is_program).ok_or("the program is not one of its parts")?;
     let needs = |part: &Part| json!({ "ref": part.url, "dependsOn": part.needs });
     let bill = json!({
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",

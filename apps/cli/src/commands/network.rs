@@ -70,7 +70,7 @@ fn read(grid: &Grid, flits: u32) -> Result<Vec<Message>, Failure> {
         let ends = [point(grid, &parsed.from), point(grid, &parsed.to)];
         let [Some(from), Some(to)] = ends else {
             let at = if ends[0].is_none() { &parsed.from } else { &parsed.to };
-            return Err((format!("{at:?} is no node of {grid}"), whole));
+            return Err((format!("{at:?} is not a node of {grid}"), whole));
         };
         let id = messages.len() as u64;
         let (flits, created) = (parsed.flits.unwrap_or(flits), Time(parsed.at));

@@ -57,7 +57,7 @@ fn wanted(args: &WantedArgs) -> Result<(), Failure> {
         let part = Part::read(path)?;
         if part.text != text {
             return Err(Failure::usage(format!(
-                "{} is no part of the experiment in {}",
+                "{} is not a part of the experiment in {}",
                 files::shown(path),
                 files::shown(&args.directory)
             )));

@@ -165,7 +165,7 @@ fn what_cannot_be_measured_is_refused() {
     let large = log(&folder, &[17]);
     for (arguments, at_fault) in [
         (&["--strategy", "ff,tlb"][..], "did you mean `tbl`?"),
-        (&["--strategy", "ff,ff"], "stands twice"),
+        (&["--strategy", "ff,ff"], "appears twice"),
         (&["-m", "mesh:8x8x8", "--strategy", "ff,2db"], "--strategy ff,2db\n                ^^^"),
         (&["--machine", "mesh:0x4"], "--machine"),
         (&["--sides", "unifrom"], "did you mean `uniform`?"),

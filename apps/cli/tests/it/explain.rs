@@ -183,11 +183,11 @@ fn bad_lines_are_shown_where_they_stand() {
         (held.replace("\"base\":[0,0],", ""), "stdin:1:19:", "a part is"),
         ("{\"node\":[0,4]}".into(), "stdin:1:9:", "outside mesh:4x4"),
         ("{\"node\":[0,0],\"failed\":false}".into(), "stdin:1:24:", "only failed nodes"),
-        ("{\"node\":[0,0],\"node\":[0,0]}".into(), "stdin:1:15:", "stands twice"),
+        ("{\"node\":[0,0],\"node\":[0,0]}".into(), "stdin:1:15:", "appears twice"),
         (
             held.replace("\"sides\"", "\"base\":[1,1],\"sides\""),
             "stdin:1:38:",
-            "`base` stands twice",
+            "`base` appears twice",
         ),
     ];
     for (busy, place, reason) in cases {

@@ -100,14 +100,14 @@ fn names_may_be_in_filters_and_rules() {
         (1.into(), 1.into())
     );
     let said = refused(&["trace", "inspect", &log, "--filter", "partition=g"]);
-    assert!(said.contains("`g` is no partition of the log: gpu, cpu"), "{said}");
+    assert!(said.contains("`g` is not a partition of the log: gpu, cpu"), "{said}");
     let names = &inspected(&[&log], "")["names"];
     assert_eq!((&names[0]["name"], &names[0]["jobs"]), (&"gpu".into(), &1.into()));
     assert!(good(&["trace", "inspect", &log, "--format", "table"]).contains("jobs by partition"));
     let run = ["simulate", "--trace", &log, "-m", "mesh:4x4", "-s", "tff", "--no-timing"];
     good(&[&run[..], &["--freedom", "any:partition=gpu,box"]].concat());
     let said = refused(&[&run[..], &["--freedom", "any:partition=g"]].concat());
-    assert!(said.contains("`g` is no partition of the log"), "{said}");
+    assert!(said.contains("`g` is not a partition of the log"), "{said}");
 }
 
 /// Reads every small log in the folder of cases next to the repository, if it exists.

@@ -24,7 +24,7 @@ fn machines_that_cannot_be() {
         ("mesh:", "`` is not a side"),
         ("mesh:4x4x4x4", "1 to 3 axes"),
         ("mesh:65535x65535", "nodes"),
-        ("ring:4", "`ring` is no kind of machine"),
+        ("ring:4", "`ring` is not a kind of machine"),
         ("8x8", "a machine is written"),
     ] {
         let message = refused(&["allocate", "--machine", machine, "--strategy", "ff"]);

@@ -22,7 +22,7 @@ fn lines_of_the_live_allocator() {
         let arguments = ["allocate", "--machine", "mesh:4x4", "--strategy", "ff"];
         let output = pavior(&arguments, &format!("{line}\n{{\"op\":\"show\"}}\n"));
         let answers = stdout(&output);
-        let told = format!("{{\"error\":\"the member `{name}` stands twice (column ");
+        let told = format!("{{\"error\":\"the member `{name}` appears twice (column ");
         assert!(answers.starts_with(&told), "{line}: {answers}");
         assert!(answers.contains("\"free\":16,\"busy\":0,\"failed\":0"), "{line}: {answers}");
     }
@@ -34,7 +34,7 @@ fn lines_of_who_holds_what_and_of_weights() {
     for command in ["explain", "unblock"] {
         let shape = [command, "--machine", "mesh:4x4", "--busy", "-", "--shape", "2x2"];
         let told = refused(&shape, held);
-        assert!(told.contains("`base` stands twice"), "{command}: {told}");
+        assert!(told.contains("`base` appears twice"), "{command}: {told}");
     }
     let folder = tempfile::TempDir::new().unwrap();
     let weights = folder.path().join("weights.jsonl").display().to_string();
@@ -42,14 +42,14 @@ fn lines_of_who_holds_what_and_of_weights() {
     let arguments = ["unblock", "--machine", "mesh:4x4", "--busy", "-", "--shape", "2x2"];
     let arguments = [&arguments[..], &["--weights", &weights]].concat();
     let told = refused(&arguments, r#"{"job":1,"parts":[{"base":[0,0],"sides":[4,2]}]}"#);
-    assert!(told.contains("\"weight\" stands twice"), "{told}");
+    assert!(told.contains("\"weight\" appears twice"), "{told}");
 }
 
 #[test]
 fn messages_failures_placements_and_workloads() {
     let message = r#"{"at":0,"from":[0,0],"to":[1,1],"to":[2,2]}"#;
     let told = refused(&["network", "--machine", "mesh:4x4"], message);
-    assert!(told.contains("`to` stands twice"), "{told}");
+    assert!(told.contains("`to` appears twice"), "{told}");
 
     let folder = tempfile::TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
@@ -62,13 +62,13 @@ fn messages_failures_placements_and_workloads() {
     let line = r#"{"op":"fail","node":[0,0],"at":60,"at":6}"#;
     std::fs::write(&failures, format!("{line}\n")).unwrap();
     let told = simulate(&log, &["--failures", &failures]);
-    assert!(told.contains("`at` stands twice"), "{told}");
+    assert!(told.contains("`at` appears twice"), "{told}");
 
     let placements = path("placements.jsonl");
     let line = r#"{"job":1,"start":0,"end":9,"end":5,"parts":[{"base":[0,0],"sides":[1,1]}]}"#;
     std::fs::write(&placements, format!("{line}\n")).unwrap();
     let told = refused(&["plot", &placements, "--machine", "mesh:4x4"], "");
-    assert!(told.contains("`end` stands twice"), "{told}");
+    assert!(told.contains("`end` appears twice"), "{told}");
 
     let workload = path("workload.json");
     let job = r#"{"id":"1","subtime":0,"res":4,"profile":"d"}"#;
@@ -89,7 +89,7 @@ fn messages_failures_placements_and_workloads() {
         std::fs::write(&workload, text.replacen(from, to, 1)).unwrap();
         let told = simulate(&workload, &[]);
         let place = format!("workload.json{place}");
-        assert!(told.contains(&format!("`{name}` stands twice")), "{told}");
+        assert!(told.contains(&format!("`{name}` appears twice")), "{told}");
         assert!(told.contains(&place), "{told}");
     }
 }

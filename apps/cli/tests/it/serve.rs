@@ -138,9 +138,9 @@ fn wrong_options_are_named() {
     let data = folder.path().join("data").display().to_string();
     for (options, reason) in [
         (vec!["--listen", "0.0.0.0:0"], "needs TLS"),
-        (vec!["--listen", "nowhere"], "is no address"),
+        (vec!["--listen", "nowhere"], "is not an address"),
         (vec!["--machine", "mesh:0x4"], "mesh:0x4"),
-        (vec!["--machine", "a=mesh:4", "--machine", "a=mesh:5"], "stands twice"),
+        (vec!["--machine", "a=mesh:4", "--machine", "a=mesh:5"], "appears twice"),
         (vec!["--strategy", "none"], "none"),
         (vec!["--scheduler", "none"], "none"),
         (vec!["--store", "sqlite"], "embedded"),

@@ -79,7 +79,7 @@ fn every_certificate_is_accepted_and_false_ones_are_refused() {
         bounds["completions"]["proof"]["prices"][3] = json!(-1);
     });
     assert_eq!(status, Some(2), "{said}");
-    assert!(said.contains("-1 is no whole number from 0"), "{said}");
+    assert!(said.contains("-1 is not a whole number from 0"), "{said}");
     let (status, said) = planted(&heavy, |bounds| {
         let other = std::fs::read_to_string(out.join("mesh-overloaded/bounds.json")).unwrap();
         *bounds = serde_json::from_str(&other).unwrap();

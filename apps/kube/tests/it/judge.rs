@@ -53,7 +53,7 @@ impl Record {
         record
     }
 
-    /// Placements that are no box of a machine, in the order of its ranks. Nodes are named by their
+    /// Placements that do not form a box, in the order of the ranks. Nodes are named by their
     /// places.
     pub(crate) fn crooked(&self, grid: &Grid) -> usize {
         let is_box = |nodes: &[String]| {

@@ -276,7 +276,7 @@ fn try_seed(cluster: Cluster, seed: u64) {
     let crooked = record.crooked(&GRID.parse().unwrap());
     eprintln!(
         "Kueue, seed {seed}: {jobs} Jobs in {seconds} s, {} confirmed placements: {} overlap, \
-         {crooked} are no box, {} pods on another node; {ledger}; {counts:?}",
+         {crooked} are not a box, {} pods on another node; {ledger}; {counts:?}",
         record.confirmations, record.overlaps, record.misplaced,
     );
     assert_eq!((record.overlaps, crooked, record.misplaced), (0, 0, 0));

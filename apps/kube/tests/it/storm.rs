@@ -256,7 +256,7 @@ impl Storm<'_> {
         }
         eprintln!(
             "{}: {jobs} Jobs, {} of them in {sets} sets, {} confirmed placements, {} of sets: \
-             {overlaps} overlap, {crooked} are no box, {misplaced} pods on another node. {told}",
+             {overlaps} overlap, {crooked} are not a box, {misplaced} pods on another node. {told}",
             self.release,
             2 * sets,
             record.confirmations,

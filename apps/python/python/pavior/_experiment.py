@@ -58,7 +58,7 @@ def _toml(value: object) -> str:
         return "{ " + ", ".join(f"{json.dumps(k)} = {_toml(v)}" for k, v in value.items()) + " }"
     if isinstance(value, Iterable):
         return "[" + ", ".join(_toml(member) for member in value) + "]"
-    raise TypeError(f"{value!r} is no value of a parameter")
+    raise TypeError(f"{value!r} is not a value of a parameter")
 
 
 def _machines(value: Any) -> Any:

@@ -87,7 +87,7 @@ class Transport:
         insistence: float | None = None,
     ) -> None:
         if not address.startswith(("unix:", "http://", "https://")):
-            raise ValueError(f"{address!r} is none of unix:PATH, http://HOST:PORT, https://HOST:PORT")
+            raise ValueError(f"{address!r} is not one of unix:PATH, http://HOST:PORT, https://HOST:PORT")
         self.address = address
         self.patience = patience
         self.insistence = insistence

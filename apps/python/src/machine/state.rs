@@ -104,7 +104,7 @@ pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<Shared> {
     for node in &state.failed {
         let point = numbers(&grid, node, 0)?;
         if !grid.contains(point) {
-            return Err(value(format!("{node:?} is no node of {grid}")));
+            return Err(value(format!("{node:?} is not a node of {grid}")));
         }
         built.fail(grid.id(point)).map_err(value)?;
     }
@@ -114,7 +114,7 @@ pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<Shared> {
 /// Reads one number per axis.
 fn numbers(grid: &Grid, of: &[u16], fill: u16) -> PyResult<[u16; 3]> {
     if of.len() != grid.axes() {
-        return Err(value(format!("{of:?} is no list of {} whole numbers", grid.axes())));
+        return Err(value(format!("{of:?} is not a list of {} whole numbers", grid.axes())));
     }
     let mut all = [fill; 3];
     all[..of.len()].copy_from_slice(of);

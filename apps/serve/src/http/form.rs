@@ -69,7 +69,7 @@ fn parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
         }
         // There are few known parameters, so this loop is short.
         if given[..index].iter().any(|(other, _)| other == name) {
-            return bad(format!("the parameter `{name}` stands twice"));
+            return bad(format!("the parameter `{name}` appears twice"));
         }
     }
     Ok(())
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(refused("afterr=1"), "unknown parameter `afterr`; did you mean `after`?");
         let others = "unknown parameter `tenant`; there are after, limit, machine";
         assert_eq!(refused("tenant=a"), others);
-        assert_eq!(refused("after=1&%61fter=1"), "the parameter `after` stands twice");
+        assert_eq!(refused("after=1&%61fter=1"), "the parameter `after` appears twice");
         assert!(refused("%1b[31m=1").starts_with(r"unknown parameter `\u{1b}[31m`;"));
         assert!(refused(&"x".repeat(60_000)).len() < 400);
         let none = parameters(&"/healthz?a=1".parse().unwrap(), &[]).unwrap_err();

@@ -37,7 +37,7 @@ pub enum Address {
 #[derive(Debug, Error)]
 pub enum ListenError {
     /// The text is not an address.
-    #[error("`{0}` is no address; addresses are unix:PATH and HOST:PORT such as 127.0.0.1:8080")]
+    #[error("`{0}` is not an address: write unix:PATH, or HOST:PORT such as 127.0.0.1:8080")]
     Address(String),
     /// Others could read the traffic.
     #[error("{0} can be reached from other machines: that needs TLS (--tls-cert and --tls-key)")]

@@ -21,7 +21,7 @@ pub struct PasswordError {
 fn read(file: &Path) -> Result<String, PasswordError> {
     let failed = |reason: String| PasswordError { file: file.to_path_buf(), reason };
     let bytes = secret::read(file).map_err(|error| failed(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|_| failed("it is no text".to_string()))
+    String::from_utf8(bytes).map_err(|_| failed("it is not text".to_string()))
 }
 
 /// Sets the password of a connection: from the file, or else the address, `PGPASSWORD`, or the file

@@ -148,7 +148,7 @@ fn a_client_certificate_is_a_tenant() {
     assert_eq!(other.get("/v1/leases").json()["leases"], json!([]), "the first name counts");
     assert_eq!(other.post("/v1/nodes/fail", r#"{"node":[0,0]}"#).status, 403);
 
-    // A certificate without a name that a tenant may have is none, and neither is no certificate.
+    // A certificate that names no valid tenant is refused, and so is a missing certificate.
     for identity in [by(&[]), by(&["*.example"]), by(&["10.0.0.1"]), None] {
         let reply = guarded.client(identity, None).post("/v1/leases", ASK);
         assert_eq!(reply.status, 401, "{}", reply.text);

@@ -279,7 +279,7 @@ pub(crate) fn batch(operations: impl IntoIterator<Item = impl Display>) -> Strin
 
 /// Returns a number of a reply.
 pub(crate) fn number(value: &Value) -> u64 {
-    value.as_u64().unwrap_or_else(|| panic!("{value} is no number"))
+    value.as_u64().unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
 /// Holds members of a reply against what is expected of them.

@@ -293,7 +293,7 @@ fn every_change_is_made_once_for_its_key() {
     }
     for key in ["", "ü", &"k".repeat(256)] {
         let reply = client.keyed("/v1/leases", r#"{"nodes":1}"#, key);
-        assert_eq!(reply.status, 400, "`{key}` is no key");
+        assert_eq!(reply.status, 400, "`{key}` is not a key");
     }
 }
 

@@ -66,7 +66,7 @@ fn a_member_that_stands_twice_is_refused_at_every_depth() {
     ] {
         let reply = client.post(path, body);
         assert_eq!(reply.status, 400, "{path} {body}: {}", reply.text);
-        let told = format!("the body: the member `{name}` stands twice");
+        let told = format!("the body: the member `{name}` appears twice");
         assert!(detail(&reply).starts_with(&told), "{path} {body}: {}", reply.text);
     }
     assert_eq!(client.get("/v1/state").text, before);
@@ -108,7 +108,7 @@ fn every_route_refuses_parameters_that_it_does_not_have() {
             let name = name.as_str().unwrap();
             let twice = format!("{path}?{name}=1&{name}=1");
             let reply = once(&server, &method, &twice, body, &[]);
-            let told = format!("the parameter `{name}` stands twice");
+            let told = format!("the parameter `{name}` appears twice");
             assert_eq!((reply.status, detail(&reply)), (400, told), "{twice}");
         }
     }

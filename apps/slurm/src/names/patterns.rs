@@ -69,7 +69,7 @@ fn of_table(grid: &Grid, table: BTreeMap<String, Vec<u16>>) -> Result<Vec<NodeNa
             point[..coordinates.len()].copy_from_slice(&coordinates);
         }
         if !fits || !grid.contains(point) {
-            return Err(format!("nodes.{name}: {coordinates:?} is no node of {grid}"));
+            return Err(format!("nodes.{name}: {coordinates:?} is not a node of {grid}"));
         }
         let place = &mut names[grid.id(point).index()];
         if !place.is_empty() {

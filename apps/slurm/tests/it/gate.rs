@@ -79,7 +79,7 @@ fn what_the_daemon_cannot_know_is_refused(cluster: &Cluster) {
         ("-N2 --switches=1", "--switches"),
         ("-N2 -w n01,n02", "nodes are chosen"),
         ("-N3-11", "no box has 11 nodes; the next has 12"),
-        ("-N2 --comment='100%d shape=4%s'", "'4%s' is no shape"),
+        ("-N2 --comment='100%d shape=4%s'", "'4%s' is not a shape"),
     ] {
         let (passes, said) = tested(cluster, options);
         assert!(!passes && said.contains(word), "{options}: {said}");
@@ -123,7 +123,7 @@ fn the_first_look_says_what_is_wrong(cluster: &Cluster) {
     let output = run(cluster, &config, "", true);
     assert_eq!(output.status.code(), Some(3), "{}", log(&output));
     assert!(log(&output).contains("as root"), "{}", log(&output));
-    // A Slurm that does not answer is no fault of the configuration; a single cycle fails all the
+    // A Slurm that does not answer is not a configuration error; a single cycle fails all the
     // same.
     let file = cluster.path().join("away.conf");
     let text = std::fs::read_to_string(cluster.path().join("slurm.conf")).unwrap();

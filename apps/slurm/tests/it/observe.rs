@@ -102,7 +102,7 @@ fn an_observer_only_asks() {
         let all = state[list].as_array().unwrap();
         all.iter().find(|one| one["id"] == id).unwrap_or_else(|| panic!("{id}: {state}")).clone()
     };
-    // What is no box is shown as the nodes that it holds.
+    // What is not a box is shown as the nodes that it holds.
     assert_eq!(of("leases", "7")["nodes"], 3);
     assert_eq!(of("leases", "7")["parts"].as_array().unwrap().len(), 2);
     // A node that is taken by nobody who is seen.

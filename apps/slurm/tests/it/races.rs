@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::cluster::Cluster;
 use crate::records;
 
-/// Names too many nodes: Slurm takes some of them, which are no box, and the job is placed again.
+/// Names too many nodes. Slurm uses some that do not form a box, and the job is placed again.
 pub(crate) fn too_many_nodes_are_not_used(cluster: &mut Cluster) {
     cluster.kill_daemon();
     let many = cluster.submit("2x2-many", "--comment=shape=2x2", 0.5);

@@ -39,7 +39,7 @@ fn a_cluster_of_64_nodes(release: Release) {
 /// Checks that without a daemon no job starts, and that ordinary users cannot change that.
 fn the_gate_holds(cluster: &Cluster) {
     for (options, word) in [
-        ("--comment=shape=4y4", "is no shape"),
+        ("--comment=shape=4y4", "is not a shape"),
         ("--comment=shape=0x4", "is not 1 to"),
         ("--comment=shape=4x4x4", "axes"),
         ("--comment=shape=9x1", "does not fit"),
@@ -90,7 +90,7 @@ fn placed_and_told(cluster: &Cluster) {
     assert!(why.contains("It needs 6 nodes") || why.contains("may start"), "{why}");
     cluster.good(&format!("scancel {whole}"));
     cluster.submit("1x2-array", "--array=0-5 -N2", 0.5);
-    // Five nodes are no box of this machine but 1x5; seven become 1x7; eleven become 12, 3x4.
+    // Five nodes are not a box of this machine but 1x5; seven become 1x7; eleven become 12, 3x4.
     cluster.submit("3x4-count", "-N11", 0.5);
     cluster.until_empty(60);
     let output = cluster.shell("srun --comment=shape=2x2 -J 2x2-srun hostname", false);

@@ -160,7 +160,7 @@ fn no_member(family: &[BoxGroup], grid: &Grid) -> String {
     match count {
         0 => "no box that it may grant fits the machine".to_string(),
         1..=6 => format!("it may grant {} alone, moved to any base", shapes.join(" or ")),
-        _ => format!("this is none of the {count} shapes that it may grant"),
+        _ => format!("this is not one of the {count} shapes that it may grant"),
     }
 }
 

@@ -40,7 +40,7 @@ fn folders_and_registry_agree() {
 fn entries_are_well_formed() {
     let mut seen = BTreeSet::new();
     for spec in Registry::new().entries() {
-        assert!(seen.insert(spec.name), "{} stands twice", spec.name);
+        assert!(seen.insert(spec.name), "{} appears twice", spec.name);
         let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         assert!(spec.name.chars().all(legal), "{}", spec.name);
         assert!(!spec.title.is_empty() && !spec.source.is_empty(), "{}", spec.name);

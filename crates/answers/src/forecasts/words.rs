@@ -21,7 +21,7 @@ pub struct StartWords<'a> {
 
 impl QueueForecast {
     /// Writes when a job will probably start, and how reliable such forecasts have been. If there
-    /// is no forecast, writes what is missing for one, or why the job does not start.
+    /// is not a forecast, writes what is missing for one, or why the job does not start.
     pub fn words(&self, job: JobId, words: &StartWords<'_>) -> Option<String> {
         let (start, learned) = (self.starts.get(&job)?, &self.experience);
         Some(match &start.obstacle {

@@ -40,7 +40,7 @@ fn assert_attributes(mut text: &str) {
         let (name, rest) = text.trim_start().split_once("=\"").expect("attributes are quoted");
         let (value, rest) = rest.split_once('"').expect("quotes are closed");
         assert!(name.chars().all(|c| c.is_alphanumeric() || c == '-'), "{name}");
-        assert!(!names.contains(&name), "{name} stands twice");
+        assert!(!names.contains(&name), "{name} appears twice");
         content(value);
         let is_number = |word: &str| !["NaN", "inf", "-inf", "infinity"].contains(&word);
         assert!(value.split([' ', ',', '(', ')']).all(is_number), "{name}={value}");

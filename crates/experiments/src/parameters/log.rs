@@ -116,7 +116,7 @@ pub(super) const PROCESSORS_PER_NODE: Parameter = Parameter {
 
 pub(super) const NODES_FROM: Parameter = Parameter {
     name: "nodes-from",
-    meaning: "the column of an SWF log, from 1, that has nodes: 4, 2x4, or either behind a colon",
+    meaning: "the column of an SWF log, from 1, that has nodes: 4, 2x4, or either after a colon",
     kind: ValueType::Count,
     read: |text, _| count(text, 1..=1000, |given| &mut given.nodes_from),
     ..LOG

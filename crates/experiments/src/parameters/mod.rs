@@ -308,7 +308,7 @@ fn chosen<T: Clone + Send + Sync + 'static, const N: usize>(
     let all = words.each_ref().map(|(word, _)| *word);
     match words.into_iter().find(|(word, _)| *word == text) {
         Some((_, value)) => Ok(Reading::new(text, value, field)),
-        None => Err(whole(text, &format!("is none of {}", all.join(", ")))),
+        None => Err(whole(text, &format!("is not one of {}", all.join(", ")))),
     }
 }
 
@@ -383,7 +383,7 @@ mod tests {
             if let ValueType::Choice(words) = parameter.kind {
                 let error = parameter.canonical("?", &Catalogue::default()).unwrap_err();
                 let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-                assert_eq!(error.reason, format!("`?` is none of {}", all.join(", ")));
+                assert_eq!(error.reason, format!("`?` is not one of {}", all.join(", ")));
                 for word in all {
                     let canonical = parameter.canonical(word, &Catalogue::default()).unwrap();
                     assert_eq!(&*canonical, word, "{}", parameter.name);

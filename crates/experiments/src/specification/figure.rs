@@ -117,7 +117,7 @@ pub(super) fn read(node: Node<'_>, specification: &Specification) -> Result<Figu
     if let (Some(entry), true, ValueType::Text | ValueType::Switch) =
         (find("log"), x_log, parameters::ALL[x].kind)
     {
-        return entry.node.fail(format!("`{}` is no number", parameters::ALL[x].name));
+        return entry.node.fail(format!("`{}` is not a number", parameters::ALL[x].name));
     }
     let mut figure = Figure {
         title: String::new(),
@@ -249,7 +249,7 @@ fn logarithmic(entry: &Entry<'_>) -> Result<(bool, bool), Fault> {
         match node.text()? {
             "x" => axes.0 = true,
             "y" => axes.1 = true,
-            other => return node.fail(format!("`{other}` is no axis: x or y")),
+            other => return node.fail(format!("`{other}` is not an axis: x or y")),
         }
     }
     Ok(axes)

@@ -299,7 +299,7 @@ impl Specification {
     fn target(&self, node: Node<'_>) -> Result<usize, Fault> {
         let name = node.text()?;
         if name == ALLOCATION_NS {
-            return node.fail("a measured time is no target: it differs from run to run");
+            return node.fail("a measured time is not a target: it differs from run to run");
         }
         self.metrics.iter().position(|spec| spec.name == name).map_or_else(
             || {
@@ -365,7 +365,7 @@ fn orders(node: Node<'_>) -> Result<Orders, Fault> {
         match formula.names().into_iter().find(|name| !orders::NAMES.contains(name)) {
             Some(name) => entry
                 .node
-                .fail(format!("`{text}`: `{name}` is none of {}", orders::NAMES.join(", "))),
+                .fail(format!("`{text}`: `{name}` is not one of {}", orders::NAMES.join(", "))),
             None => Ok((entry.key.to_string(), formula)),
         }
     };

@@ -28,7 +28,7 @@ pub(super) fn values(
     for member in node.list() {
         let value = scalar(parameter, member, catalogue)?;
         if all.iter().any(|other| other.reading.text == value.reading.text) {
-            return member.fail(format!("`{}` stands twice", value.reading.text));
+            return member.fail(format!("`{}` appears twice", value.reading.text));
         }
         all.push(value);
     }
@@ -67,7 +67,7 @@ fn range(
     catalogue: &Catalogue,
 ) -> Result<Vec<Value>, Fault> {
     if !matches!(parameter.kind, ValueType::Number | ValueType::Count) {
-        return node.fail(format!("`{}` is no number: give a value or a list", parameter.name));
+        return node.fail(format!("`{}` is not a number: give a value or a list", parameter.name));
     }
     let (mut from, mut to, mut steps, mut logarithmic) = (None, None, None, false);
     for entry in node.table()? {
@@ -85,7 +85,7 @@ fn range(
             logarithmic = match entry.node.text()? {
                 "log" => true,
                 "linear" => false,
-                other => return entry.node.fail(format!("`{other}` is no scale: linear or log")),
+                other => return entry.node.fail(format!("`{other}` is not linear or log")),
             };
         } else {
             return Err(entry.unknown(&["from", "to", "steps", "scale"]));

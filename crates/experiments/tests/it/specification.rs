@@ -190,13 +190,13 @@ fn underlined(text: &str) -> (String, String) {
 fn faults_are_shown_where_they_stand() {
     for (text, place, reason) in [
         ("strategy = ['ff', 'tlb']", "tlb", "did you mean `tbl`?"),
-        ("strategy = 'ff:turn=al'", "al", "`al` is no value of `turn`"),
+        ("strategy = 'ff:turn=al'", "al", "`al` is not a value of `turn`"),
         ("stratgy = 'ff'", "stratgy", "did you mean `strategy`?"),
         ("machine = 'mesh:0x4'", "0", "is not a side"),
         ("load = -1", "-1", "from 1e-6 to 1e6"),
         ("load = 'high'", "'high'", "must be a number, not text"),
         ("strategy = 3", "3", "text in quotes"),
-        ("load = [1, 2, 1.0]", "1.0", "stands twice"),
+        ("load = [1, 2, 1.0]", "1.0", "appears twice"),
         ("load = []", "[]", "empty list"),
         ("load = { from = 1, to = 2 }", "{ from = 1, to = 2 }", "a range is written"),
         ("load = { from = 1, to = 2, steps = 1 }", "1", "2 to 10000 steps"),

@@ -133,7 +133,7 @@ fn bypass_deepens_with_the_queue() {
 ///
 /// ```text
 ///   a a a    until 2; b asks for 2 x 3 as it is:       a a a a    until 2; b asks for 10 connected
-///   . . .    the six free nodes are a box of 3 x 2     a a a a    nodes, which are no box of 2 x 5
+///   . . .    the six free nodes are a box of 3 x 2     a a a a    nodes, which are not a 2 x 5 box
 ///   . . .                                              . . . .
 ///                                                      . . . .
 ///                                                      . . . .

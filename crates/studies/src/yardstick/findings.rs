@@ -224,7 +224,7 @@ impl Evidence<'_> {
             "logs" => all.filter(|(.., log)| log.is_some()).map(|(name, ..)| name).collect(),
             one => all.map(|(name, ..)| name).filter(|name| *name == one).collect(),
         };
-        if names.is_empty() { Err(format!("`{of}` is no scenario of the set")) } else { Ok(names) }
+        if names.is_empty() { Err(format!("`{of}` is not a scenario here")) } else { Ok(names) }
     }
 
     /// Returns a number over these scenarios; `None` if a run is missing.
@@ -511,6 +511,6 @@ mod tests {
         let evidence =
             Evidence { yardstick: &yardstick, board: &board, parts: &parts, whole: true };
         let judged = Findings::read(&statement(row)).unwrap().judge(&evidence);
-        assert!(judged.is_err_and(|fault| fault.reason.contains("`mesh` is no scenario")));
+        assert!(judged.is_err_and(|fault| fault.reason.contains("`mesh` is not a scenario")));
     }
 }

@@ -4,7 +4,7 @@
 /** Red, green and blue from 0 to 1. */
 export type Colour = number[];
 
-/** A color, and the number of the pattern over it; 0 is no pattern. */
+/** A color, and the number of the pattern over it; 0 is not a pattern. */
 export interface Shade { colour: Colour; pattern: number }
 
 /**

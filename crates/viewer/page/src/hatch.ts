@@ -8,7 +8,7 @@ export const SIDE = 6;
 /** The width of a stripe and the radius of a dot, relative to that side, and their opacity. */
 export const STRIPE = 0.34, DOT = 0.26, HIDES = 0.75;
 
-/** Returns the patterns for a canvas, drawn in a color; null is no pattern. */
+/** Returns the patterns for a canvas, drawn in a color; null is not a pattern. */
 export function patterns(pen: CanvasRenderingContext2D, ink: string): (CanvasPattern | null)[] {
   const stripes = new Path2D(), dots = new Path2D();
   for (const from of [-SIDE, 0, SIDE]) {

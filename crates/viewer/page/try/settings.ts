@@ -34,7 +34,7 @@ const LONGEST = 300;
 /** What the address says: the settings of both machines, and the view. */
 export interface Address { both: Both; view: Settings }
 
-/** The parts of an address that are no settings. */
+/** The parts of an address that are not settings. */
 const VIEW = ["view", "speed", "t", "shape", "paused"];
 
 /** Reads the text after `#`. A setting that stands once is that of both machines. */

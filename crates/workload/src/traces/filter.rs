@@ -131,7 +131,7 @@ fn unknown(field: Field, text: &str, names: &Names) -> String {
     let few: Vec<String> =
         all.iter().take(SHOWN).map(|(name, _)| shown(name).to_string()).collect();
     let more = if all.len() > SHOWN { ", ..." } else { "" };
-    format!("`{}` is no {key} of the log: {}{more}", shown(text), few.join(", "))
+    format!("`{}` is not a {key} of the log: {}{more}", shown(text), few.join(", "))
 }
 
 impl FromStr for Filter {
@@ -144,7 +144,7 @@ impl FromStr for Filter {
             let start = at;
             at += part.len() + 1;
             let Some((key, value)) = part.split_once('=') else {
-                let reason = format!("`{part}` is no condition: write partition=gpu,queue=1");
+                let reason = format!("`{part}` is not a condition: write partition=gpu,queue=1");
                 return Err(BadName { reason, span: start..start + part.len() });
             };
             let Some(field) = Field::ALL.into_iter().find(|field| field.key() == key) else {

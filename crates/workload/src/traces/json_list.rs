@@ -170,7 +170,8 @@ impl<'de> Visitor<'de> for Document<'_> {
                 self.state.entry.set(None);
                 members.next_value::<IgnoredAny>()?;
             } else if self.found.replace(true) {
-                let reason = format_args!("the member `{}` stands twice", shown(&name)).to_string();
+                let reason =
+                    format_args!("the member `{}` appears twice", shown(&name)).to_string();
                 return Err(serde::de::Error::custom(reason));
             } else {
                 members.next_value_seed(List(&mut self))?;

@@ -106,14 +106,14 @@ fn job(
     }
     let digits = id.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let Some(job_number) = number(&id[..digits]) else {
-        return Err(fault(0..line.len().min(1), format!("{} is no id of a job", quoted(id))));
+        return Err(fault(0..line.len().min(1), format!("{} is not a job id", quoted(id))));
     };
     let pairs = pairs(line, start);
     let place = |key: &str| pairs.get(key.as_bytes()).cloned();
     let read = |key: &str, grammar: fn(&[u8]) -> Option<f64>, wanted: &str| {
         let Some(at) = place(key) else { return Ok(None) };
         let value = grammar(&line[at.clone()]).map(Some);
-        value.ok_or_else(|| fault(at.clone(), format!("{} is no {wanted}", quoted(&line[at]))))
+        value.ok_or_else(|| fault(at.clone(), format!("{} is not a {wanted}", quoted(&line[at]))))
     };
     let instant = |key: &str| read(key, seconds, "time in seconds since 1970");
     let span = |key: &str| read(key, span, "span of time: 04:00:00, or seconds");

@@ -380,7 +380,7 @@ impl<'o> Collector<'o> {
         report.follows = options.dependencies;
         for (key, value) in header.unreadable_sizes() {
             let value = pavior_kernel::shown(value);
-            report.note(format!("the header's {key} is no number: {value}"), 0);
+            report.note(format!("the header's {key} is not a number: {value}"), 0);
         }
         if let Some(by) = options.processors_per_node {
             header.divide(by.max(1).into());

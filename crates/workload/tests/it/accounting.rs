@@ -125,7 +125,7 @@ fn names_may_be_in_filters() {
     for (filter, kept) in [
         ("partition=gpu", &[1][..]),
         ("partition=cpu,partition=gpu,user=ann", &[1, 3]),
-        // The name comes first; a number that is no name is that of the order.
+        // The name comes first; a number that is not a name is that of the order.
         ("partition=2", &[2]),
         ("partition=3", &[3]),
         ("user=bob", &[2]),
@@ -138,8 +138,8 @@ fn names_may_be_in_filters() {
         assert_eq!(numbers, kept, "{filter}");
     }
     for (filter, reason) in [
-        ("partition=gpus", "`gpus` is no partition of the log: gpu, 2, cpu"),
-        ("status=DEADLINE", "`DEADLINE` is no status of the log: COMPLETED, TIMEOUT, FAILED"),
+        ("partition=gpus", "`gpus` is not a partition of the log: gpu, 2, cpu"),
+        ("status=DEADLINE", "`DEADLINE` is not a status of the log: COMPLETED, TIMEOUT, FAILED"),
         ("app=x", "`x`: the log has no names of app, only numbers"),
     ] {
         let options = ReadOptions { filter: filter.parse().unwrap(), ..ReadOptions::default() };
@@ -221,7 +221,7 @@ fn faults_in_json_have_a_byte_and_a_path() {
         ("\"submission\":100", "\"submission\":[]", ".time.submission (byte"),
         ("\"submission\":100", "\"submission\":1e13", ".time.submission (byte"),
         ("\"allocation_nodes\":4", "\"allocation_nodes\":1.5", ".allocation_nodes (byte"),
-        ("\"elapsed\":60", "\"elapsed\":60,\"elapsed\":61", "stands twice"),
+        ("\"elapsed\":60", "\"elapsed\":60,\"elapsed\":61", "appears twice"),
     ] {
         let bad = good.replace(from, to);
         assert_ne!(bad, good);
@@ -240,7 +240,7 @@ fn faults_in_json_have_a_byte_and_a_path() {
         (sacct_json(&[&good]).replace("}],", "}]"), "expected"),
         (sacct_json(&[&good]).replace("\"jobs\":[", "\"jobs\":{"), "expected"),
         (r#"{"job_id":1}"#.to_string(), "there is no list `jobs`"),
-        (r#"{"jobs":[],"jobs":[],"job_id":1}"#.to_string(), "the member `jobs` stands twice"),
+        (r#"{"jobs":[],"jobs":[],"job_id":1}"#.to_string(), "the member `jobs` appears twice"),
     ] {
         let found = fault(&text);
         assert!(found.reason.contains(reason), "{text}: {found}");
@@ -340,11 +340,11 @@ fn faults_in_accounting_logs_name_the_place() {
     let first = record("E", "1", "ctime=1 start=2 end=3 exec_host=a/0");
     for (line, reason) in [
         ("nonsense\n".to_string(), "no record of an accounting log"),
-        (record("E", "x", "ctime=1"), "is no id of a job"),
-        (record("E", "2", "ctime=soon"), "`soon` is no time in seconds"),
-        (record("E", "2", "ctime=1 Resource_List.walltime=long"), "`long` is no span of time"),
-        (record("E", "2", "ctime=1 Resource_List.nodect=-1"), "`-1` is no number of nodes"),
-        (record("E", "2", "ctime=1e99"), "is no time in seconds"),
+        (record("E", "x", "ctime=1"), "is not a job id"),
+        (record("E", "2", "ctime=soon"), "`soon` is not a time in seconds"),
+        (record("E", "2", "ctime=1 Resource_List.walltime=long"), "`long` is not a span of time"),
+        (record("E", "2", "ctime=1 Resource_List.nodect=-1"), "`-1` is not a number of nodes"),
+        (record("E", "2", "ctime=1e99"), "is not a time in seconds"),
     ] {
         let found = fault(&format!("{first}{line}"));
         assert_eq!(found.line, 2);

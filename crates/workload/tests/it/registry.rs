@@ -24,7 +24,7 @@ fn check<K: Family>(folder: &str, besides: &[&str]) {
 
 fn well_formed<K: Family>() {
     let named: BTreeSet<&str> = K::builtin().iter().map(|spec| spec.name).collect();
-    assert_eq!(named.len(), K::builtin().len(), "a name stands twice");
+    assert_eq!(named.len(), K::builtin().len(), "a name appears twice");
     for spec in K::builtin() {
         let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         assert!(spec.name.chars().all(legal), "{}", spec.name);

@@ -96,17 +96,17 @@ fn a_name_with_bars_is_no_column() {
 fn faults_name_the_place() {
     let head = "JobID|Submit|Elapsed|NNodes|State|Timelimit\n";
     for (line, column, reason) in [
-        ("x|5|00:01:00|4|COMPLETED|", 1, "`x` is no JobID: 71, 71_4"),
-        ("1|yesterday|00:01:00|4|COMPLETED|", 3, "`yesterday` is no Submit: 2026-01-02T03:04:05"),
-        ("1|5|60|4|COMPLETED|", 5, "`60` is no Elapsed: [days-]hours:minutes:seconds"),
-        ("1|5|00:01:00|-4|COMPLETED|", 14, "`-4` is no NNodes"),
+        ("x|5|00:01:00|4|COMPLETED|", 1, "`x` is not a valid JobID: 71, 71_4"),
+        ("1|yesterday|00:01:00|4|COMPLETED|", 3, "`yesterday` is not a valid Submit: 2026-01-02T"),
+        ("1|5|60|4|COMPLETED|", 5, "`60` is not a valid Elapsed: [days-]hours:minutes:seconds"),
+        ("1|5|00:01:00|-4|COMPLETED|", 14, "`-4` is not a valid NNodes"),
         ("1|5|00:01:00|1.46K|COMPLETED|", 14, "`1.46K` is rounded: add --noconvert"),
-        ("1|5|00:01:00|4|done|", 16, "`done` is no State"),
-        ("1|5|00:01:00|4|COMPLETED|soon", 26, "`soon` is no Timelimit"),
+        ("1|5|00:01:00|4|done|", 16, "`done` is not a valid State"),
+        ("1|5|00:01:00|4|COMPLETED|soon", 26, "`soon` is not a valid Timelimit"),
         ("1|5|00:01:00|4", 15, "4 cells; the header has 6 columns"),
         ("1|5|00:01:00|4|COMPLETED||", 27, "7 cells; the header has 6 columns. A bar"),
         ("1|9999999999999|00:01:00|4|COMPLETED|", 3, "a submission above"),
-        ("1|\u{1b}[2J|00:01:00|4|COMPLETED|", 3, "`\\u{1b}[2J` is no Submit"),
+        ("1|\u{1b}[2J|00:01:00|4|COMPLETED|", 3, "`\\u{1b}[2J` is not a valid Submit"),
     ] {
         let found = fault(&format!("{head}\n{line}\n"));
         assert_eq!((found.line, found.column), (3, column), "{line}: {found}");

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
 
 fn unknown(path: &Path) -> Failure {
     Failure::usage(format!(
-        "{} is none of what can be drawn: a directory of `experiment`, CSV results, a jobs.csv, or \
+        "{} cannot be drawn; pass a directory of `experiment`, CSV results, a jobs.csv, or \
          placements in JSON lines",
         files::shown(path)
     ))

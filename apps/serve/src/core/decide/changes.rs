@@ -26,7 +26,7 @@ impl Deciding<'_> {
             && self.caller.may_touch(&waiting.tenant)
         {
             if epoch.is_some_and(|epoch| epoch != waiting.epoch) {
-                let detail = format!("request {id} waits, and is none of epoch {}", shown(epoch));
+                let detail = format!("epoch {} does not match request {id}", shown(epoch));
                 return Err(Problem::new(Reason::StaleEpoch, detail).into());
             }
             let machine = waiting.machine.clone();

@@ -113,7 +113,7 @@ fn refused(
 #[test]
 fn what_is_said_twice_is_never_carried_out() {
     let mut random = Random(38);
-    refused("members of bodies that stand twice", 400, || {
+    refused("members of bodies that appear twice", 400, || {
         let (path, body) = BODIES[random.below(9) as usize];
         ("POST", path.to_string(), twice(body, &mut random), "application/json")
     });

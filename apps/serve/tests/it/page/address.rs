@@ -61,7 +61,7 @@ fn a_view_can_be_sent_to_a_colleague() {
     browser.until("document.getElementById('tab-waiting').ariaSelected === 'true'");
 }
 
-/// Checks that anything that is no address of a view is left out of the page.
+/// Checks that anything that is not an address of a view is left out of the page.
 #[test]
 fn an_address_that_cannot_be_read_shows_what_is_usual() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

@@ -138,7 +138,7 @@ fn slots_are_counted_and_drawn() {
     browser.size(1400, 900);
     browser.press("2");
     browser.picture("slots-2d");
-    // A number of nodes is no box.
+    // A number of nodes is not a box.
     browser.value("document.getElementById('shape').value = '64'");
     browser.value("document.getElementById('slots').click()");
     browser.shows("answer", "Boxes have sides such as 4x4");

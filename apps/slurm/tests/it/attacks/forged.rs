@@ -159,7 +159,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
         "shape=2x2 a\nb".to_string(),
         // As from the issue: a job that has just started on wrong nodes, which would be requeued.
         format!("x\n{victim}|R|None|1|4|{nodes}||{now}|1:00|1|(null)|shape=2x2"),
-        // A job whose gate is open on nodes that are no box: closed, and released.
+        // A job whose gate is open on nodes that are not a box: closed, and released.
         format!("x\n{held}|PD|None|1|4||n[00-02]|N/A|1:00|1|(null)|shape=2x2"),
         // A job without a gate, or with one.
         format!("x\n{held}|PD|None|1|4|||N/A|1:00|1|(null)|shape=2x2"),
