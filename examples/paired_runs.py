@@ -10,7 +10,7 @@ second, and the 95 % interval of the ratio, of waiting, service and turnaround, 
 
 The interval is that of the moving block bootstrap (Künsch, Annals of Statistics 17(3), 1989) over pairs: blocks of
 consecutive jobs, by when they were submitted, the square root of their number long, are drawn with replacement until
-they are as many jobs as there are. Both runs are drawn alike, so that what they share cancels: where 1 lies outside,
+they are as many jobs as there are. Both runs are drawn alike, so that what they share cancels: where 1 is outside,
 the two differ by more than chance would have it, as far as blocks of such a length tell. The draws are the same each
 time.
 

@@ -250,7 +250,8 @@ impl Busy {
             }
             (_, Some(parts)) => {
                 only(&members, &["job", "parts"], BESIDE)?;
-                let job = find("job").ok_or_else(|| ("no \"job\"".to_string(), whole.clone()))?;
+                let job =
+                    find("job").ok_or_else(|| ("missing \"job\"".to_string(), whole.clone()))?;
                 let times = TIMES.map(|key| find(key).map(|member| at(line, member)));
                 if let Some(instant) = self.instant {
                     let number = |time: &Option<Value>| time.as_ref().and_then(Value::as_f64);
@@ -265,7 +266,7 @@ impl Busy {
                 Ok(())
             }
             (None, None) => Err((
-                "neither \"parts\", the boxes of a job, nor \"node\", a failed node".into(),
+                "expected \"parts\" (the boxes of a job) or \"node\" (a failed node)".into(),
                 whole,
             )),
         }
@@ -275,7 +276,7 @@ impl Busy {
         let grid = *self.state.grid();
         let point = numbers(line, &node.place, &grid, "\"node\"", 0)?;
         if !grid.contains(point) {
-            return Err((format!("the node lies outside {grid}"), node.place.clone()));
+            return Err((format!("the node is outside {grid}"), node.place.clone()));
         }
         self.state.fail(grid.id(point));
         Ok(())
@@ -292,33 +293,34 @@ impl Busy {
         let name = at(line, job);
         let is_name = name.is_string() || name.is_i64() || name.is_u64();
         if !is_name {
-            return Err(("\"job\" is an integer or a string".into(), job.place.clone()));
+            return Err(("\"job\" must be an integer or a string".into(), job.place.clone()));
         }
         if let Some((_, first)) = self.known.get(&name) {
             let name = shown(&name.to_string()).to_string();
-            let message = format!("job {name} holds nodes already, by line {first}");
+            let message = format!("job {name} already holds nodes (line {first})");
             return Err((message, job.place.clone()));
         }
         let places = located::elements(line, &parts.place);
         if places.is_empty() {
-            return Err(("\"parts\" is a list of at least one box".into(), parts.place.clone()));
+            return Err((
+                "\"parts\" must be a list of at least one box".into(),
+                parts.place.clone(),
+            ));
         }
         let cuboids =
             places.iter().map(|place| cuboid(line, place, &grid)).collect::<Result<Vec<_>, _>>()?;
         let id = JobId(self.names.len() as u64);
         self.state.hold(id, &cuboids).map_err(|clash| match clash {
             Clash::Repeated => (clash.to_string(), job.place.clone()),
-            Clash::Outside { part } => {
-                (format!("the part does not lie on {grid}"), places[part].clone())
-            }
+            Clash::Outside { part } => (format!("the part is not on {grid}"), places[part].clone()),
             Clash::Overlap { part, holder } if holder == id => {
-                ("the part overlaps another of the same job".into(), places[part].clone())
+                ("the part overlaps another part of the same job".into(), places[part].clone())
             }
             Clash::Overlap { part, holder } => {
                 let holder = &self.names[holder.0 as usize];
                 let line = self.known[holder].1;
                 let holder = shown(&holder.to_string()).to_string();
-                let message = format!("the part overlaps one of job {holder}, in line {line}");
+                let message = format!("the part overlaps a part of job {holder} on line {line}");
                 (message, places[part].clone())
             }
         })?;
@@ -338,7 +340,7 @@ pub(crate) fn object(line: &str, what: &str) -> Result<(Vec<Member>, Range<usize
         (format!("not JSON: {}", json::reason(&error)), at..at)
     })?;
     if !line[start..].starts_with('{') {
-        return Err((format!("a line is an object: {what}"), whole));
+        return Err((format!("a line must be an object: {what}"), whole));
     }
     let members = located::members(line, &whole);
     for (index, member) in members.iter().enumerate() {
@@ -373,7 +375,7 @@ pub(crate) fn only(members: &[Member], known: &[&str], beside: &[&str]) -> Resul
         None => Ok(()),
         Some(member) => {
             let (key, known) = (shown(&member.key), known.join(", "));
-            let message = format!("unknown key \"{key}\"; there are {known}");
+            let message = format!("unknown key \"{key}\"; the keys are {known}");
             Err((message, member.key_place.clone()))
         }
     }
@@ -385,7 +387,7 @@ fn cuboid(line: &str, place: &Range<usize>, grid: &Grid) -> Result<Cuboid, Wrong
     let read = |key: &str, least: u64| {
         let found = members.iter().find(|member| member.key == key);
         let found = found.ok_or_else(|| {
-            ("a part is {\"base\":[..],\"sides\":[..]}".to_string(), place.clone())
+            ("a part must be {\"base\":[..],\"sides\":[..]}".to_string(), place.clone())
         })?;
         numbers(line, &found.place, grid, &format!("\"{key}\""), least)
     };
@@ -404,13 +406,13 @@ fn numbers(
     let axes = grid.axes();
     let places = located::elements(line, place);
     if places.len() != axes {
-        return Err((format!("{what} is a list of {axes} integers"), place.clone()));
+        return Err((format!("{what} must be a list of {axes} integers"), place.clone()));
     }
     let mut numbers = [least as u16; 3];
     for (number, place) in numbers.iter_mut().zip(places) {
         let read = line[place.clone()].parse::<u64>().ok().filter(|&value| value >= least);
         *number = read.and_then(|value| u16::try_from(value).ok()).ok_or_else(|| {
-            (format!("{what} holds integers from {least} to {}", u16::MAX), place.clone())
+            (format!("{what} must contain integers from {least} to {}", u16::MAX), place.clone())
         })?;
     }
     Ok(numbers)

@@ -44,10 +44,10 @@ pub(crate) fn read(path: &Path, busy: &Busy, rules: &mut Rules) -> Result<Vec<Wa
         let (job, place) = waiting(line, rules)?;
         let name = || shown(&job.name.to_string()).to_string();
         if busy.job_named(&job.name).is_some() {
-            return Err((format!("job {} holds nodes", name()), place));
+            return Err((format!("job {} already holds nodes", name()), place));
         }
         if let Some(first) = known.insert(job.name.clone(), number) {
-            return Err((format!("job {} waits already, by line {first}", name()), place));
+            return Err((format!("job {} is already waiting (line {first})", name()), place));
         }
         queue.push(job);
         Ok(())
@@ -60,18 +60,18 @@ fn waiting(line: &str, rules: &mut Rules) -> Result<(Waiting, std::ops::Range<us
     let (members, whole) = object(line, "{\"job\",\"shape\"} or {\"job\",\"nodes\"}")?;
     only(&members, &KEYS, &["submit"])?;
     let find = |key: &str| members.iter().find(|member| member.key == key);
-    let job = find("job").ok_or_else(|| ("no \"job\"".to_string(), whole.clone()))?;
+    let job = find("job").ok_or_else(|| ("missing \"job\"".to_string(), whole.clone()))?;
     let name = at(line, job);
     if !(name.is_string() || name.is_i64() || name.is_u64()) {
-        return Err(("\"job\" is an integer or a string".into(), job.place.clone()));
+        return Err(("\"job\" must be an integer or a string".into(), job.place.clone()));
     }
     let wrong = |member: &Member, what: &str| (what.to_string(), member.place.clone());
     let sides = find("shape").map(|member| {
         let sides: Result<Vec<u64>, _> = serde_json::from_value(at(line, member));
-        sides.map_err(|_| wrong(member, "\"shape\" is a list of integers"))
+        sides.map_err(|_| wrong(member, "\"shape\" must be a list of integers"))
     });
     let nodes = find("nodes").map(|member| {
-        at(line, member).as_u64().ok_or_else(|| wrong(member, "\"nodes\" is an integer"))
+        at(line, member).as_u64().ok_or_else(|| wrong(member, "\"nodes\" must be an integer"))
     });
     let ask = Ask::read(sides.transpose()?.as_deref(), nodes.transpose()?, &rules.grid);
     let ask = ask.map_err(|fault| {
@@ -80,10 +80,12 @@ fn waiting(line: &str, rules: &mut Rules) -> Result<(Waiting, std::ops::Range<us
     })?;
     let estimate = find("estimate").filter(|member| !at(line, member).is_null()).map(|member| {
         let seconds = at(line, member).as_f64().filter(|value| (0.0..=LONGEST).contains(value));
-        seconds.ok_or_else(|| wrong(member, "\"estimate\" is a number of seconds up to 1e8"))
+        seconds.ok_or_else(|| wrong(member, "\"estimate\" must be a number of seconds up to 1e8"))
     });
     let user = find("user").filter(|member| !at(line, member).is_null()).map(|member| {
-        at(line, member).as_u64().ok_or_else(|| wrong(member, "\"user\" is a number of a log"))
+        at(line, member)
+            .as_u64()
+            .ok_or_else(|| wrong(member, "\"user\" must be a user number from the log"))
     });
     let request = ask.request(&mut rules.shaper);
     let freedom = if let Some(member) = find("freedom") {
@@ -99,7 +101,7 @@ fn waiting(line: &str, rules: &mut Rules) -> Result<(Waiting, std::ops::Range<us
 
 fn freedom(line: &str, member: &Member) -> Result<Freedom, Wrong> {
     let value = at(line, member);
-    let word = value.as_str().ok_or_else(|| "\"freedom\" is a word".to_string());
+    let word = value.as_str().ok_or_else(|| "\"freedom\" must be a string".to_string());
     let named = word.and_then(|word| freedom_named(word).map_err(|bad| bad.reason));
     named.map_err(|reason| (reason, member.place.clone()))
 }

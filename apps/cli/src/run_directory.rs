@@ -49,7 +49,10 @@ pub(crate) fn begin(
 ) -> Result<(OpenRun, Vec<JournalEntry>), Failure> {
     let (open, known) = Directory::open(out)?.begin(run, text, specification, how)?;
     if known.discarded > 0 {
-        eprintln!("{} damaged lines are left out; what they held is run anew", known.discarded);
+        eprintln!(
+            "{} damaged lines are ignored; their replications will run again",
+            known.discarded
+        );
     }
     Ok((open, known.entries))
 }
@@ -58,7 +61,7 @@ pub(crate) fn begin(
 pub(crate) fn finish(open: &OpenRun, files: &[Publication], out: &Path) -> Result<(), Failure> {
     open.finish(files).map_err(|error| match error {
         DirectoryError::File(FileError::Write { .. }) => Failure::Other(format!(
-            "{error}; every replication is kept, and --resume writes what is missing"
+            "{error}; all replications are kept, and --resume writes the rest"
         )),
         other => other.into(),
     })?;
@@ -68,8 +71,9 @@ pub(crate) fn finish(open: &OpenRun, files: &[Publication], out: &Path) -> Resul
 
 /// Reads the note that describes a directory's contents.
 pub(crate) fn note(directory: &Path) -> Result<Note, Failure> {
-    directory::note(directory)?
-        .ok_or_else(|| Failure::usage(format!("{} holds no experiment", files::shown(directory))))
+    directory::note(directory)?.ok_or_else(|| {
+        Failure::usage(format!("{} contains no experiment", files::shown(directory)))
+    })
 }
 
 /// A directory with replications of an experiment.
@@ -115,7 +119,7 @@ pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specific
         Some(true) => text.clone(),
         Some(false) => {
             return Err(Failure::usage(format!(
-                "{} says {SKIP_UNSUPPORTED} = false: take it out, or do not give \
+                "{} says {SKIP_UNSUPPORTED} = false: remove it, or do not pass \
                  --{SKIP_UNSUPPORTED}",
                 files::shown(file)
             )));

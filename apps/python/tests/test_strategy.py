@@ -131,7 +131,7 @@ class Scattered(FirstFit):
 
 def test_what_each_attribute_allows() -> None:
     outside = judge(OffTheMachine, "torus:3x2x2")
-    assert "does not lie on the machine" in str(outside.counterexample)
+    assert "is not on the machine" in str(outside.counterexample)
     assert "<svg" in outside._repr_html_()
     refused = judge(Turned, "mesh:3x3")
     assert "it may grant 1x2 at 0,0 alone, moved to any base" in str(refused.counterexample)

@@ -85,7 +85,7 @@ pub enum PlacementError {
     #[error("a placement has at least one box")]
     Empty,
     /// A box is not on the machine: it passes the end, or has a side of 0.
-    #[error("{0:?} does not lie on the machine")]
+    #[error("{0:?} is not on the machine")]
     Outside(Cuboid),
     /// A box contains a node that is not free.
     #[error("{0:?} is not free")]
@@ -130,5 +130,5 @@ pub enum RelocateError {
 
 /// A node that the machine does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("node {} lies outside the machine", .0.0)]
+#[error("node {} is outside the machine", .0.0)]
 pub struct UnknownNode(pub NodeId);

@@ -21,7 +21,7 @@ pub fn state(state: &State, name: &dyn Fn(JobId) -> String) -> String {
     }
     busy_nodes(&view, state, name, &mut panel);
     let [width, height] = view.panel().map(|side| side + 2.0 * GAP);
-    let title = format!("Who holds which nodes of {grid}: {free}");
+    let title = format!("Running jobs and their nodes of {grid}: {free}");
     let failed = state.failed().len();
     let seen = format!(
         "{} jobs hold {} nodes, by name; {failed} failed nodes are crossed out.",

@@ -110,7 +110,7 @@ impl LogRequest {
         let trace = files.log(self)?.for_machine(self.nodes);
         if trace.records.is_empty() {
             return Err(format!(
-                "{}: no job is left of {} job lines ({} filtered out, the others skipped)",
+                "{}: none of {} job lines is left ({} filtered out, the rest skipped)",
                 self.path, trace.report.job_lines, trace.report.filtered
             )
             .into());

@@ -37,7 +37,7 @@ pub struct Occupancy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OccupancyError {
     /// The box is not on the grid.
-    #[error("{0:?} does not lie on the machine")]
+    #[error("{0:?} is not on the machine")]
     Outside(Cuboid),
     /// The box contains a node that is not free.
     #[error("{0:?} is not free")]
@@ -278,7 +278,7 @@ impl Occupancy {
 /// word, until `see` returns true. Returns true if it did. The box must be on the grid.
 #[inline]
 fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
-    debug_assert!(cuboid.lies_on(grid), "{cuboid:?} does not lie on {grid}");
+    debug_assert!(cuboid.lies_on(grid), "{cuboid:?} is not on {grid}");
     let [w, d, _] = grid.sides().map(usize::from);
     let is_short = w <= 32 && w.is_power_of_two();
     cuboid.unwrapped(grid).any(|piece| {

@@ -81,7 +81,7 @@ impl Message {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadMessage {
     /// A node that the machine does not have.
-    #[error("node {} lies outside {grid}", show(*.point, .grid))]
+    #[error("node {} is outside {grid}", show(*.point, .grid))]
     Outside {
         /// The node.
         point: Coordinates,

@@ -43,7 +43,7 @@ pub enum BadReservation {
     #[error("a reservation has at least one node")]
     NoNodes,
     /// A box is not entirely on the machine.
-    #[error("the box at {:?} of {:?} does not lie on {grid}", part.base, part.sides)]
+    #[error("the box at {:?} of {:?} is not on {grid}", part.base, part.sides)]
     Outside {
         /// The box.
         part: Cuboid,

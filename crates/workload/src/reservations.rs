@@ -101,7 +101,7 @@ impl Part {
         if cuboid.lies_on(grid) {
             Ok(cuboid)
         } else {
-            Err(format!("the box at {base:?} of {sides:?} does not lie on {grid}"))
+            Err(format!("the box at {base:?} of {sides:?} is not on {grid}"))
         }
     }
 }

@@ -92,7 +92,7 @@ pub(crate) struct ReproduceArgs {
 fn finite(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(number) if f64::is_finite(number) => Ok(number),
-        Ok(_) => Err("it must be finite".to_string()),
+        Ok(_) => Err("must be finite".to_string()),
         Err(_) => Err("not a number".to_string()),
     }
 }

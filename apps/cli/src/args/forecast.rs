@@ -32,7 +32,7 @@ pub(crate) struct ForecastArgs {
 
 /// A state and a queue, instead of a log.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "A state in place of a log")]
+#[command(next_help_heading = "A state instead of a log")]
 pub(crate) struct StateArgs {
     /// The waiting jobs: JSON lines `{"job":8,"shape":[4,4],"estimate":3600}`, the first one at the
     /// front; - is standard input

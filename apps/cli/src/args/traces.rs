@@ -67,7 +67,7 @@ fn duration(text: &str) -> Result<Time, String> {
     if (0.0..=1e9).contains(&time) {
         Ok(TimeUnit::SECOND.time(time))
     } else {
-        Err("no time: write 20m, 90s or 1h".to_string())
+        Err("not a time; write 20m, 90s or 1h".to_string())
     }
 }
 

@@ -30,7 +30,9 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let (strategies, left_out) = input::strategies(&args.strategy, &grid, args.skip_unsupported)?;
     let skipped = args.skip_unsupported.then_some(left_out);
     if let Some(fill) = args.fill.filter(|fill| !(*fill > 0.0 && *fill <= 1.0)) {
-        return Err(Failure::usage(format!("--fill {fill}: it is a share above 0, at most 1")));
+        return Err(Failure::usage(format!(
+            "--fill {fill}: must be a share above 0 and at most 1"
+        )));
     }
     if let Some(path) = &args.results.chart {
         files::check_writable(path)?;
@@ -195,7 +197,7 @@ impl Report {
             format!("at most {} % of the nodes held", fill * 100.0)
         });
         format!(
-            "{}, {}, {fill}, {} rounds, seed {}; nanoseconds an attempt",
+            "{}, {}, {fill}, {} rounds, seed {}; nanoseconds per attempt",
             self.bench.grid, self.stream.words, self.bench.rounds, self.bench.seed
         )
     }
@@ -203,7 +205,7 @@ impl Report {
     /// Returns notes that are necessary to read the table correctly.
     fn notes(&self, cut: usize) -> Vec<String> {
         let mut notes = vec![format!(
-            "m: parts held; work: units looked at; whole: with grants and releases; ratio: of \
+            "m: parts held; work: units examined; whole: including grants and releases; ratio: of \
              means, to {}.",
             self.results.rows[0].strategy
         )];
@@ -215,11 +217,14 @@ impl Report {
             .map(|row| format!("{} {}", row.strategy, row.rejected))
             .collect();
         if !rejected.is_empty() {
-            notes.push(format!("Requests never granted, passed over: {}.", rejected.join(", ")));
+            notes.push(format!(
+                "Skipped requests that were never granted: {}.",
+                rejected.join(", ")
+            ));
         }
         notes.extend(self.left_out());
         if cut > 0 {
-            notes.push(format!("{cut} more columns: a wider terminal, or --format json."));
+            notes.push(format!("{cut} more columns: use a wider terminal or --format json."));
         }
         notes
     }
@@ -254,7 +259,7 @@ impl Report {
                 series("refused", |row| &row.refused),
             ],
             stated: Vec::new(),
-            note: self.heading().replace("nanoseconds an attempt", &of) + &left_out,
+            note: self.heading().replace("nanoseconds per attempt", &of) + &left_out,
         }
     }
 }

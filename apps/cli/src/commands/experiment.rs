@@ -90,7 +90,7 @@ pub(crate) fn failure(specification: &Specification, out: &Path, error: SweepErr
         )),
         SweepError::Stopped => Failure::Other("stopped".into()),
         SweepError::Store(error) => Failure::Other(format!(
-            "cannot write in {}: {error}; what was finished before is kept, and --resume goes on \
+            "cannot write to {}: {error}; finished replications are kept, and --resume continues \
              from there",
             files::shown(out)
         )),

@@ -63,7 +63,9 @@ fn settings(args: &ForecastArgs, log: &Path) -> Result<RunSettings, Failure> {
         .map_err(|error| args::failure(&settings, error))?;
     match &specification.points[..] {
         [point] => Ok(point.settings().clone()),
-        _ => Err(Failure::usage("one machine, one strategy and one scheduler make a forecast")),
+        _ => Err(Failure::usage(
+            "a forecast needs exactly one machine, one strategy and one scheduler",
+        )),
     }
 }
 
@@ -134,9 +136,9 @@ fn sentence(score: &Score, rejected: u64) -> String {
     let thirds = thirds.each_ref().map(share);
     let never = if rejected == 0 { String::new() } else { format!(" {rejected} can never fit.") };
     format!(
-        "{waited} of {jobs} jobs had to wait, {:.1} h in the mean.{never} The 90 % interval held \
-         for {:.1} % of them ({} % of the smaller, middle and larger by nodes); its median width \
-         was {:.1} h.",
+        "{waited} of {jobs} jobs had to wait, {:.1} h on average.{never} The 90 % interval held \
+         for {:.1} % of them ({} % of small, medium and large jobs); its median width was {:.1} \
+         h.",
         mean_wait / 3600.0,
         100.0 * held,
         thirds.join(", "),

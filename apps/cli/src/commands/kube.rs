@@ -28,8 +28,8 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
     };
     let page = [&args.name, &args.page, &args.probes, &args.machine, &args.observe];
     if page.iter().any(|one| one.is_some()) {
-        let reason = "--name, --page, --probes, --machine and --observe are for the daemon, not \
-                      for its commands";
+        let reason = "--name, --page, --probes, --machine and --observe apply to the daemon, not \
+                      to its commands";
         return Err(Failure::usage(reason));
     }
     match command {
@@ -100,14 +100,15 @@ fn queue(format: Option<Format>) -> Result<(), Failure> {
 /// Explains what a Job is waiting for. `moved` limits the number of other Jobs that the plans move.
 fn why(job: &str, moved: usize) -> Result<(), Failure> {
     let Some((namespace, name)) = job.split_once('/') else {
-        return Err(Failure::usage("a Job is written NAMESPACE/NAME, such as default/train"));
+        return Err(Failure::usage("write a Job as NAMESPACE/NAME, such as default/train"));
     };
     let read = Cluster::read().and_then(|cluster| cluster.why(namespace, name, moved));
     let told = read.map_err(failure)?;
     let mut lines = vec![format!("{namespace}/{name} {}", told.state.word())];
     lines.extend(told.at.map(|at| format!("box {at}")));
     lines.extend(told.why);
-    let by_limits = told.starts.map(|at| format!("By the time limits it starts at {}.", date(at)));
+    let by_limits =
+        told.starts.map(|at| format!("Based on time limits, it starts at {}.", date(at)));
     lines.extend(told.probably.or(by_limits));
     output::plain(&(lines.join("\n") + "\n"))
 }

@@ -23,8 +23,8 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
         open.dedup();
         let missing: u64 = wanted.iter().map(Span::runs).sum();
         Failure::usage(format!(
-            "{} of {} points are not finished in any of these directories, the first of them: {}; \
-             {missing} replications are wanted next, which `pavior sweep wanted` lists",
+            "{} of {} points are not finished in any of these directories, starting with {}; \
+             `pavior sweep wanted` lists the next {missing} replications to run",
             open.len(),
             specification.points.len(),
             specification.points[open[0]].key()
@@ -62,8 +62,7 @@ fn join(parts: &mut [Part]) -> Result<Vec<JournalEntry>, Failure> {
                 Entry::Occupied(known) if known.get().sample.same(&entry.sample) => {}
                 Entry::Occupied(_) => {
                     return Err(Failure::usage(format!(
-                        "replication {} of point {} is not the same in {} as in an earlier \
-                         directory",
+                        "replication {} of point {} differs between {} and an earlier directory",
                         entry.replication,
                         entry.point,
                         files::shown(&part.path)

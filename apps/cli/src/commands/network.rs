@@ -61,7 +61,7 @@ fn read(grid: &Grid, flits: u32) -> Result<Vec<Message>, Failure> {
         let whole = 0..line.len();
         // A list of values in order would otherwise be accepted as a message.
         if line.trim_start().starts_with('[') {
-            return Err(("a message is an object, {\"at\",\"from\",\"to\"}".into(), whole));
+            return Err(("a message must be an object, {\"at\",\"from\",\"to\"}".into(), whole));
         }
         let parsed: Line = json::read(line.as_bytes()).map_err(|error| {
             let at = busy::place(&error, line);

@@ -150,7 +150,7 @@ fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Fai
             let width = output::width();
             let is_whole = table.width() <= width;
             table.print(width)?;
-            let cut = format!("Cut at {width} columns: --format json has all of it.");
+            let cut = format!("Cut off at {width} columns; --format json shows everything.");
             if is_whole { Ok(()) } else { output::text(&cut, width) }
         }
     }

@@ -61,7 +61,7 @@ pub(crate) fn check_stuck_jobs(
                 ["strategy", "scheduler"].map(|name| value(row.point, name));
             let waiting = row.waiting;
             eprintln!(
-                "warning: {strategy}, {scheduler}: {waiting} jobs never started and are in no \
+                "warning: {strategy}, {scheduler}: {waiting} jobs never started and are not in any \
                  result"
             );
             any = true;
@@ -69,8 +69,8 @@ pub(crate) fn check_stuck_jobs(
     }
     if any && specification.points.len() > 1 {
         return Err(Failure::Other(
-            "some results leave out jobs that never started: they are not of the same jobs, and \
-             cannot be compared"
+            "some results omit jobs that never started, so they cover different jobs and cannot be \
+             compared"
                 .into(),
         ));
     }
@@ -149,8 +149,8 @@ impl Results<'_> {
         let cut = table.print(width)?;
         let left = available.len() - columns.len() + cut;
         if columns.contains(&ALLOCATION_NS) {
-            let note = "allocation_ns: the median of the replications and, in brackets, the ends \
-                        of its 95 % confidence interval, which takes six of them.";
+            let note = "allocation_ns: median over the replications, with its 95 % confidence \
+                        interval in brackets (needs at least six replications).";
             output::text(note, width)?;
         }
         self.footnotes(left).iter().try_for_each(|line| output::text(line, width))
@@ -194,19 +194,19 @@ impl Results<'_> {
         }
         let missed = self.names(|row| row.target_missed);
         if !missed.is_empty() {
-            notes.push(format!("The target of precision was not met by: {missed}."));
+            notes.push(format!("The precision target was not met by: {missed}."));
         }
         let turned_away = self.names(turns_away);
         if !turned_away.is_empty() {
             notes.push(format!(
-                "Jobs that could never be placed were turned away, and are in no mean: \
+                "Jobs that could never be placed were turned away and are excluded from all means: \
                  {turned_away}."
             ));
         }
         if self.rejected_sets_differ() {
             notes.push(
-                "Different jobs were turned away, so the means are of different jobs, and a lower \
-                 one may be of easier jobs."
+                "Different jobs were turned away, so the means cover different jobs, and a lower \
+                 mean may only reflect easier jobs."
                     .into(),
             );
         }

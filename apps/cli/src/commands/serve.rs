@@ -110,8 +110,9 @@ fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
             let bad = BadName { reason, span: 0..part.len() };
             Failure::option("--slots", typed, at, &bad)
         };
-        let sides = read_sides(part)
-            .ok_or_else(|| fault("a shape is sides of at least 1, such as 4x4x4".to_string()))?;
+        let sides = read_sides(part).ok_or_else(|| {
+            fault("a shape must have sides of at least 1, such as 4x4x4".to_string())
+        })?;
         if all.contains(&sides) || all.len() == SHAPES {
             return Err(fault(format!("at most {SHAPES} shapes, each once")));
         }
@@ -126,7 +127,8 @@ fn name_and_grid(typed: &str) -> Result<(&str, &str), Failure> {
     let (name, grid) = typed.split_once('=').unwrap_or(("default", typed));
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     if name.is_empty() || !name.chars().all(is_allowed) {
-        let message = format!("--machine {typed}: a name is letters, digits and any of . _ -");
+        let message =
+            format!("--machine {typed}: a name may contain only letters, digits and . _ -");
         return Err(Failure::usage(message));
     }
     Ok((name, grid))

@@ -83,7 +83,7 @@ fn of_dependencies(records: &[Record]) -> String {
     let found = Dependencies::of(records);
     let Dependencies { links, jobs, missing, later, cycles, .. } = &found;
     if found.is_empty() {
-        return "no job of the log names a preceding job (fields 17, 18); `pavior trace convert \
+        return "no job in the log names a preceding job (fields 17, 18); `pavior trace convert \
                 --sessions 20m` writes them"
             .to_string();
     }
@@ -154,7 +154,7 @@ fn run_logs_once(specification: &mut Specification) {
         Policy::Precision { .. } => true,
     };
     if asks {
-        eprintln!("note: this log draws no numbers, so it is run once");
+        eprintln!("note: this log uses no random numbers, so it runs once");
     }
     specification.policy = Policy::Fixed(1);
     specification.targets.clear();

@@ -120,13 +120,13 @@ impl Story<'_> {
 
     fn sentences(&self) -> Vec<String> {
         let Some(shape) = self.shapes.first() else {
-            return vec!["no box has so many nodes here".to_string()];
+            return vec!["no box here has that many nodes".to_string()];
         };
         let sides = shape.sides[..self.grid.axes()].iter().map(u16::to_string).collect::<Vec<_>>();
         let one = self.shapes.len() == 1;
         let what = if one { sides.join("x") } else { "the request's boxes".to_string() };
         let count = |count: usize, bound: u32| match bound as usize {
-            bound if bound > count => format!("{count}; no more than {bound} are possible"),
+            bound if bound > count => format!("{count}; at most {bound} are possible"),
             _ => count.to_string(),
         };
         if self.never {
@@ -137,7 +137,7 @@ impl Story<'_> {
         let mut all = vec![if now.proven() {
             format!("free side by side: {found} of {what}")
         } else {
-            format!("free side by side: {found} of {what}; no more than {bound} are possible")
+            format!("free side by side: {found} of {what}; at most {bound} are possible")
         }];
         all.extend(after.as_ref().map(|after| {
             let after = count(after.plan.boxes.len(), after.bound);
@@ -145,7 +145,7 @@ impl Story<'_> {
         }));
         all.extend(self.at.as_ref().zip(next.as_ref()).map(|(at, next)| {
             let by = if next.proven { "" } else { " at the latest" };
-            format!("the next appears at {at}{by}: {} then", next.slots.boxes.len())
+            format!("the next becomes free at {at}{by}: {} then", next.slots.boxes.len())
         }));
         all
     }

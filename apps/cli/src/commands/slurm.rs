@@ -13,7 +13,7 @@ pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
     let path = path.ok_or_else(|| Failure::usage("pavior slurm needs --config FILE"))?;
     if args.command.is_some() && (args.dry_run || args.once || args.observe.is_some()) {
         let reason =
-            "--dry-run, --once and --observe are for the daemon, not for its other commands";
+            "--dry-run, --once and --observe apply to the daemon, not to its other commands";
         return Err(Failure::usage(reason));
     }
     let config = Config::read(path).map_err(failure)?;

@@ -67,7 +67,7 @@ pub(super) fn shapes(
     let Some(request) = request else { return Ok(Vec::new()) };
     Shape::all_for(&request, machine, turn).ok_or_else(|| {
         let typed = request.freedom.map_or("", Freedom::word);
-        let reason = "a plan is for boxes: box, turned or any-box".to_string();
+        let reason = "only boxes can be planned: box, turned or any-box".to_string();
         Failure::option("--freedom", typed, 0, &BadName { reason, span: 0..typed.len() })
     })
 }
@@ -82,7 +82,7 @@ fn node(typed: &str, grid: &Grid) -> Result<NodeId, Failure> {
             return Ok(grid.id(point));
         }
     }
-    let reason = format!("no node of {grid}; it has {} coordinates from 0", grid.axes());
+    let reason = format!("not a node of {grid}, which has {} coordinates from 0", grid.axes());
     Err(Failure::option("--drain", typed, 0, &BadName { reason, span: 0..typed.len() }))
 }
 
@@ -94,7 +94,7 @@ fn weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<(Weights, f6
         busy::only(&members, &["job", "weight"], &[])?;
         let find = |key: &str| {
             let found = members.iter().find(|member| member.key == key);
-            found.ok_or_else(|| (format!("no \"{key}\""), whole.clone()))
+            found.ok_or_else(|| (format!("missing \"{key}\""), whole.clone()))
         };
         let (job, weight) = (find("job")?, find("weight")?);
         let name = busy::at(line, job);
@@ -103,11 +103,11 @@ fn weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<(Weights, f6
         let id = id.ok_or_else(|| (format!("job {shown} holds no nodes"), job.place.clone()))?;
         let value = busy::at(line, weight).as_f64().filter(|value| (0.0..1e15).contains(value));
         let value = value.ok_or_else(|| {
-            ("a weight is a number from 0 to 1e15".to_string(), weight.place.clone())
+            ("a weight must be a number from 0 to 1e15".to_string(), weight.place.clone())
         })?;
         match given[id.0 as usize].replace(value) {
             None => Ok(()),
-            Some(_) => Err((format!("job {shown} has a weight already"), job.place.clone())),
+            Some(_) => Err((format!("job {shown} already has a weight"), job.place.clone())),
         }
     })?;
     let whole = given.iter().flatten().all(|weight| weight.fract() == 0.0);
@@ -147,17 +147,17 @@ impl Story {
             "moves": self.moves(plan),
         });
         let sentence = match (place, plan) {
-            (Some(place), _) if fits => format!("free already: {}", self.words(place)),
+            (Some(place), _) if fits => format!("already free: {}", self.words(place)),
             (Some(place), Some(plan)) => {
-                let sure = if answer.proven { "" } else { ", though a cheaper way may exist" };
+                let sure = if answer.proven { "" } else { ", though a cheaper plan may exist" };
                 let (cost, place) = (self.number(plan.cost), self.words(place));
                 format!("free after these moves, of weight {cost}{sure}: {place}")
             }
             _ if !shapes.iter().any(|shape| shape.fits(self.snapshot.grid())) => {
                 format!("never: {} has no such box", self.snapshot.grid())
             }
-            _ if answer.proven => format!("no way within {}", jobs(limits.max_jobs)),
-            _ => format!("no way found within {} and the budget", jobs(limits.max_jobs)),
+            _ if answer.proven => format!("no plan within {}", jobs(limits.max_jobs)),
+            _ => format!("no plan found within {} and the budget", jobs(limits.max_jobs)),
         };
         self.tell(&value, &sentence, plan)
     }
@@ -175,9 +175,9 @@ impl Story {
             Some(plan) if plan.moves.is_empty() => "no job holds these nodes".to_string(),
             Some(plan) => format!("empty after these moves, of weight {}", self.number(plan.cost)),
             None if answer.proven => {
-                format!("no way with {} beside those that must move", jobs(limits.max_jobs))
+                format!("no plan with {} besides those that must move", jobs(limits.max_jobs))
             }
-            None => "no way found within the budget".to_string(),
+            None => "no plan found within the budget".to_string(),
         };
         self.tell(&value, &sentence, plan)
     }
@@ -204,7 +204,7 @@ impl Story {
                 0 if lost.is_empty() => format!("free: {at}"),
                 0 => format!("held by no job: {at}{lost}"),
                 count => format!(
-                    "blocked least: {at}, by {} of weight {}: {}{lost}",
+                    "least blocked: {at}, by {} of weight {}: {}{lost}",
                     jobs(count),
                     self.number(found.weight),
                     names.join(", ")
@@ -346,7 +346,7 @@ pub(super) fn draw(
         let last = moves.iter().rev().find(|step| step.job == *job);
         let parts = last.map_or(placement.parts(), |step| &step.to);
         let held = after.hold(*job, parts);
-        held.map_err(|clash| Failure::Other(format!("the moves clash: {clash}")))?;
+        held.map_err(|clash| Failure::Other(format!("the moves conflict: {clash}")))?;
     }
     for node in busy.state.failed() {
         after.fail(node);

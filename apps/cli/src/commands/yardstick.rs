@@ -21,7 +21,8 @@ use crate::{files, logs, pool};
 pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
     let out = &args.out;
     if !pavior::files::is_empty(out)? {
-        let message = format!("{} is not empty; --out chooses another folder", files::shown(out));
+        let message =
+            format!("{} is not empty; choose another folder with --out", files::shown(out));
         return Err(Failure::usage(message));
     }
     let catalogue = Catalogue::default();
@@ -119,7 +120,7 @@ fn figure(board: &Board) -> Chart {
         marks: Marks::Bars,
         series,
         stated: Vec::new(),
-        note: "1: the bound is reached. The optimum lies between 1 and the best run".to_string(),
+        note: "1: the bound is reached. The optimum is between 1 and the best run".to_string(),
     }
 }
 
@@ -145,7 +146,7 @@ fn notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judged: &Ju
     }
     if !judged.left_out.is_empty() {
         let names = judged.left_out.join(", ");
-        eprintln!("note: statements that name what was not run are not judged: {names}");
+        eprintln!("note: statements about runs that were left out are not judged: {names}");
     }
     if !judged.counts.is_empty() {
         eprintln!("statements.csv: {}", in_words(&judged.counts));

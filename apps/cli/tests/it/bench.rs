@@ -173,7 +173,7 @@ fn what_cannot_be_measured_is_refused() {
         (&["-m", "mesh:4x4", "--sides", "uniform-decreasing"], "--sides"),
         (&["--sides", "pods", "--trace", &large], "--sides"),
         (&["--trace", "nowhere.swf"], "nowhere.swf"),
-        (&["--trace", &large, "--filter", "user=3"], "no job is left"),
+        (&["--trace", &large, "--filter", "user=3"], "job lines is left"),
         (&["--trace", &large, "-m", "mesh:4x4"], "none of the requests"),
         (&["--shape-rule", "exact"], "--shape-rule is for job logs"),
         (&["--first", "3"], "--first is for job logs"),

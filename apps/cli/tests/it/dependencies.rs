@@ -72,7 +72,7 @@ fn what_is_not_followed_is_said() {
     assert!(said.contains("note: 1 preceding jobs are not followed"), "{said}");
     let (_folder, log) = folder(&LOG.replace(" 1 60\n", " -1 -1\n"));
     let said = String::from_utf8(simulate(&log, &["--dependencies"]).stderr).unwrap();
-    assert!(said.contains("note: no job of the log names a preceding job"), "{said}");
+    assert!(said.contains("note: no job in the log names a preceding job"), "{said}");
 }
 
 #[test]
@@ -93,6 +93,6 @@ fn sessions_are_written_and_followed() {
     }
     let output = simulate(to, &["--dependencies", "--metrics", "makespan"]);
     assert!(output.status.success(), "{output:?}");
-    refused_for(&["trace", "convert", "--sessions", "20m", &log, "x.json"], "only logs in .swf");
+    refused_for(&["trace", "convert", "--sessions", "20m", &log, "x.json"], "only .swf logs");
     refused_for(&["trace", "convert", "--sessions", "soon", &log, "x.swf"], "write 20m");
 }

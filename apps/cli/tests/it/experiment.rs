@@ -163,7 +163,7 @@ fn one_process_at_a_time() {
     std::fs::create_dir(&out).unwrap();
     let lock = std::fs::File::create(out.join(".lock")).unwrap();
     lock.lock().unwrap();
-    refused_for(&["experiment", text(&file), "--out", text(&out)], "another process is working in");
+    refused_for(&["experiment", text(&file), "--out", text(&out)], "in use by another process");
     drop(lock);
     good(&["experiment", text(&file), "--out", text(&out)]);
 }

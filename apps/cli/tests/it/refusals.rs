@@ -36,7 +36,7 @@ fn a_converted_log_without_jobs() {
     let (folder, log, _) = folder("x", "");
     let to = folder.path().join("to.swf");
     let convert = ["trace", "convert", &log, to.to_str().unwrap(), "--filter", "queue=1"];
-    refused_for(&convert, "no job is left of 2 job lines (2 filtered out");
+    refused_for(&convert, "none of 2 job lines is left (2 filtered out");
     assert!(!to.exists());
 }
 
@@ -77,13 +77,13 @@ fn columns_of_a_log_for_drawn_jobs() {
 fn options_that_a_generated_log_does_not_have() {
     let generate = |more: &[&str]| refused(&[&["trace", "generate"], more].concat());
     let model = generate(&["lublin", "--nodes", "16", "--load", "2"]);
-    assert!(model.contains("--load is for drawn sides"), "{model}");
+    assert!(model.contains("--load applies to drawn sides"), "{model}");
     let unknown = generate(&["lublni", "--nodes", "16", "--load", "2"]);
     assert!(unknown.contains("did you mean `lublin`?"), "{unknown}");
     let several = generate(&["uniform", "--machine", "mesh:4x4", "--load", "1,2"]);
-    assert!(several.contains("a log has one load"), "{several}");
+    assert!(several.contains("a log can have only one load"), "{several}");
     let nodes = generate(&["uniform", "--nodes", "16"]);
-    assert!(nodes.contains("drawn for a --machine, not --nodes"), "{nodes}");
+    assert!(nodes.contains("request sides need a --machine, not --nodes"), "{nodes}");
     good(&["trace", "generate", "uniform", "--machine", "mesh:4x4", "--load", "2", "--jobs", "3"]);
 }
 
@@ -101,7 +101,7 @@ fn options_of_what_is_not_simulated() {
     assert!(all.contains("48 of 48 switches leave none in use"), "{all}");
     let moves = ["--trace", &log, "--machine", "mesh:4x4", "--strategy", "ff", "--migration", "1"];
     let moved = simulate(&[&moves[..], &["--jobs-csv", "jobs.csv"]].concat());
-    assert!(moved.contains("a job that moves has several; choose --placements"), "{moved}");
+    assert!(moved.contains("a job that moves has several: use --placements"), "{moved}");
     let unbounded = simulate(&["--trace", &log, "--max-waiting", "3"]);
     assert!(unbounded.contains("--max-waiting is for synthetic workloads"), "{unbounded}");
     let standard = simulate(&["--jobs", "9", "--strategy", "ff", "--placements", "-"]);
@@ -127,7 +127,7 @@ fn jobs_that_could_never_be_placed_are_told() {
 fn a_list_in_the_place_of_a_message() {
     let output = pavior(&["network", "--machine", "mesh:8x8"], "[0,[0,0],[3,2],8]\n");
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("a message is an object"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("a message must be an object"), "{}", stderr(&output));
 }
 
 #[test]

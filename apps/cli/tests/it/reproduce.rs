@@ -240,10 +240,7 @@ fn other_readings_of_a_paper() {
         "table",
     ]);
     assert!(printed.contains(&format!("Closest over all {goals} ratios: ")), "{printed}");
-    refused_for(
-        &["reproduce", "tbl", "--alternatives"],
-        "no other readings are declared for `tbl`",
-    );
+    refused_for(&["reproduce", "tbl", "--alternatives"], "`tbl` declares no alternative readings");
 }
 
 #[test]

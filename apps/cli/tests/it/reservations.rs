@@ -46,7 +46,7 @@ fn what_is_wrong_with_a_list_is_said_with_its_place() {
     let late = told(&format!("{line}{}", line.replace('7', "6")));
     assert!(late.contains("ahead.jsonl:2:") && late.contains("later time"), "{late}");
     let outside = told(&line.replace("[0]", "[4]"));
-    assert!(outside.contains("does not lie on mesh:4"), "{outside}");
+    assert!(outside.contains("is not on mesh:4"), "{outside}");
     let moving = simulate(line, &["--migration", "1"]).unwrap_err();
     assert!(moving.contains("reservations ahead do not go together"), "{moving}");
 }

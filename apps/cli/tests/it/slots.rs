@@ -53,7 +53,7 @@ fn boxes_after_moves_and_when_there_are_more() {
         pavior(&[&["slots"], &busy[..], &["--moves", "1", "--format", "table"]].concat(), &ends);
     let text = stdout(&table);
     assert!(text.starts_with("free side by side: 0 of 3x1\nafter the moves: 2\n"), "{text}");
-    assert!(text.contains("the next appears at 12.5: 4 then\n"), "{text}");
+    assert!(text.contains("the next becomes free at 12.5: 4 then\n"), "{text}");
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn plans_are_for_boxes_and_need_one() {
         stderr(&output)
     };
     let connected = refused(&["--shape", "3x2", "--freedom", "connected"]);
-    assert!(connected.contains("a plan is for boxes: box, turned or any-box"), "{connected}");
+    assert!(connected.contains("only boxes can be planned: box, turned or any-box"), "{connected}");
     assert!(refused(&["--nodes", "4", "--freedom", "turnd"]).contains("did you mean `turned`?"));
     assert!(refused(&[]).contains("give --shape or --nodes"));
     assert!(refused(&["--drain", "2,0", "--freedom", "box"]).contains("cannot be used with"));
@@ -133,8 +133,8 @@ fn weights_come_from_a_file_and_a_drawing_goes_to_one() {
     assert!(std::fs::read_to_string(path("plan.svg")).unwrap().starts_with("<svg"));
     for (line, word) in [
         ("{\"job\":8,\"weight\":1}", "holds no nodes"),
-        ("{\"job\":7,\"weight\":-1}", "a weight is a number"),
-        ("{\"job\":7}", "no \"weight\""),
+        ("{\"job\":7,\"weight\":-1}", "a weight must be a number"),
+        ("{\"job\":7}", "missing \"weight\""),
     ] {
         std::fs::write(path("w"), line).unwrap();
         let arguments = ["unblock", "--machine", "mesh:6x2", "--busy", "-", "--shape", "3x2"];
@@ -162,7 +162,7 @@ fn the_live_allocator_takes_over_lists_and_plans() {
         json!({"job": 9, "granted": true, "nodes": 4, "requested": 4, "parts": held})
     );
     assert!(answers[1]["error"].as_str().unwrap().contains("is not free"));
-    assert!(answers[2]["error"].as_str().unwrap().contains("does not lie on"));
+    assert!(answers[2]["error"].as_str().unwrap().contains("is not on"));
     assert_eq!(answers[3]["moves"][0]["to"], json!([part([3, 0], [2, 2])]));
     assert_eq!(answers[4]["drained"], json!([[2, 0]]));
     assert_eq!(answers[5], json!({"jobs": [{"job": 9, "parts": held}], "failed": [[2, 0]]}));

@@ -155,7 +155,7 @@ fn state_of(waits: &Waiting, until: i64, now: i64) -> (&'static str, String) {
     let date = |at: u64| Date(std::time::Duration::from_secs(at)).to_string();
     let when = waits
         .starts
-        .map_or(String::new(), |at| format!(" By the time limits it starts at {}.", date(at)));
+        .map_or(String::new(), |at| format!(" Based on time limits, it starts at {}.", date(at)));
     ("Pending", format!("it waits for a box: {why}{when}"))
 }
 

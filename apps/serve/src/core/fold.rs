@@ -62,7 +62,7 @@ impl ServiceState {
             Event::Node { machine, node, state } => {
                 let board = self.board_of(machine)?;
                 let board = &mut self.boards[board];
-                let node = board.node_at(node).ok_or("the node lies outside")?;
+                let node = board.node_at(node).ok_or("the node is outside")?;
                 board.set_node(node, *state);
             }
             Event::Reserved { reservation } => self.reserve(reservation)?,

@@ -161,7 +161,7 @@ impl ServedMachine {
                 OccupancyError::NotFree(_) => {
                     format!("the box at {base:?} of {sides:?} is not free")
                 }
-                _ => format!("the box at {base:?} of {sides:?} does not lie on {}", self.grid),
+                _ => format!("the box at {base:?} of {sides:?} is not on {}", self.grid),
             })?;
         }
         Ok(())

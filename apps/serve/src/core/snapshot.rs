@@ -123,7 +123,7 @@ impl ServiceState {
         for (board, machine) in state.boards.iter_mut().zip(&snapshot.machines) {
             for &(node, what) in &machine.nodes {
                 if node >= board.grid.nodes() {
-                    return Err(format!("node {node} lies outside {}", board.grid));
+                    return Err(format!("node {node} is outside {}", board.grid));
                 }
                 board.set_node(pavior::NodeId(node), what);
             }

@@ -286,7 +286,7 @@ pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Prob
         *own = u16::try_from(given).unwrap_or(u16::MAX);
     }
     if !grid.contains(point) {
-        let detail = format!("node {coordinates:?} lies outside {grid}");
+        let detail = format!("node {coordinates:?} is outside {grid}");
         return Err(Problem::new(Reason::UnknownNode, detail));
     }
     Ok(point)

@@ -64,8 +64,8 @@ impl LineSession {
             Some("list") => Ok(self.list()),
             Some("drain") => self.drain(&message),
             Some("unblock") => self.unblock(&message),
-            Some(other) => Err(format!("unknown op `{other}`; there are {OPS}")),
-            None => Err(format!("no \"op\"; there are {OPS}")),
+            Some(other) => Err(format!("unknown op `{other}`; the operations are {OPS}")),
+            None => Err(format!("missing \"op\"; the operations are {OPS}")),
         }
     }
 
@@ -108,7 +108,7 @@ impl LineSession {
             shape.as_array()?.iter().map(positive).collect()
         };
         let sides = |shape| sides(shape).ok_or("\"shape\" is integers of at least 1");
-        let nodes = |nodes| positive(nodes).ok_or("\"nodes\" is an integer of at least 1");
+        let nodes = |nodes| positive(nodes).ok_or("\"nodes\" must be an integer of at least 1");
         let shape = message.get("shape").map(sides).transpose()?;
         let nodes = message.get("nodes").map(nodes).transpose()?;
         Ask::read(shape.as_deref(), nodes, self.grid()).map_err(|fault| fault.to_string())
@@ -149,7 +149,7 @@ impl LineSession {
         let mut point = [0u16; 3];
         for (axis, &coordinate) in coordinates.iter().enumerate() {
             if coordinate >= u64::from(grid.side(axis)) {
-                return Err(format!("node {coordinates:?} lies outside {grid}"));
+                return Err(format!("node {coordinates:?} is outside {grid}"));
             }
             point[axis] = coordinate as u16;
         }
@@ -199,7 +199,7 @@ fn known_keys(message: &Map<String, Value>) -> Result<(), String> {
             let most = usize::from(known.len() > 4);
             strsim::damerau_levenshtein(&plain, &known.replace('_', "")) <= most
         })?;
-        Some(format!("no \"{}\"; did you mean \"{known}\"?", key.escape_default()))
+        Some(format!("missing \"{}\"; did you mean \"{known}\"?", key.escape_default()))
     });
     meant.next().map_or(Ok(()), Err)
 }
@@ -210,8 +210,8 @@ fn request(ask: Ask, job: JobName) -> LeaseRequest {
 
 /// Returns the job's name, an integer or a string.
 fn job(message: &Map<String, Value>) -> Result<JobName, String> {
-    let name = message.get("job").ok_or("no \"job\"")?;
-    JobName::read(name).ok_or_else(|| "\"job\" is an integer or a string".to_string())
+    let name = message.get("job").ok_or("missing \"job\"")?;
+    JobName::read(name).ok_or_else(|| "\"job\" must be an integer or a string".to_string())
 }
 
 /// Returns a positive integer; larger ones than 64 bits can hold count as the maximum.
@@ -230,7 +230,7 @@ fn flag(message: &Map<String, Value>, key: &str) -> Result<bool, String> {
 /// Reads the freedom to place a request, if the message specifies one.
 fn freedom(message: &Map<String, Value>) -> Result<Option<Freedom>, String> {
     let Some(word) = message.get("freedom").filter(|word| !word.is_null()) else { return Ok(None) };
-    let word = word.as_str().ok_or("\"freedom\" is a word")?;
+    let word = word.as_str().ok_or("\"freedom\" must be a string")?;
     word.parse().map(Some).map_err(|error: UnknownFreedom| error.to_string())
 }
 

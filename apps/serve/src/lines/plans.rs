@@ -14,7 +14,7 @@ impl LineSession {
         let job = self.free_name(message)?;
         let list = message.get("parts").and_then(Value::as_array);
         let list = list.filter(|list| !list.is_empty());
-        let list = list.ok_or("\"parts\" is a list of at least one box")?;
+        let list = list.ok_or("\"parts\" must be a list of at least one box")?;
         let parts: Vec<Cuboid> =
             list.iter().map(|part| self.cuboid(part)).collect::<Result<_, _>>()?;
         let request = request(Ask::Nodes(1), job.clone());
@@ -38,7 +38,7 @@ impl LineSession {
     /// carried out.
     pub(super) fn drain(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
         let list = message.get("nodes").and_then(Value::as_array);
-        let list = list.ok_or("\"nodes\" is a list of nodes")?;
+        let list = list.ok_or("\"nodes\" must be a list of nodes")?;
         let nodes = list.iter().map(|node| self.node(Some(node)));
         let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
         let limits = limits(message)?;

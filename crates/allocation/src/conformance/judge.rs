@@ -75,7 +75,7 @@ pub(super) fn failed(
         Some(BadProposal::Placement { proposal, fault }) => {
             let reason = match fault {
                 PlacementError::Outside(part) => {
-                    format!("{} does not lie on the machine", words(grid, part))
+                    format!("{} is not on the machine", words(grid, part))
                 }
                 PlacementError::NotFree(part) => format!("{} is not free", words(grid, part)),
                 PlacementError::Overlapping(part) => {
@@ -111,7 +111,7 @@ fn sound(
     let mut left = free.clone();
     for part in placement.parts() {
         if !part.lies_on(grid) {
-            return Err(format!("{} does not lie on the machine", words(grid, part)).into());
+            return Err(format!("{} is not on the machine", words(grid, part)).into());
         }
         if left.take(part).is_err() {
             let part = words(grid, part);

@@ -25,7 +25,7 @@ pub enum Clash {
     #[error("the job appears twice; all its parts belong into one line")]
     Repeated,
     /// A part is not on the machine.
-    #[error("the part does not lie on the machine")]
+    #[error("the part is not on the machine")]
     Outside {
         /// Its number in the list.
         part: usize,

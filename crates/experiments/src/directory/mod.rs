@@ -63,11 +63,11 @@ impl Directory {
     /// or if it cannot be written.
     pub fn open(path: &Path) -> Result<Directory, DirectoryError> {
         if !path.join(RUN).exists() && !is_empty(path)? {
-            let reason = "is not empty, and holds no experiment; choose another --out";
+            let reason = "is not empty, and contains no experiment; choose another --out";
             return Err(DirectoryError::taken(path, reason));
         }
         let Some(lock) = Lock::take(path)? else {
-            let reason = "is in use: another process is working in it; one at a time";
+            let reason = "is in use by another process";
             return Err(DirectoryError::taken(path, reason));
         };
         Ok(Directory { path: path.to_path_buf(), _lock: lock, clock: Clock::start() })

@@ -172,7 +172,7 @@ impl<'a> Node<'a> {
     pub(super) fn share(self) -> Result<f64, Fault> {
         match self.number()? {
             value if value > 0.0 && value < 1.0 => Ok(value),
-            value => self.fail(format!("{value} does not lie between 0 and 1")),
+            value => self.fail(format!("{value} is not between 0 and 1")),
         }
     }
 

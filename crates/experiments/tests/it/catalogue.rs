@@ -169,7 +169,7 @@ fn an_error_in_a_strategy_stops_the_run() {
         let error = error_of(&catalogue, scheduler, "failing");
         assert!(error.get().is::<std::fmt::Error>(), "the error as it was given");
         let error = error_of(&catalogue, scheduler, "outside");
-        assert!(error.to_string().contains("does not lie on the machine"), "{error}");
+        assert!(error.to_string().contains("is not on the machine"), "{error}");
     }
     let text = "machine = 'mesh:6x6'\nstrategy = 'unbuilt'";
     let read = Specification::parse_with(text, "test", &catalogue).unwrap();

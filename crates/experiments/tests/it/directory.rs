@@ -66,7 +66,7 @@ fn a_directory_that_holds_something_else_is_not_touched() {
     fs::write(folder.path().join("mine.txt"), "1").unwrap();
     fs::write(folder.path().join(".notes.partial"), "2").unwrap();
     let error = Directory::open(folder.path()).map(drop).unwrap_err();
-    assert!(error.is_usage() && error.to_string().contains("holds no experiment"), "{error}");
+    assert!(error.is_usage() && error.to_string().contains("contains no experiment"), "{error}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
@@ -91,7 +91,13 @@ fn one_process_at_a_time_and_the_lock_goes_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new/below");
     let first = Directory::open(&path).unwrap();
-    assert!(Directory::open(&path).map(drop).unwrap_err().to_string().contains("one at a time"));
+    assert!(
+        Directory::open(&path)
+            .map(drop)
+            .unwrap_err()
+            .to_string()
+            .contains("in use by another process")
+    );
     drop(first);
     drop(Directory::open(&path).unwrap());
 }

@@ -223,8 +223,8 @@ fn bad_messages_are_refused() {
     let error = |points, flits, at| {
         Message::between(&grid, 0, points, flits, Time(at)).unwrap_err().to_string()
     };
-    assert_eq!(error([[4, 0, 0], [0, 0, 0]], 8, 0), "node [4,0] lies outside mesh:4x4");
-    assert_eq!(error([[0, 0, 0], [0, 9, 0]], 8, 0), "node [0,9] lies outside mesh:4x4");
+    assert_eq!(error([[4, 0, 0], [0, 0, 0]], 8, 0), "node [4,0] is outside mesh:4x4");
+    assert_eq!(error([[0, 0, 0], [0, 9, 0]], 8, 0), "node [0,9] is outside mesh:4x4");
     assert_eq!(error([[0; 3], [0; 3]], 0, 0), "a message has at least 1 flit, its header");
     assert!(error([[0; 3], [0; 3]], 1, u64::MAX).contains("2^62"));
 }

@@ -100,6 +100,6 @@ fn place(given: &[u16], among: &Grid, what: &str, machine: &Grid) -> Result<Node
     if among.contains(point) {
         Ok(among.id(point))
     } else {
-        Err(format!("{what} {given:?} lies outside {machine}"))
+        Err(format!("{what} {given:?} is outside {machine}"))
     }
 }

@@ -85,7 +85,7 @@ fn lists_are_read_in_the_order_of_time() {
 fn faults_in_lists_name_the_place() {
     for (line, reason) in [
         ("{\"op\":\"brake\",\"node\":[1,1,0],\"at\":1}", "unknown variant"),
-        ("{\"op\":\"fail\",\"node\":[4,1,0],\"at\":1}", "node [4, 1, 0] lies outside mesh:4x4x2"),
+        ("{\"op\":\"fail\",\"node\":[4,1,0],\"at\":1}", "node [4, 1, 0] is outside mesh:4x4x2"),
         ("{\"op\":\"fail\",\"node\":[1,1],\"at\":1}", "a node of mesh:4x4x2 has 3 coordinates"),
         ("{\"op\":\"fail\",\"node\":[1,1,0],\"at\":-1}", "`at` is a time"),
         ("{\"op\":\"fail\",\"node\":[1,1,0]}", "missing field `at`"),

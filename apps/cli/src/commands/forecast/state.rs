@@ -26,7 +26,7 @@ pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
     let StateArgs { queue, busy, now, past } = &args.state;
     let Some(queue) = queue else { return Err(Failure::usage("give a log or --queue")) };
     let Some(machine) = args.parameters.typed("machine") else {
-        return Err(Failure::usage("give --machine: the state is that of which machine?"));
+        return Err(Failure::usage("--queue needs --machine"));
     };
     let grid = input::machine(machine)?;
     let given = args.parameters.given()?;
@@ -83,7 +83,7 @@ fn rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failur
         && let Some(name) =
             OfReading::NAMES.iter().find(|name| args.parameters.typed(name).is_some())
     {
-        return Err(Failure::usage(format!("--{name} is for the log of --past")));
+        return Err(Failure::usage(format!("--{name} applies only to the log of --past")));
     }
     let seed = given.seed.unwrap_or(1);
     let rule = given.shape_rule.clone().map_or_else(|| "compact".parse(), Ok);
@@ -276,24 +276,25 @@ impl Story {
     }
 
     fn sentence(&self) -> String {
-        let title = format!("{}: {} wait. Hours from now.", self.title, self.waiting.len());
+        let title =
+            format!("{}: {} waiting. Times are in hours from now.", self.title, self.waiting.len());
         let Some(past) = self.past else {
             return format!(
-                "{title} No past is given: each job runs as long as its user says, and none \
-                 arrives any more."
+                "{title} Without --past, each job is assumed to run for its estimate, and no more \
+                 jobs arrive."
             );
         };
         let (runs, promises) = (past.runs, past.judged());
         if past.calibrated {
             let kept = past.promises.kept;
             format!(
-                "{title} Nine of ten start between earliest and latest: {kept} of {promises} jobs \
-                 of the past did. {runs} run times are known."
+                "{title} Nine of ten jobs should start between earliest and latest; {kept} of \
+                 {promises} past jobs did. {runs} run times are known."
             )
         } else {
             format!(
-                "{title} {runs} run times are known. Only {promises} jobs of the past had to \
-                 wait, so that earliest and latest have a margin that nothing supports."
+                "{title} {runs} run times are known. Only {promises} past jobs had to wait, too \
+                 few to support the margin between earliest and latest."
             )
         }
     }

@@ -110,7 +110,7 @@ fn of_results(path: &Path, reader: impl Read, args: &PlotArgs) -> Result<(), Fai
         conditions = filter::read(typed, &table)?;
         filter::keep(&mut table, &conditions);
         if table.rows.is_empty() {
-            return Err(wrong(path, format!("no point is left by --filter {typed}")));
+            return Err(wrong(path, format!("--filter {typed} leaves no points")));
         }
     }
     let varies = |parameter: &&Parameter| {
@@ -190,8 +190,8 @@ fn crowded(chart: &Chart, figure: &Figure, table: &Table) -> String {
         Some(format!(", such as {}={value}", parameter.name))
     });
     format!(
-        "note: {} series, but colours and marks tell only {} apart; they differ in {}: choose some \
-         with --filter{}",
+        "note: {} series, but colors and marks can distinguish only {}; they differ in {}: select \
+         some with --filter{}",
         chart.series.len(),
         Chart::TOLD_APART,
         names.join(", "),
@@ -243,7 +243,7 @@ fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
     one_input(args)?;
     let options = &args.placements;
     let Some(machine) = &options.machine else {
-        return Err(Failure::usage("placements do not say their machine: add --machine"));
+        return Err(Failure::usage("placements do not name their machine: add --machine"));
     };
     let grid: Grid = input::machine(machine)?;
     let (placed, named) = placements::read(BufReader::new(files::open(path)?), &grid)
@@ -252,12 +252,12 @@ fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let title = |usual: &str| args.title.clone().unwrap_or_else(|| format!("{usual}: {name}"));
     if !(options.seconds > 0.0 && options.seconds <= 3600.0) {
-        return Err(Failure::usage("--seconds: above 0, at most 3600"));
+        return Err(Failure::usage("--seconds must be above 0 and at most 3600"));
     }
     if options.html {
         return write_text(args, &page::of(path, &grid, &placed)?);
     }
-    let nodes = title("Who holds which nodes");
+    let nodes = title("Running jobs and their nodes");
     let svg = if let Some(at) = options.at {
         pavior::draw::instant(&nodes, &grid, &placed, at, &unit)
     } else if options.animate {
@@ -280,7 +280,7 @@ fn no_filter(args: &PlotArgs) -> Result<(), Failure> {
     match args.chart.filter {
         None => Ok(()),
         Some(_) => {
-            Err(Failure::usage("--filter chooses points of a table of results: draw a results.csv"))
+            Err(Failure::usage("--filter selects points of a results table: draw a results.csv"))
         }
     }
 }
@@ -288,15 +288,13 @@ fn no_filter(args: &PlotArgs) -> Result<(), Failure> {
 fn one_input(args: &PlotArgs) -> Result<(), Failure> {
     match args.inputs.len() {
         1 => Ok(()),
-        _ => {
-            Err(Failure::usage("only directories and jobs.csv files can be drawn several at once"))
-        }
+        _ => Err(Failure::usage("only directories and jobs.csv files can be drawn together")),
     }
 }
 
 fn logarithmic(args: &PlotArgs) -> Result<(bool, bool), Failure> {
     if let Some(other) = args.chart.log.iter().find(|axis| !["x", "y"].contains(&axis.as_str())) {
-        return Err(Failure::usage(format!("--log {other}: x, y or x,y")));
+        return Err(Failure::usage(format!("--log {other}: must be x, y or x,y")));
     }
     let has = |axis: &str| args.chart.log.iter().any(|one| one == axis);
     Ok((has("x"), has("y")))

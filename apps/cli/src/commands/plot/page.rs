@@ -26,7 +26,7 @@ pub(super) fn of(path: &Path, grid: &Grid, placed: &[Placed]) -> Result<String, 
         return Err(wrong("there is no placement to draw".to_string()));
     }
     if placed.len() > JOBS {
-        let reason = format!("{} jobs; a page plays at most {JOBS}", placed.len());
+        let reason = format!("{} jobs; a page can play at most {JOBS}", placed.len());
         return Err(wrong(reason));
     }
     let names = names(path)?;

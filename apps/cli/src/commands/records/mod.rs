@@ -70,7 +70,7 @@ impl Files {
             };
             if of_messages && specification.points.iter().any(silent) {
                 return Err(Failure::usage(format!(
-                    "{option} is for drawn jobs that send messages; choose --service messages or \
+                    "{option} needs synthetic jobs that send messages: use --service messages or \
                      iterations"
                 )));
             }
@@ -79,7 +79,7 @@ impl Files {
             };
             if matches!(kind, Kind::JobsCsv) && specification.points.iter().any(moves) {
                 return Err(Failure::usage(format!(
-                    "{option} has one set of nodes a job, and a job that moves has several; choose \
+                    "{option} has one set of nodes per job, but a job that moves has several: use \
                      --placements"
                 )));
             }
@@ -211,7 +211,7 @@ impl Kind {
             load.write_csv(&mut text, *cycles).map_err(io::Error::other)?;
         } else {
             let jobs = point.get("load").map(|load| format!(", load {load}")).unwrap_or_default();
-            let title = format!("How busy each channel is: {}{jobs}", combination(point));
+            let title = format!("Utilization of each channel: {}{jobs}", combination(point));
             text = pavior::draw::heatmap(load, *cycles, &title);
         }
         out.write_all(text.as_bytes())

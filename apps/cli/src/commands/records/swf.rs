@@ -25,7 +25,7 @@ pub(super) fn log(
     header.push("MaxJobs", &outcomes.len().to_string());
     header.push("MaxProcs", &grid.nodes().to_string());
     if unit.name != TimeUnit::SECOND.name {
-        header.push("Note", &format!("a second stands for a {}", unit.name));
+        header.push("Note", &format!("one second represents one {}", unit.name));
     }
     swf::write_schedule(out, &header, &outcomes)
 }

@@ -13,8 +13,8 @@ use crate::{files, logs, pool};
 
 pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     for (given, option, why) in [
-        (args.alternatives, "--alternatives", "the study of forecasts has no other readings"),
-        (args.sweep.resume, "--resume", "the study of forecasts runs as a whole"),
+        (args.alternatives, "--alternatives", "the forecast study has no alternative readings"),
+        (args.sweep.resume, "--resume", "the forecast study can only run as a whole"),
     ] {
         if given {
             return Err(Failure::usage(format!("{option}: {why}")));

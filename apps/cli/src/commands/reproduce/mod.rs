@@ -49,18 +49,16 @@ fn begin(args: &ReproduceArgs, out: &Path) -> Result<Lock, Failure> {
     let all = args.paper == ALL;
     if directory::note(out)?.is_some() {
         let name = if all { "all papers" } else { &args.paper };
-        let message = format!("{here} holds an experiment; choose another --out for {name}");
+        let message = format!("{here} contains an experiment; choose another --out for {name}");
         return Err(Failure::usage(message));
     }
     if !args.sweep.resume && !pavior::files::is_empty(out)? {
-        let how = "--resume goes on with a reproduction of all papers, ";
+        let how = "--resume continues a reproduction of all papers, ";
         let how = if all { how } else { "" };
         let message = format!("{here} is not empty; {how}--out chooses another directory");
         return Err(Failure::usage(message));
     }
-    Lock::take(out)?.ok_or_else(|| {
-        Failure::usage(format!("{here} is in use: another process is working in it; one at a time"))
-    })
+    Lock::take(out)?.ok_or_else(|| Failure::usage(format!("{here} is in use by another process")))
 }
 
 /// Returns the folder for the results.
@@ -75,7 +73,7 @@ fn open(path: &str) -> Result<Paper, Failure> {
     let folder = Path::new(path);
     if !folder.is_dir() {
         return Err(Failure::usage(format!(
-            "`{path}` is neither a paper nor a folder of one; the papers are: {names}, {}, \
+            "`{path}` is neither a paper nor the folder of a paper; the papers are: {names}, {}, \
              and {ALL}",
             studies::forecasts::NAME
         )));

@@ -71,7 +71,7 @@ fn rows(all: &[Statement]) -> Result<(), Failure> {
 }
 
 fn counts<'c>(all: impl Iterator<Item = &'c StatementCount>) -> Result<(), Failure> {
-    let mut table = Table::new(&["statement", "verdict", "rows", "what the paper says"], 4);
+    let mut table = Table::new(&["statement", "verdict", "rows", "claim of the paper"], 4);
     for one in all {
         let verdict = one.verdict().word().to_string();
         table.row(vec![one.id.clone(), verdict, one.in_words(), one.claim.clone()]);
@@ -116,7 +116,7 @@ pub(super) fn alternatives(
                 output::text(&sentence, output::width())?;
             }
             if hidden > 0 {
-                output::text("What does not fit is in alternatives.csv.", output::width())?;
+                output::text("The remaining columns are in alternatives.csv.", output::width())?;
             }
             Ok(())
         }

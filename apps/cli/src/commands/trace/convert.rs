@@ -24,7 +24,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     trace.notes().for_each(say_note);
     if trace.records.is_empty() {
         return Err(Failure::usage(format!(
-            "{}: no job is left of {} job lines ({} filtered out, the others skipped)",
+            "{}: none of {} job lines is left ({} filtered out, the rest skipped)",
             files::shown(&args.from),
             trace.report.job_lines,
             trace.report.filtered
@@ -39,13 +39,16 @@ pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     }
     if let Some(within) = args.sessions {
         if Format::of_file(&args.to.to_string_lossy()) != Some(Format::Swf) {
-            let reason = "--sessions writes fields 17 and 18, which only logs in .swf have";
+            let reason = "--sessions writes fields 17 and 18, which only .swf logs have";
             return Err(Failure::usage(reason));
         }
         let linked = link_sessions(&mut trace.records, within);
-        eprintln!("{linked} of {} jobs follow another of their session", trace.records.len());
+        eprintln!("{linked} of {} jobs follow another job of their session", trace.records.len());
         if trace.records.iter().all(|record| record.wait.is_none()) {
-            eprintln!("note: the log has no waits, so that jobs end at submission plus run time");
+            eprintln!(
+                "note: the log has no wait times, so jobs are taken to end at submission \
+                       plus run time"
+            );
         }
     }
     let largest = trace.records.iter().map(|record| u64::from(record.nodes)).max();

@@ -19,11 +19,11 @@ pub(super) const MOST_JOBS: usize = 2_000_000;
 
 pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     if args.jobs == 0 {
-        return Err(Failure::usage("--jobs 0: a log has at least one job"));
+        return Err(Failure::usage("--jobs 0: a log must have at least one job"));
     }
     if args.jobs > MOST_JOBS {
         return Err(Failure::usage(format!(
-            "--jobs {}: a log of at most {MOST_JOBS} jobs is generated",
+            "--jobs {}: at most {MOST_JOBS} jobs can be generated",
             args.jobs
         )));
     }
@@ -37,13 +37,13 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
             Failure::usage(format!("{}: the model needs --nodes or --machine", args.model))
         })?;
         if nodes == 0 {
-            return Err(Failure::usage("--nodes 0: a machine has at least one node"));
+            return Err(Failure::usage("--nodes 0: a machine must have at least one node"));
         }
         let jobs = (model.entry.does.generate)(&model.options, nodes, args.seed, 0);
         (nodes, jobs.take(args.jobs).collect())
     } else {
         let grid = grid.ok_or_else(|| {
-            Failure::usage(format!("{}: request sides are drawn for a --machine", args.model))
+            Failure::usage(format!("{}: request sides need a --machine", args.model))
         })?;
         let mut settings = args.stream.settings();
         settings.push(Setting::new("sides", &args.model));
@@ -86,19 +86,23 @@ fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
     let (model, stream) = (&args.model, &args.stream);
     if is_sides && args.nodes.is_some() {
         return Err(Failure::usage(format!(
-            "{model}: request sides are drawn for a --machine, not --nodes"
+            "{model}: request sides need a --machine, not --nodes"
         )));
     }
     let own = if is_sides { None } else { stream.settings().into_iter().next() };
     if let Some(Setting { key, .. }) = own {
         return Err(Failure::usage(format!(
-            "{model}: the model has arrivals and run times of its own; --{key} is for drawn sides"
+            "{model}: the model has its own arrivals and run times; --{key} applies to drawn \
+             sides"
         )));
     }
     match stream.typed("load").and_then(|typed| Some((typed, typed.find(',')?))) {
         None => Ok(()),
         Some((typed, at)) => {
-            let bad = BadName { reason: "a log has one load".to_string(), span: at..typed.len() };
+            let bad = BadName {
+                reason: "a log can have only one load".to_string(),
+                span: at..typed.len(),
+            };
             Err(Failure::option("--load", typed, 0, &bad))
         }
     }

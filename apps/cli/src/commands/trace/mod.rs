@@ -38,8 +38,8 @@ impl Log {
         let format = Format::of_file(&path.to_string_lossy());
         let format = format.filter(|format| format.is_written()).ok_or_else(|| {
             Failure::usage(format!(
-                "{}: the name does not say the format; logs that are written end in .swf, .sim or \
-                 .json, or in one of these and .gz",
+                "{}: cannot tell the format from the name; output logs end in .swf, .sim or .json, \
+                 with or without .gz",
                 files::shown(path)
             ))
         })?;

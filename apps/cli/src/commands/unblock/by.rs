@@ -110,9 +110,9 @@ impl Told<'_> {
         let Some(plan) = self.plan else {
             let most = jobs(limits.max_jobs);
             return if self.proven {
-                format!("no way by {by} with at most {most} moved or requeued")
+                format!("no plan by {by} with at most {most} moved or requeued")
             } else {
-                format!("no way found by {by} within {most} and the budget")
+                format!("no plan found by {by} within {most} and the budget")
             };
         };
         let story = self.story;
@@ -138,7 +138,7 @@ impl Told<'_> {
             [] => String::new(),
             names => format!("; these end before: {}", names.join(", ")),
         };
-        let sure = if self.proven { "" } else { "; a better way may exist" };
+        let sure = if self.proven { "" } else { "; a better plan may exist" };
         format!("free by {by} {changes}{place}{lost}{awaited}{sure}")
     }
 }

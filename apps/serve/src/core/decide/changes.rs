@@ -100,7 +100,7 @@ impl Deciding<'_> {
         let (grid, name) =
             (self.state.boards[index].grid, self.state.boards[index].spec.name.clone());
         let Some(node) = self.state.boards[index].node_at(&at[..grid.axes()]) else {
-            let detail = format!("node {} lies outside {grid}", list(&at[..grid.axes()]));
+            let detail = format!("node {} is outside {grid}", list(&at[..grid.axes()]));
             return Err(Problem::new(Reason::UnknownNode, detail).into());
         };
         let state = match to {
