@@ -67,7 +67,7 @@ impl Table {
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let column = self.batch.column_by_name(name).ok_or_else(|| {
             let known = self.columns().join(", ");
-            PyKeyError::new_err(format!("there is no column {name:?}; there are {known}"))
+            PyKeyError::new_err(format!("there is no column {name:?}; the columns are {known}"))
         })?;
         PyList::new(py, objects(py, column)?)
     }

@@ -73,7 +73,7 @@ def test_names_of_jobs() -> None:
     machine.allocate((1, 1), job=7)
     machine.allocate((1, 1), job="7")
     machine.allocate((1, 1), job=-7)
-    with pytest.raises(ValueError, match="holds nodes already"):
+    with pytest.raises(ValueError, match="already holds nodes"):
         machine.allocate((1, 1), job=7)
     assert machine.allocate((1, 1)).job == 0
     assert list(machine.jobs) == [7, "7", -7, 0]

@@ -368,7 +368,7 @@ impl Learning {
             forecaster.stop_by(stop.clone());
             let forecast = forecaster.forecast_waiting(board.dispatcher(), now, &again);
             let mut forecast = forecast.unwrap_or_else(|error| {
-                tracing::warn!(%error, "no forecasts of {name}");
+                tracing::warn!(%error, "no forecasts for {name}");
                 let experience = forecaster.experience();
                 QueueForecast { now, experience, ..QueueForecast::default() }
             });
@@ -411,7 +411,7 @@ pub(crate) async fn foresee(app: Arc<crate::http::App>) {
         };
         let Ok(followed) = followed else { return };
         let (rest, passes) = followed.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the past cannot be read: no forecasts");
+            tracing::warn!(%error, "past records cannot be read, so there are no forecasts");
             (Duration::from_mins(1), None)
         });
         tokio::select! {

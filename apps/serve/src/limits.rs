@@ -14,7 +14,7 @@ pub(crate) fn connections(wanted: usize) -> usize {
     let current = match setrlimit(Resource::Nofile, raised) {
         Ok(()) => limit.maximum,
         Err(error) => {
-            tracing::warn!(%error, "the limit of open files cannot be raised");
+            tracing::warn!(%error, "the open file limit cannot be raised");
             limit.current
         }
     };
@@ -26,7 +26,7 @@ pub(crate) fn connections(wanted: usize) -> usize {
             connections = fit,
             wanted,
             open_files = files,
-            "fewer connections: the limit of open files is low"
+            "fewer connections are possible: the open file limit is low"
         );
     }
     fit

@@ -21,7 +21,7 @@ pub(crate) fn unblocked(
     let shapes = Shape::all_for(request, machine, limits.turn).ok_or_else(|| {
         let words = [Freedom::Box, Freedom::Turned, Freedom::AnyBox].map(Freedom::word);
         let (known, freedom) = (words.join(", "), request.freedom.map_or("", Freedom::word));
-        format!("a plan is for boxes: \"freedom\" is one of {known}, not {freedom}")
+        format!("only boxes can be planned: \"freedom\" must be one of {known}, not {freedom}")
     })?;
     let snapshot = Snapshot::of(machine);
     Ok(answers::unblock_any(&snapshot, &shapes, &Weights::nodes(&snapshot), limits))

@@ -27,7 +27,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mode = found.mode() & 0o7777;
     if kept && mode & 0o077 != 0 {
         let text =
-            format!("its mode is {mode:03o}, so that others reach it: run `chmod 600 {shown}`");
+            format!("its mode is {mode:03o}, which lets others access it: run `chmod 600 {shown}`");
         return Err(io::Error::other(text));
     }
     let mut bytes = Vec::new();

@@ -218,7 +218,11 @@ fn store(options: &ServiceOptions) -> Result<Opened, ServiceError> {
             let (store, opened) = JournalStore::open(Arc::new(folder))?;
             if let Some(kept) = opened.kept {
                 let bytes = opened.cut;
-                tracing::warn!(bytes, kept, "the journal's end was never acknowledged: cut off");
+                tracing::warn!(
+                    bytes,
+                    kept,
+                    "the end of the journal was never acknowledged and was cut off"
+                );
             }
             layout.note().map_err(broken)?;
             Ok((Box::new(store), None))
@@ -229,7 +233,7 @@ fn store(options: &ServiceOptions) -> Result<Opened, ServiceError> {
         // It may be a mistyped address with a password: only its beginning is shown.
         Some(other) => {
             let shown: String = other.chars().take_while(char::is_ascii_alphanumeric).collect();
-            let form = "it is `embedded` or postgres://USER@HOST/DATABASE";
+            let form = "it must be `embedded` or postgres://USER@HOST/DATABASE";
             Err(ServiceError::Usage(format!("--store {shown}...: {form}")))
         }
     }
@@ -314,7 +318,7 @@ fn configure(
     let missing = known.iter().find(|spec| !wanted.iter().any(|other| other.name == spec.name));
     if let Some(missing) = missing {
         let text = format!(
-            "machine {} ({}) is in the data, but was not asked for",
+            "machine {} ({}) is in the data, but was not requested",
             missing.name, missing.machine
         );
         return Err(ServiceError::Usage(text));
@@ -350,7 +354,7 @@ fn access(options: &ServiceOptions) -> Result<Access, ServiceError> {
     let text = String::from_utf8(bytes).map_err(|_| bad("it is not text".to_string()))?;
     let access = Access::read(&text, uid, certificates).map_err(|error| bad(error.to_string()))?;
     if !access.asks() {
-        return Err(bad("there is no token in it".to_string()));
+        return Err(bad("it contains no token".to_string()));
     }
     Ok(access)
 }

@@ -40,7 +40,7 @@ pub enum AllocateError {
     #[error("{}", .0.meaning())]
     Refused(#[from] Refusal),
     /// The job already holds nodes.
-    #[error("job {} holds nodes already", .0.0)]
+    #[error("job {} already holds nodes", .0.0)]
     RepeatedJob(JobId),
     /// The strategy has failed, or proposed nodes that cannot be granted ([`BadProposal`]).
     #[error(transparent)]
@@ -97,7 +97,7 @@ pub enum PlacementError {
     #[error("{0:?} is not taken")]
     NotTaken(Cuboid),
     /// The job already holds nodes.
-    #[error("job {} holds nodes already", .0.0)]
+    #[error("job {} already holds nodes", .0.0)]
     RepeatedJob(JobId),
 }
 

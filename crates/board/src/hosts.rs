@@ -43,7 +43,7 @@ fn refusal(
         (Some(host), None) => host.to_str().unwrap_or(""),
         // Browsers always send one.
         (None, _) if version < Version::HTTP_11 => return None,
-        _ => return Some((StatusCode::BAD_REQUEST, "a request has one Host")),
+        _ => return Some((StatusCode::BAD_REQUEST, "a request must have exactly one Host")),
     };
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,

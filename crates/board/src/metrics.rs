@@ -32,11 +32,7 @@ impl SlotGauges {
     /// Registers them as `slots` and `slots_bound`.
     pub fn register(registry: &mut Registry) -> SlotGauges {
         SlotGauges {
-            found: named(
-                registry,
-                "slots",
-                "Boxes of a shape that can be placed side by side, found",
-            ),
+            found: named(registry, "slots", "Boxes of a shape found to fit side by side"),
             bound: named(registry, "slots_bound", "No more such boxes can be placed"),
         }
     }

@@ -265,7 +265,7 @@ pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
         .map(|(_, other)| format!("`{other}`"))
         .collect();
     let reason = if close.is_empty() {
-        format!("unknown {kind} `{name}`; there are {}", listed(known))
+        format!("unknown {kind} `{name}`; choose from {}", listed(known))
     } else {
         format!("unknown {kind} `{name}`; did you mean {}?", close.join(" or "))
     };

@@ -46,7 +46,7 @@ impl FromStr for Grid {
         let is = |word: &str| lower == word;
         if !["mesh", "torus", "grid"].into_iter().any(is) {
             return fail(
-                format!("`{kind}` is not a kind of machine; there are mesh, torus and grid"),
+                format!("`{kind}` is not a kind of machine; choose mesh, torus or grid"),
                 0..kind.len(),
             );
         }

@@ -135,7 +135,7 @@ class Waiting:
                 return found
             left = None if until is None else until - time.monotonic()
             if left is not None and left <= 0:
-                raise TimeoutError(f"request {self.id} still waits after {timeout} s")
+                raise TimeoutError(f"request {self.id} is still waiting after {timeout} s")
             with contextlib.closing(self._service.watch(seen, timeout=left)) as events:
                 for event in events:
                     told = event.get("lease", event)

@@ -99,7 +99,7 @@ pub(super) fn new_name(inner: &mut Inner, job: Option<&Bound<'_, PyAny>>) -> PyR
     let Some(job) = job else { return Ok(inner.jobs.next_name()) };
     let name = JobName::of(job)?;
     if inner.jobs.has(&inner.machine, &name) {
-        return Err(value(format!("job {name} holds nodes already")));
+        return Err(value(format!("job {name} already holds nodes")));
     }
     Ok(name)
 }

@@ -85,7 +85,9 @@ impl ServiceState {
             return Ok(());
         };
         match self.tenant_of(*id) {
-            Some(own) if own != tenant => Err(format!("{id} is of tenant `{own}`, not `{tenant}`")),
+            Some(own) if own != tenant => {
+                Err(format!("{id} belongs to tenant `{own}`, not `{tenant}`"))
+            }
             _ => Ok(()),
         }
     }
@@ -161,7 +163,7 @@ impl ServiceState {
     /// the queue.
     pub(crate) fn begin(&mut self, lease: &Arc<Lease>) -> Result<(), String> {
         if self.leases.contains_key(&lease.id) {
-            return Err(format!("lease {} is held already", lease.id));
+            return Err(format!("lease {} is already held", lease.id));
         }
         self.reach(lease.epoch)?;
         if let Some(waiting) = self.waiting.remove(&lease.id) {
@@ -190,7 +192,7 @@ impl ServiceState {
     /// Adds a waiting request.
     pub(crate) fn enqueue(&mut self, waiting: &Arc<WaitingRequest>) -> Result<(), String> {
         if self.tenant_of(waiting.id).is_some() {
-            return Err(format!("{} holds nodes or waits already", waiting.id));
+            return Err(format!("{} already holds nodes or is waiting", waiting.id));
         }
         self.reach(waiting.epoch)?;
         let board = self.board_of(&waiting.machine)?;
@@ -219,7 +221,7 @@ impl ServiceState {
 
     fn end(&mut self, id: u64, why: Why) -> Result<(), String> {
         if why == Why::Cancelled {
-            let waiting = self.waiting.remove(&id).ok_or_else(|| format!("{id} does not wait"))?;
+            let waiting = self.waiting.remove(&id).ok_or_else(|| format!("{id} is not waiting"))?;
             self.leave(&waiting)?;
             self.ended.add(id, waiting.tenant.clone());
             return Ok(());
@@ -242,7 +244,7 @@ impl ServiceState {
     pub(crate) fn reserve(&mut self, reservation: &Arc<Reservation>) -> Result<(), String> {
         let id = reservation.id;
         if self.tenant_of(id).is_some() || self.reservations.contains_key(&id) {
-            return Err(format!("{id} is taken already"));
+            return Err(format!("{id} is already taken"));
         }
         let board = self.board_of(&reservation.machine)?;
         self.boards[board].reserve(reservation)?;

@@ -70,7 +70,7 @@ impl Access {
     fn read_line(&mut self, line: &str) -> Result<(), &'static str> {
         // For example, the byte order mark that some editors write at the beginning of a file.
         if line.contains(|c: char| c == '\u{feff}' || c.is_control() && c != '\t') {
-            return Err("there is an invisible character in it (a byte order mark, or NUL)");
+            return Err("it contains an invisible character (a byte order mark, or NUL)");
         }
         let mut words = line.split_whitespace();
         let Some(secret) = words.next() else { return Ok(()) };
@@ -82,23 +82,23 @@ impl Access {
         for word in words {
             match word.split_once('=') {
                 Some(("tenant", _)) if token.tenant.is_some() => {
-                    return Err("it says tenant= twice");
+                    return Err("tenant= appears twice");
                 }
                 Some(("tenant", name)) if is_tenant(name) => token.tenant = Some(name.to_string()),
-                Some(("quota", _)) if quota.is_some() => return Err("it says quota= twice"),
+                Some(("quota", _)) if quota.is_some() => return Err("quota= appears twice"),
                 Some(("quota", nodes)) => {
-                    quota = Some(nodes.parse().map_err(|_| "a quota is a number of nodes")?);
+                    quota = Some(nodes.parse().map_err(|_| "a quota must be a number of nodes")?);
                 }
-                _ => return Err("behind a token stand tenant=NAME and quota=NODES"),
+                _ => return Err("a token may be followed only by tenant=NAME and quota=NODES"),
             }
         }
         match (&token.tenant, quota) {
             (Some(tenant), Some(quota)) => {
                 if self.quotas.insert(tenant.clone(), quota).is_some() {
-                    return Err("an earlier line has a quota of the same tenant");
+                    return Err("an earlier line sets a quota for the same tenant");
                 }
             }
-            (None, Some(_)) => return Err("a quota belongs to a tenant"),
+            (None, Some(_)) => return Err("a quota needs a tenant"),
             (_, None) => {}
         }
         self.tokens.push(token);
@@ -125,7 +125,7 @@ impl Access {
         let known = self.known(peer);
         // A token may give a caller more rights, even if it is already identified.
         match headers.get(header::AUTHORIZATION) {
-            None => known.ok_or_else(|| unauthorized("a bearer token is asked for")),
+            None => known.ok_or_else(|| unauthorized("a bearer token is required")),
             Some(value) => {
                 let bearer = value.to_str().ok().and_then(|text| {
                     let (scheme, token) = text.split_once(' ')?;
@@ -135,7 +135,7 @@ impl Access {
                     (Some(token), _) => Ok(Caller { tenant: token.tenant.clone() }),
                     // If no token is required, any token counts as none.
                     (None, Some(caller)) if self.tokens.is_empty() => Ok(caller),
-                    (None, _) => Err(unauthorized("the token is not known")),
+                    (None, _) => Err(unauthorized("the token is unknown")),
                 }
             }
         }

@@ -109,7 +109,7 @@ fn commands(app: &App, bytes: &Bytes) -> Result<Command, Problem> {
     let BatchBody { operations } = read(bytes)?;
     let most = app.bounds.batch;
     if operations.len() > most {
-        let detail = format!("a batch has at most {most} operations");
+        let detail = format!("a batch may have at most {most} operations");
         return Err(Problem::new(Reason::TooLarge, detail));
     }
     let command = |(index, operation): (usize, Operation)| {

@@ -174,7 +174,7 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
     };
     // Serde would also accept a list of its values in order.
     if bytes.trim_ascii_start().first() == Some(&b'[') {
-        return Err(bad(&"a list, where an object is expected"));
+        return Err(bad(&"expected an object, found a list"));
     }
     // All keys in bodies are known, so this also detects duplicates.
     serde_json::from_slice(bytes).or_else(|error| {
@@ -189,7 +189,7 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
 pub(crate) fn in_query<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     let number = Option::<u64>::deserialize(from)?;
     match number.filter(|&number| i64::try_from(number).is_err()) {
-        Some(_) => Err(serde::de::Error::custom("beyond the largest number")),
+        Some(_) => Err(serde::de::Error::custom("the number is too large")),
         None => Ok(number),
     }
 }
@@ -252,7 +252,7 @@ impl BoxBody {
             let right = |&number: &u64| number >= least && u16::try_from(number).is_ok();
             if list.len() != axes || !list.iter().all(right) {
                 let most = u16::MAX;
-                return bad(format!("\"{what}\" is {axes} integers from {least} to {most}"));
+                return bad(format!("\"{what}\" must be {axes} integers from {least} to {most}"));
             }
             let mut numbers = [least as u16; 3];
             for (number, &given) in numbers.iter_mut().zip(list) {
@@ -279,7 +279,7 @@ pub(crate) fn freedom(word: Option<&str>) -> Result<Option<Freedom>, Problem> {
 pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Problem> {
     let axes = grid.axes();
     if coordinates.len() != axes {
-        return bad(format!("\"node\" is {axes} coordinates"));
+        return bad(format!("\"node\" must have {axes} coordinates"));
     }
     let mut point = [0; 3];
     for (own, &given) in point.iter_mut().zip(coordinates) {
@@ -302,7 +302,7 @@ pub(crate) fn instant(what: &str, text: &str) -> Result<u64, Problem> {
 pub(crate) fn nothing(bytes: &Bytes) -> Result<(), Problem> {
     match bytes.trim_ascii() {
         b"" | b"{}" => Ok(()),
-        _ => bad("this request has no body, or an empty object"),
+        _ => bad("this request takes no body, or an empty object"),
     }
 }
 
@@ -313,14 +313,16 @@ pub(crate) fn millis(what: &str, seconds: Option<f64>) -> Result<Option<u64>, Pr
         Some(seconds) if seconds > 0.0 && seconds <= LONGEST_S => {
             Ok(Some(((seconds * 1000.0).round() as u64).max(1)))
         }
-        Some(_) => bad(format!("\"{what}\" is a number of seconds above 0, at most {LONGEST_S}")),
+        Some(_) => {
+            bad(format!("\"{what}\" must be a number of seconds above 0 and at most {LONGEST_S}"))
+        }
     }
 }
 
 fn tenant(name: Option<String>) -> Result<Option<String>, Problem> {
     match name {
         Some(name) if !is_tenant(&name) => {
-            bad("a tenant's name is 1 to 255 letters, digits and any of . _ : @ -")
+            bad("a tenant name must be 1 to 255 letters, digits or . _ : @ -")
         }
         other => Ok(other),
     }
@@ -335,7 +337,7 @@ pub(crate) fn is_tenant(name: &str) -> bool {
 fn job(name: Option<JobName>) -> Result<Option<JobName>, Problem> {
     match name {
         Some(JobName::Text(text)) if text.len() > NAME => {
-            bad(format!("\"job\" has at most {NAME} bytes"))
+            bad(format!("\"job\" may have at most {NAME} bytes"))
         }
         other => Ok(other),
     }

@@ -128,11 +128,11 @@ async fn shake(accepted: Accepted) -> Option<(Box<dyn Stream>, Peer)> {
         Ok(Ok(stream)) => stream,
         // For example, a client that trusts another authority, or whose certificate has expired.
         Ok(Err(error)) => {
-            tracing::info!(%error, "no tls connection");
+            tracing::info!(%error, "the TLS handshake failed");
             return None;
         }
         Err(_) => {
-            tracing::info!("no tls connection: the client is too slow");
+            tracing::info!("the TLS handshake failed: the client is too slow");
             return None;
         }
     };

@@ -182,7 +182,7 @@ fn answer(
     let mut answers = Vec::new();
     for name in names.iter().take(64) {
         if stop.load(Ordering::Relaxed) {
-            return Err(bad("nobody waits for the answer".to_string()));
+            return Err(bad("no one is waiting for the answer".to_string()));
         }
         let unknown = |error: pavior::BadName| Problem::new(Reason::UnknownStrategy, error.reason);
         let strategy: Selection = name.parse().map_err(unknown)?;
@@ -259,7 +259,7 @@ fn waiting<'a>(
     let found = found.filter(|one| caller.may_touch(&one.tenant));
     found
         .map(|one| Some(&**one))
-        .ok_or_else(|| Problem::new(Reason::UnknownLease, format!("no request {id} waits")))
+        .ok_or_else(|| Problem::new(Reason::UnknownLease, format!("no request {id} is waiting")))
 }
 
 /// Returns the request for the given nodes, using a machine's shape rule.

@@ -48,7 +48,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for InBody<T> {
 async fn whole(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
     Bytes::from_request(request, app).await.map_err(|rejection| match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => Fault::large_body(app.bounds.body),
-        status => Fault::new(status, "bad-request", "the body cannot be read to its end"),
+        status => Fault::new(status, "bad-request", "the body could not be read completely"),
     })
 }
 
@@ -82,7 +82,7 @@ impl FromRequest<Arc<App>> for Change {
         let mut keys = request.headers().get_all("idempotency-key").iter();
         let key = keys.next().cloned();
         if keys.next().is_some() {
-            let detail = "a request has one Idempotency-Key";
+            let detail = "a request may have only one Idempotency-Key";
             return Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
         }
         let query = request.uri().query().filter(|query| !query.is_empty()).map(str::to_string);
@@ -139,7 +139,8 @@ impl Change {
         };
         let text = value.to_str().ok().filter(is_key);
         let Some(text) = text else {
-            let detail = "an Idempotency-Key has 1 to 255 visible ASCII characters, no spaces";
+            let detail =
+                "an Idempotency-Key must have 1 to 255 visible ASCII characters and no spaces";
             return Err(Problem::new(Reason::BadValue, detail));
         };
         // Neither a query nor `what` contains a line break.

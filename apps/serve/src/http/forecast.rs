@@ -92,9 +92,9 @@ fn problem(unforeseen: Unforeseen) -> Problem {
             Problem::new(Reason::Refused(refusal), "the request can never be granted here")
         }
         Unforeseen::NoQueue => {
-            Problem::new(Reason::NoScheduler, "requests do not wait for this machine")
+            Problem::new(Reason::NoScheduler, "requests cannot wait for this machine")
         }
-        Unforeseen::NotYet => Problem::new(Reason::NotYet, "ask again in some seconds"),
+        Unforeseen::NotYet => Problem::new(Reason::NotYet, "try again in a few seconds"),
         Unforeseen::Failed(reason) => Problem::new(Reason::BadStrategy, reason),
     }
 }

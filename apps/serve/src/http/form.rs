@@ -39,13 +39,13 @@ pub(super) fn head(request: &Request, most: usize) -> Result<(), Fault> {
     let headers = request.headers();
     let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
     if request.uri().to_string().len() + fields.sum::<usize>() > HEAD {
-        let detail = format!("the head of a request has at most {HEAD} bytes");
+        let detail = format!("the head of a request may have at most {HEAD} bytes");
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return Err(Fault::new(status, "too-large", detail));
     }
     let hosts = headers.get_all(header::HOST).iter().count();
     if hosts > 1 || hosts == 0 && request.version() >= Version::HTTP_11 {
-        let detail = "a request has one Host";
+        let detail = "a request must have exactly one Host";
         return Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
     }
     if request.body().size_hint().lower() > most as u64 {
@@ -62,7 +62,7 @@ fn parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
     };
     for (index, (name, _)) in given.iter().enumerate() {
         if known.is_empty() {
-            return bad(format!("unknown parameter `{}`; this path has none", shown(name)));
+            return bad(format!("unknown parameter `{}`; this path takes none", shown(name)));
         }
         if !known.contains(&name.as_str()) {
             return bad(unknown_name("parameter", &shown(name).to_string(), known).reason);
@@ -80,7 +80,7 @@ fn parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
 fn media_type(request: &Request) -> Result<(), Fault> {
     let mut codings = request.headers().get_all(header::CONTENT_ENCODING).iter();
     if codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
-        let detail = "a body with a Content-Encoding; bodies are sent as they are";
+        let detail = "the body has a Content-Encoding; bodies must be sent unencoded";
         return Err(Fault::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "unsupported-media-type",
@@ -91,13 +91,13 @@ fn media_type(request: &Request) -> Result<(), Fault> {
     let detail = match (given.next(), given.next()) {
         (None, _) if request.body().is_end_stream() => return Ok(()),
         (Some(kind), None) if is_json(kind) => return Ok(()),
-        (None, _) => "a body without a Content-Type".to_string(),
+        (None, _) => "the body has no Content-Type".to_string(),
         (Some(kind), None) => {
-            format!("a body of type `{}`", pavior::text::shown_bytes(kind.as_bytes()))
+            format!("the body has type `{}`", pavior::text::shown_bytes(kind.as_bytes()))
         }
-        (Some(_), Some(_)) => "a body with two types".to_string(),
+        (Some(_), Some(_)) => "the body has two types".to_string(),
     };
-    let detail = format!("{detail}; bodies are application/json, as `curl --json` sends them");
+    let detail = format!("{detail}; bodies must be application/json, as `curl --json` sends them");
     Err(Fault::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", detail))
 }
 
@@ -126,13 +126,13 @@ mod tests {
             assert!(parameters(&uri, known).is_ok(), "{query}");
         }
         assert_eq!(refused("afterr=1"), "unknown parameter `afterr`; did you mean `after`?");
-        let others = "unknown parameter `tenant`; there are after, limit, machine";
+        let others = "unknown parameter `tenant`; choose from after, limit, machine";
         assert_eq!(refused("tenant=a"), others);
         assert_eq!(refused("after=1&%61fter=1"), "the parameter `after` appears twice");
         assert!(refused("%1b[31m=1").starts_with(r"unknown parameter `\u{1b}[31m`;"));
         assert!(refused(&"x".repeat(60_000)).len() < 400);
         let none = parameters(&"/healthz?a=1".parse().unwrap(), &[]).unwrap_err();
-        assert_eq!(none.problem.detail, "unknown parameter `a`; this path has none");
+        assert_eq!(none.problem.detail, "unknown parameter `a`; this path takes none");
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl App {
         let (Some(tenant), Some(rates)) = (&caller.tenant, &self.rates) else { return Ok(()) };
         rates.take(tenant, count, paid, || self.writer.clock.micros()).map_err(|wait| {
             let rate = self.bounds.rate.unwrap_or_default();
-            let detail = format!("at most {rate} requests a second");
+            let detail = format!("at most {rate} requests per second");
             let mut fault = Fault::new(StatusCode::TOO_MANY_REQUESTS, "too-many-requests", detail);
             fault.retry_after = Some(wait.as_secs_f64().ceil() as u32);
             fault

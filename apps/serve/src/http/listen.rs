@@ -202,7 +202,7 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     match UnixListener::bind(path) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
             if !std::fs::symlink_metadata(path)?.file_type().is_socket() {
-                return Err(io::Error::new(error.kind(), "it is there already, and no socket"));
+                return Err(io::Error::new(error.kind(), "it already exists and is not a socket"));
             }
             if std::os::unix::net::UnixStream::connect(path).is_ok() {
                 return Err(error);
@@ -232,7 +232,7 @@ fn certificates(named: Named<'_>) -> Result<Vec<CertificateDer<'static>>, Listen
     let read = CertificateDer::pem_file_iter(named.1).and_then(Iterator::collect);
     let read: Vec<_> = read.map_err(|error| unusable(named, error))?;
     if read.is_empty() {
-        return Err(unusable(named, "there is no certificate in it"));
+        return Err(unusable(named, "it contains no certificate"));
     }
     Ok(read)
 }

@@ -47,7 +47,7 @@ pub(crate) struct Machine {
     nodes: u64,
     /// Free, healthy nodes.
     free: u64,
-    /// Nodes that leases hold, also if they have failed or are drained.
+    /// Nodes held by leases, also if they have failed or are drained.
     busy: u64,
     /// Nodes that have failed, and that no lease holds.
     failed: u64,
@@ -259,7 +259,7 @@ async fn view_at(
 
 /// Returns the problem for records that are no longer kept.
 pub(crate) fn compacted(upto: u64) -> Fault {
-    let detail = format!("records up to {upto} are compacted; begin anew from GET /v1/state");
+    let detail = format!("records up to {upto} are compacted; start again from GET /v1/state");
     let mut fault = Fault::new(StatusCode::GONE, "compacted", detail);
     fault.problem.oldest = Some(upto);
     fault
@@ -268,6 +268,6 @@ pub(crate) fn compacted(upto: u64) -> Fault {
 /// Returns the problem for a record that does not exist yet: the caller saw one with this number
 /// before the data were restored from an older copy.
 pub(crate) fn ahead(record: u64, last: u64) -> Fault {
-    let detail = format!("the last record is {last}, not {record}; begin anew from GET /v1/state");
+    let detail = format!("the last record is {last}, not {record}; start again from GET /v1/state");
     Fault::new(StatusCode::GONE, "ahead", detail)
 }

@@ -103,16 +103,24 @@ async fn numbers(app: &Arc<App>) -> Registry {
     all.register("commits", "Groups made durable", count(&counters.commits));
     all.register("records", "Records made durable", count(&counters.records));
     let seconds = counters.commit_us.load(Ordering::Relaxed) as f64 * 1e-6;
-    let what = "Time spent on making groups durable";
+    let what = "Time spent making groups durable";
     all.register("commit_seconds", what, ConstCounter::new(seconds));
     all.register("snapshots", "Snapshots saved", count(&counters.snapshots));
-    all.register("commands_waiting", "Commands not decided yet", gauge(app.writer.waiting()));
+    all.register(
+        "commands_waiting",
+        "Commands waiting for a decision",
+        gauge(app.writer.waiting()),
+    );
     all.register("watchers", "Watchers", gauge(app.watchers.held()));
     all.register("connections", "Connections", gauge(app.connections.held()));
     let ready = app.writer.unavailable().is_none();
     all.register("ready", "1 if the service can decide", gauge(ready.into()));
     let doubted = app.writer.clock_doubt().is_some();
-    all.register("clock_in_doubt", "1 if no lease ends by time", gauge(doubted.into()));
+    all.register(
+        "clock_in_doubt",
+        "1 if leases do not expire because the clock is in doubt",
+        gauge(doubted.into()),
+    );
     let Ok(view) = app.writer.view().await else { return all };
     let counts: Vec<NodeCounts> = view.boards.iter().map(|board| view.counts(board)).collect();
     let here = |board: &BoardView, machine: &String| *machine == board.spec.name;
@@ -125,19 +133,19 @@ async fn numbers(app: &Arc<App>) -> Registry {
         all.register(name, what, family);
     };
     each("free_nodes", "Free, healthy nodes", &|_, counts| counts.free);
-    each("busy_nodes", "Nodes that leases hold", &|_, counts| counts.busy);
-    each("unavailable_nodes", "Nodes failed or drained, and not held", &|_, counts| {
+    each("busy_nodes", "Nodes held by leases", &|_, counts| counts.busy);
+    each("unavailable_nodes", "Failed or drained nodes that no lease holds", &|_, counts| {
         counts.failed + counts.drained
     });
-    each("failed_nodes", "Nodes failed, and not held", &|_, counts| counts.failed);
-    each("drained_nodes", "Nodes drained, and not held", &|_, counts| counts.drained);
-    each("leases", "Leases held", &|board, _| {
+    each("failed_nodes", "Failed nodes that no lease holds", &|_, counts| counts.failed);
+    each("drained_nodes", "Drained nodes that no lease holds", &|_, counts| counts.drained);
+    each("leases", "Current leases", &|board, _| {
         view.leases.iter().filter(|lease| here(board, &lease.machine)).count() as u64
     });
-    each("reservations", "Reservations ahead, those that have begun included", &|board, _| {
+    each("reservations", "Advance reservations, including those that have begun", &|board, _| {
         view.reservations_on(board).count() as u64
     });
-    each("waiting", "Requests that wait", &|board, _| {
+    each("waiting", "Waiting requests", &|board, _| {
         view.waiting.iter().filter(|one| here(board, &one.machine)).count() as u64
     });
     promises(app, &mut all);
@@ -158,13 +166,13 @@ fn promises(app: &App, all: &mut Registry) {
         }
         all.register(name, what, family);
     };
-    let what = "Forecasts of waiting requests made, those made anew included";
+    let what = "Forecasts made for waiting requests, including renewed ones";
     each("forecasts", what, |_, made| made);
-    let what = "Requests that were promised an interval in which they start";
+    let what = "Requests that were promised a start interval";
     each("promises", what, |known, _| known.promises.made);
     let what = "Promises whose request started in the interval";
     each("promises_kept", what, |known, _| known.promises.kept);
-    let what = "Promises whose request started before the interval, or had not by its end";
+    let what = "Promises whose request started before the interval, or not by its end";
     each("promises_broken", what, |known, _| known.promises.broken);
 }
 
@@ -196,7 +204,11 @@ async fn slots(app: &Arc<App>, view: Arc<StateView>, all: &mut Registry) {
     };
     // If a count fails, it is omitted from this scrape.
     if let Ok((found, bound)) = tokio::task::spawn_blocking(count).await {
-        all.register("slots", "Boxes of a shape that can be placed side by side, found", found);
-        all.register("slots_bound", "No more boxes of a shape can be placed side by side", bound);
+        all.register("slots", "Boxes of a shape found to fit side by side", found);
+        all.register(
+            "slots_bound",
+            "Upper bound on the boxes of a shape that fit side by side",
+            bound,
+        );
     }
 }

@@ -231,7 +231,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
             no(
                 StatusCode::METHOD_NOT_ALLOWED,
                 "no-such-method",
-                "this path has other methods: see the header Allow",
+                "this path does not support the method: see the Allow header",
             )
         })
         .layer(axum::extract::DefaultBodyLimit::max(most))

@@ -89,13 +89,13 @@ pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>,
 /// Describes how callers authenticate: with a bearer token, or with a certificate if those are
 /// requested. If neither is, no token is needed.
 fn secure(document: &mut Value, asks: bool, certificates: bool) {
-    let token = "a token of --token-file";
+    let token = "a token from --token-file";
     let mut schemes = json!({
         "token": { "type": "http", "scheme": "bearer", "description": token },
     });
     let mut ways = vec![json!({ "token": [] })];
     if certificates {
-        let certificate = "a client certificate that --client-ca vouches for";
+        let certificate = "a client certificate issued by a CA in --client-ca";
         schemes["certificate"] = json!({ "type": "mutualTLS", "description": certificate });
         ways.push(json!({ "certificate": [] }));
     }

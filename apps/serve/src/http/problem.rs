@@ -170,7 +170,7 @@ impl Fault {
 
     /// Creates the problem for a body that is too large.
     pub(crate) fn large_body(most: usize) -> Fault {
-        let detail = format!("a body has at most {most} bytes");
+        let detail = format!("a body may have at most {most} bytes");
         Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
     }
 
@@ -195,14 +195,16 @@ impl From<problem::Problem> for Fault {
 impl From<Unavailable> for Fault {
     fn from(unavailable: Unavailable) -> Fault {
         let (word, detail) = match unavailable {
-            Unavailable::Busy => ("busy", "more requests wait than the service takes".to_string()),
+            Unavailable::Busy => {
+                ("busy", "more requests are waiting than the service accepts".to_string())
+            }
             Unavailable::ReadOnly(reason) => ("read-only", reason),
-            Unavailable::Standby(by) => ("standby", format!("another server decides: {by}")),
+            Unavailable::Standby(by) => ("standby", format!("another server is the leader: {by}")),
             Unavailable::Unknown(reason) => (
                 "outcome-unknown",
-                format!("it may have been carried out; ask again with its key: {reason}"),
+                format!("the command may have been carried out; repeat it with its key: {reason}"),
             ),
-            Unavailable::Stopping => ("stopping", "the service stops".to_string()),
+            Unavailable::Stopping => ("stopping", "the service is stopping".to_string()),
         };
         let fault = Fault::new(StatusCode::SERVICE_UNAVAILABLE, word, detail);
         Fault { retry_after: Some(1), ..fault }

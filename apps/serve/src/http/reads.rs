@@ -79,7 +79,7 @@ pub(crate) enum LeaseOrWaiting {
 #[utoipa::path(
     get, path = "/v1/leases", tag = "leases", params(ListQuery),
     responses(
-        (status = 200, description = "the leases, and from where to go on", body = Leases),
+        (status = 200, description = "the leases, and where to continue", body = Leases),
         Guarded, Missing
     )
 )]
@@ -90,7 +90,7 @@ pub(crate) async fn leases(
 ) -> Result<Json<Leases>, Fault> {
     let most = query.limit.unwrap_or(1000);
     if !(1..=PAGE).contains(&most) {
-        let detail = format!("\"limit\" is 1 to {PAGE}");
+        let detail = format!("\"limit\" must be from 1 to {PAGE}");
         return Err(Problem::new(Reason::BadValue, detail).into());
     }
     let view = app.writer.view().await?;

@@ -113,7 +113,7 @@ pub(crate) async fn reserve(State(app): State<Arc<App>>, change: Change) -> Resu
 #[utoipa::path(
     post, path = "/v1/reservations/{id}/cancel", tag = "reservations",
     params(("id" = u64, Path, description = "the reservation"), ChangeHeaders),
-    responses((status = 200, description = "the reservation that was", body = Reservation), Named)
+    responses((status = 200, description = "the removed reservation", body = Reservation), Named)
 )]
 pub(crate) async fn give_up(
     State(app): State<Arc<App>>,
@@ -133,10 +133,10 @@ impl ReservationBody {
     fn request(self, grid: &Grid) -> Result<ReservationRequest, Problem> {
         let bad = |detail: String| Problem::new(Reason::BadValue, detail);
         if self.parts.len() + self.nodes.len() > PARTS {
-            return Err(bad(format!("\"parts\" and \"nodes\" have at most {PARTS} members")));
+            return Err(bad(format!("\"parts\" and \"nodes\" may have at most {PARTS} members")));
         }
         if self.name.as_ref().is_some_and(|name| name.is_empty() || name.len() > NAME) {
-            return Err(bad(format!("\"name\" has 1 to {NAME} bytes")));
+            return Err(bad(format!("\"name\" must have 1 to {NAME} bytes")));
         }
         let boxes = self.parts.iter().map(|part| part.cuboid(grid));
         let single = |node: &Vec<u64>| body::node(node, grid).map(pavior::Cuboid::node);

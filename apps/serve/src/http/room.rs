@@ -133,7 +133,7 @@ fn planned(
     let board = board_of(view, body.machine.as_deref())?;
     let max_jobs = body.max_jobs.unwrap_or(2);
     if max_jobs > 4 {
-        return Err(bad("\"max_jobs\" is 0 to 4".to_string()));
+        return Err(bad("\"max_jobs\" must be from 0 to 4".to_string()));
     }
     let machine = ServedMachine::of(view, board, seed).map_err(bad)?;
     let drain = body.drain.as_deref().map(|nodes| drained(nodes, &board.grid)).transpose()?;
@@ -209,7 +209,7 @@ impl Delayed {
 
 fn drained(nodes: &[Vec<u64>], grid: &Grid) -> Result<Vec<NodeId>, Problem> {
     if !(1..=NODES).contains(&nodes.len()) {
-        let detail = format!("\"drain\" has 1 to {NODES} nodes");
+        let detail = format!("\"drain\" must have 1 to {NODES} nodes");
         return Err(Problem::new(Reason::BadValue, detail));
     }
     nodes.iter().map(|node| body::node(node, grid).map(|point| grid.id(point))).collect()
@@ -228,5 +228,7 @@ fn shapes(
     let rule = &board.spec.shape_rule;
     let request = request(asked, rule, &board.grid, seed).with_freedom(freedom);
     let boxes = Shape::all_for(&request, machine, true);
-    boxes.ok_or_else(|| bad("a plan is for boxes: \"freedom\" is box, turned or any-box".into()))
+    boxes.ok_or_else(|| {
+        bad("only boxes can be planned: \"freedom\" must be box, turned or any-box".into())
+    })
 }

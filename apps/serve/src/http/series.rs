@@ -198,7 +198,7 @@ pub(crate) struct Sample {
     /// When the last record of the stretch was.
     #[schema(value_type = String, format = DateTime)]
     until: Instant,
-    /// Nodes that leases hold: the last of the numbers in the stretch, the least and the greatest.
+    /// Nodes held by leases: the last of the numbers in the stretch, the least and the greatest.
     busy: u64,
     busy_least: u64,
     busy_most: u64,

@@ -103,7 +103,7 @@ pub(crate) async fn slots_of(
         caller.may_see_moves()?;
     }
     if moves > MOVED {
-        return Err(Problem::new(Reason::BadValue, "\"moves\" is 0 to 4").into());
+        return Err(Problem::new(Reason::BadValue, "\"moves\" must be from 0 to 4").into());
     }
     let view = app.writer.view().await?;
     let (seed, is_operator) = (app.seed, caller.tenant.is_none());
@@ -123,7 +123,7 @@ fn answer(
     let asked =
         Ask::typed(Some(&query.shape), None, grid).map_err(|fault| bad(fault.to_string()))?;
     let Ask::Shape(sides) = asked else {
-        return Err(bad("a side is beyond that of every machine".to_string()));
+        return Err(bad("a side is longer than that of any machine".to_string()));
     };
     let shape = Shape::new(sides);
     let snapshot = Snapshot::of(&diagnose::as_it_is(view, board, seed).map_err(bad)?);

@@ -24,17 +24,17 @@ macro_rules! problems {
 problems! {
     /// Problems of every route that requires authentication.
     Guarded {
-        400: "a parameter or a value is wrong",
-        401: "it is not known who calls",
-        403: "not for this caller, or from a page of another site",
+        400: "a parameter or a value is invalid",
+        401: "the caller is not authenticated",
+        403: "not allowed for this caller, or sent by a page of another site",
         431: "the head is too large",
         429: "the tenant sends too many requests: try again after `Retry-After` seconds",
-        500: "a mistake of the service, told in its log",
+        500: "an internal error; see the log of the service",
         503: "the service cannot answer now; `reason` says why",
     }
     /// Problems of every route that takes a body.
     Posted {
-        408: "the body did not come in time",
+        408: "the body did not arrive in time",
         413: "the body is too large, or asks for too much at once",
         415: "the body is not application/json, or is encoded",
     }
@@ -44,7 +44,7 @@ problems! {
     }
     /// Problems of routes that name a lease, a machine, a node or a strategy.
     Missing {
-        404: "there is nothing of that name",
+        404: "nothing has that name",
     }
     /// Problems of routes that change leases or nodes.
     Conflict {
@@ -52,11 +52,11 @@ problems! {
     }
     /// Problems of routes that read past records.
     Gone {
-        410: "these records are compacted, or the service has not come so far",
+        410: "these records are compacted, or do not exist yet",
     }
     /// Problems of a public route without parameters.
     Open {
-        400: "it has no parameters",
+        400: "the request takes no parameters",
         431: "the head is too large",
     }
     /// Problems of the route that says whether the service can decide.

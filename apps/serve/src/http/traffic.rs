@@ -227,7 +227,7 @@ impl HttpBody for Bounded {
                 if late.as_mut().poll(context).is_pending() {
                     return polled;
                 }
-                let detail = format!("a body has to come within {} s", PATIENCE.as_secs());
+                let detail = format!("a body must arrive within {} s", PATIENCE.as_secs());
                 self.refuse(Fault::new(StatusCode::REQUEST_TIMEOUT, "slow-body", detail))
             }
             Poll::Ready(Some(Ok(frame))) => {
@@ -238,7 +238,7 @@ impl HttpBody for Bounded {
                     let charge = self.received.charge.lock();
                     charge.unwrap_or_else(PoisonError::into_inner).try_add(bytes - free)
                 };
-                if fits { polled } else { self.refuse(busy("too many bodies are on their way")) }
+                if fits { polled } else { self.refuse(busy("too many bodies are being received")) }
             }
             Poll::Ready(_) => polled,
         }

@@ -65,7 +65,7 @@ fn planned(view: &StateView, body: &UnblockBody, seed: u64) -> Result<Plan, Prob
     let asked = ask(body.shape.as_deref(), body.nodes, grid)?;
     let max_jobs = body.max_jobs.unwrap_or(2);
     if !(1..=4).contains(&max_jobs) {
-        return Err(bad("\"max_jobs\" is 1 to 4".to_string()));
+        return Err(bad("\"max_jobs\" must be from 1 to 4".to_string()));
     }
     let machine = diagnose::as_it_is(view, board, seed).map_err(bad)?;
     let limits = SearchLimits::jobs(max_jobs as usize);

@@ -97,7 +97,7 @@ pub(crate) async fn watch(
         let mut fault = Fault::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "too-many-watchers",
-            format!("{most} watch already, and no caller has more of them"),
+            format!("{most} clients are already watching, and no caller has more of them"),
         );
         fault.retry_after = Some(5);
         fault
@@ -134,7 +134,7 @@ pub(crate) async fn watch(
 /// missing: the watcher would lose the records since.
 fn read_id(id: &HeaderValue) -> Result<u64, Fault> {
     id.to_str().ok().and_then(|id| id.parse().ok()).ok_or_else(|| {
-        let detail = "Last-Event-ID is the number of a record";
+        let detail = "Last-Event-ID must be the number of a record";
         Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail)
     })
 }

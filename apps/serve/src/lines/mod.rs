@@ -107,7 +107,7 @@ impl LineSession {
         let sides = |shape: &Value| -> Option<Vec<u64>> {
             shape.as_array()?.iter().map(positive).collect()
         };
-        let sides = |shape| sides(shape).ok_or("\"shape\" is integers of at least 1");
+        let sides = |shape| sides(shape).ok_or("\"shape\" must be integers of at least 1");
         let nodes = |nodes| positive(nodes).ok_or("\"nodes\" must be an integer of at least 1");
         let shape = message.get("shape").map(sides).transpose()?;
         let nodes = message.get("nodes").map(nodes).transpose()?;
@@ -145,7 +145,8 @@ impl LineSession {
             .and_then(Value::as_array)
             .filter(|node| node.len() == axes)
             .and_then(|node| node.iter().map(Value::as_u64).collect());
-        let coordinates = coordinates.ok_or_else(|| format!("\"node\" is {axes} coordinates"))?;
+        let coordinates =
+            coordinates.ok_or_else(|| format!("\"node\" must have {axes} coordinates"))?;
         let mut point = [0u16; 3];
         for (axis, &coordinate) in coordinates.iter().enumerate() {
             if coordinate >= u64::from(grid.side(axis)) {
@@ -177,7 +178,7 @@ impl LineSession {
         let job = job(message)?;
         match self.state.lease_of("", &job) {
             None => Ok(job),
-            Some(_) => Err(format!("job {} holds nodes already", json!(job))),
+            Some(_) => Err(format!("job {} already holds nodes", json!(job))),
         }
     }
 
@@ -223,7 +224,7 @@ fn positive(value: &Value) -> Option<u64> {
 fn flag(message: &Map<String, Value>, key: &str) -> Result<bool, String> {
     match message.get(key) {
         None => Ok(false),
-        Some(value) => value.as_bool().ok_or_else(|| format!("\"{key}\" is true or false")),
+        Some(value) => value.as_bool().ok_or_else(|| format!("\"{key}\" must be true or false")),
     }
 }
 

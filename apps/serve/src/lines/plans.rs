@@ -81,7 +81,7 @@ impl LineSession {
             Some(read)
         };
         let wrong =
-            || format!("a part is {{\"base\":[..],\"sides\":[..]}} of {axes} integers each");
+            || format!("a part must be {{\"base\":[..],\"sides\":[..]}} of {axes} integers each");
         let known = |key: &String| ["base", "sides"].contains(&key.as_str());
         if !part.as_object().is_some_and(|part| part.keys().all(known)) {
             return Err(wrong());
@@ -93,11 +93,11 @@ impl LineSession {
 fn limits(message: &Map<String, Value>) -> Result<SearchLimits, String> {
     let most = match message.get("max_jobs") {
         None => 3,
-        Some(most) => most.as_u64().ok_or("\"max_jobs\" is an integer of at least 0")?,
+        Some(most) => most.as_u64().ok_or("\"max_jobs\" must be an integer of at least 0")?,
     };
     let turn = match message.get("turn") {
         None => true,
-        Some(turn) => turn.as_bool().ok_or("\"turn\" is true or false")?,
+        Some(turn) => turn.as_bool().ok_or("\"turn\" must be true or false")?,
     };
     Ok(SearchLimits { turn, ..SearchLimits::jobs(usize::try_from(most).unwrap_or(usize::MAX)) })
 }

@@ -107,7 +107,7 @@ impl Claim for Keeper {
         let (reply, answer) = oneshot::channel();
         // A thread that has ended drops the question.
         let _ = self.asks.send(reply);
-        let ended = || Err("this server has ended".to_string());
+        let ended = || Err("this server has stopped".to_string());
         async move { answer.await.unwrap_or_else(|_| ended()) }.boxed()
     }
 }
@@ -178,4 +178,4 @@ impl Renewal {
 }
 
 /// The reason given by a server whose epoch is no longer the one in the leader's row.
-pub(super) const PASSED: &str = "its epoch has passed";
+pub(super) const PASSED: &str = "its epoch is over";

@@ -86,7 +86,7 @@ impl DiskFolder {
             match file.try_lock() {
                 Ok(()) => {}
                 Err(fs::TryLockError::WouldBlock) => {
-                    return Err(named(io::Error::other("another process serves from it")));
+                    return Err(named(io::Error::other("another process is using it")));
                 }
                 Err(fs::TryLockError::Error(error)) => {
                     tracing::warn!(%error, folder = %path.display(), "it cannot be locked in full");
@@ -109,7 +109,7 @@ impl DiskFolder {
         }
         if tightened > 0 {
             let folder = self.path.display();
-            tracing::warn!(files = tightened, %folder, "others could read files: no longer");
+            tracing::warn!(files = tightened, %folder, "files were readable by others, which is fixed");
         }
         Ok(())
     }

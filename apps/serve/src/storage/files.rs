@@ -106,10 +106,10 @@ impl Files {
             offset: 0,
             reason: reason.to_string(),
         };
-        let end = bytes.len().checked_sub(17).ok_or_else(|| damaged("it is cut short"))?;
+        let end = bytes.len().checked_sub(17).ok_or_else(|| damaged("it is truncated"))?;
         let (body, stored) = bytes.split_at(end);
         if stored != format!("{:016x}\n", frame::sum(body)).as_bytes() {
-            return Err(damaged("its sum is wrong"));
+            return Err(damaged("its checksum is wrong"));
         }
         read::snapshot(&file, 0, seq, body)
     }

@@ -81,8 +81,8 @@ impl JournalStore {
         let segment = Segment { name: &name, bytes: &bytes, last: true, mark: mark_of(last) };
         let end = segment.frames(&mut next, Some(&mut all))?;
         if mark.is_none() {
-            let reason = "it is missing or spoilt, and says how far the journal reaches: an older \
-                          one, of a backup, serves";
+            let reason = "it is missing or damaged. It states how far the journal reaches: an \
+                          older one from a backup will do";
             return Err(damaged(MARK, reason.to_string()));
         }
         let marks = Marks::open(&*files.disk).map_err(failed)?;
@@ -189,7 +189,7 @@ fn expect(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<(), S
         // Only older files are removed, and a backup may have an older mark.
         && starts.first().is_none_or(|&first| first < mark.next)
     {
-        let reason = format!("it is missing, and had record {}", mark.next - 1);
+        let reason = format!("it is missing; it contained record {}", mark.next - 1);
         return Err(damaged(&journal_name(mark.file), reason));
     }
     match starts.first() {
@@ -284,7 +284,7 @@ impl RecordStore for JournalStore {
         let (file, name, length) = match self.files.begin(self.next) {
             Ok(begun) => begun,
             Err(StoreError::Later(reason)) => {
-                tracing::warn!(reason, "no new file can be opened: records go on in the old one");
+                tracing::warn!(reason, "cannot open a new file: records continue in the old one");
                 return Ok(false);
             }
             Err(error) => {

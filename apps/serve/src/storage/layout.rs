@@ -36,7 +36,7 @@ impl Layout {
             // Set regardless of the umask: other users can reach the socket but cannot write here.
             fs::set_permissions(data, Permissions::from_mode(0o755))?;
         } else if !data.is_dir() {
-            return Err(io::Error::other("it is a file, and no folder"));
+            return Err(io::Error::other("it is a file, not a folder"));
         }
         Ok(Layout { data: data.to_path_buf() })
     }
@@ -73,7 +73,7 @@ impl Layout {
         }
         if self.data.join(FORMER_LOCK).exists() {
             let text = format!(
-                "{}: the records of a build from before 0.1.0 are not read: name an empty folder",
+                "{}: records written by builds before 0.1.0 cannot be read: name an empty folder",
                 self.data.display()
             );
             return Err(io::Error::other(text));

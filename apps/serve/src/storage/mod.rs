@@ -58,7 +58,9 @@ pub enum StoreError {
         reason: String,
     },
     /// It was written by another version of this program, and this version cannot read it.
-    #[error("{file}: at offset {offset} there is {what}. Another version wrote it: start that one")]
+    #[error(
+        "{file}: found {what} at offset {offset}, written by another version: start that version"
+    )]
     OtherVersion {
         /// The file.
         file: String,
@@ -69,8 +71,8 @@ pub enum StoreError {
     },
     /// It belongs to a plan, which an earlier version carried out and this version cannot.
     #[error(
-        "{file}: at offset {offset} there is {what}. The service no longer carries out plans: end \
-         them and shorten the history with the version before, as docs/upgrading.md says"
+        "{file}: found {what} at offset {offset}. The service no longer carries out plans: end \
+         them and shorten the history with the previous version (see docs/upgrading.md)"
     )]
     Plan {
         /// The file.
@@ -81,7 +83,7 @@ pub enum StoreError {
         what: String,
     },
     /// It was written by a build before 0.1.0.
-    #[error("{0}: a build from before 0.1.0 wrote it, and its records are not read: begin anew")]
+    #[error("{0}: records written by builds before 0.1.0 cannot be read: start again without them")]
     Former(String),
     /// The records before this one are no longer kept.
     #[error("records up to {0} are compacted")]

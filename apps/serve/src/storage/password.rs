@@ -40,7 +40,7 @@ pub fn set_password(
         let Some(line) = text.lines().next().filter(|line| !line.is_empty()) else {
             return Err(PasswordError {
                 file: file.to_path_buf(),
-                reason: "there is no password in it".to_string(),
+                reason: "it contains no password".to_string(),
             });
         };
         config.password(line);

@@ -356,7 +356,7 @@ impl Rows {
                 None => Err(damaged(
                     "pavior_snapshot",
                     oldest,
-                    "it has no snapshot of this record, and the rows before it have gone".into(),
+                    "it has no snapshot of this record, and the rows before it are gone".into(),
                 )),
             };
             // The leading server may have removed old rows meanwhile.
@@ -464,7 +464,7 @@ impl History for Rows {
     fn save(&self, snapshot: &StateSnapshot) -> Result<(), StoreError> {
         let body = serde_json::to_string(snapshot).expect("a snapshot can be written");
         let chain = self.chain_at(snapshot.seq)?.ok_or_else(|| {
-            damaged("pavior_journal", snapshot.seq, "the row of the snapshot has gone".to_string())
+            damaged("pavior_journal", snapshot.seq, "the row of the snapshot is gone".to_string())
         })?;
         let sum = chain.then(snapshot.seq, &body).0;
         let query = "INSERT INTO pavior_snapshot (seq, body, chain, sum) VALUES ($1, $2, $3, $4)
@@ -494,7 +494,7 @@ fn whole(row: &Row) -> Result<(), StoreError> {
     if sum == Chain(chain).then(seq as u64, &body).0 {
         return Ok(());
     }
-    Err(damaged("pavior_snapshot", seq as u64, "its sum is wrong".to_string()))
+    Err(damaged("pavior_snapshot", seq as u64, "its checksum is wrong".to_string()))
 }
 
 fn damaged(table: &str, seq: u64, reason: String) -> StoreError {
@@ -508,7 +508,7 @@ fn damaged(table: &str, seq: u64, reason: String) -> StoreError {
 pub fn address(url: &str) -> Result<Config, StoreError> {
     url.parse().map_err(|_| {
         let form = "postgres://USER@HOST:PORT/DATABASE";
-        StoreError::Failed(format!("--store: the address cannot be read; it has the form {form}"))
+        StoreError::Failed(format!("--store: invalid address; the form is {form}"))
     })
 }
 

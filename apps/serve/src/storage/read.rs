@@ -80,7 +80,7 @@ pub(super) fn snapshot(
     match snapshot.plan_under_way() {
         None => Ok(snapshot),
         Some(plan) => {
-            let what = format!("plan {plan}, which is under way");
+            let what = format!("plan {plan}, which is under way,");
             Err(StoreError::Plan { file, offset, what })
         }
     }

@@ -48,7 +48,7 @@ impl Segment<'_> {
             let (frame, past) = match frame::at(self.bytes, offset) {
                 Found::Frame(frame, past) => (frame, past),
                 Found::Flipped => {
-                    return Err(self.damaged(offset, "one bit of the frame is turned"));
+                    return Err(self.damaged(offset, "one bit of the frame is flipped"));
                 }
                 Found::Foreign => return Err(self.foreign(offset)),
                 Found::End if reached => return Ok(end),
@@ -64,7 +64,7 @@ impl Segment<'_> {
                 Meaning::OtherFormat if offset == 0 => return Err(self.foreign(offset)),
                 _ if offset == 0 => return Err(StoreError::Former(self.name.to_string())),
                 Meaning::Records | Meaning::Announcement(_) if frame.first != *next => {
-                    let reason = format!("record {} stands where {next} belongs", frame.first);
+                    let reason = format!("found record {} where {next} belongs", frame.first);
                     return Err(self.damaged(offset, &reason));
                 }
                 Meaning::Announcement(bytes) => announced = Some(bytes),
@@ -78,7 +78,7 @@ impl Segment<'_> {
                     }
                     *next += u64::from(frame.count);
                 }
-                _ => return Err(self.damaged(offset, "no such frame belongs here")),
+                _ => return Err(self.damaged(offset, "a frame of this kind does not belong here")),
             }
             (end.last, end.length) = (offset, past);
         }
@@ -88,17 +88,19 @@ impl Segment<'_> {
     fn tail(&self, end: End, tail: Tail) -> Result<End, StoreError> {
         let offset = end.length;
         if !self.last {
-            return Err(self.damaged(offset, "no frame is here"));
+            return Err(self.damaged(offset, "there is no frame here"));
         }
         if frame::follows(self.bytes, offset) {
-            return Err(self.damaged(offset, "no frame is here, but one follows"));
+            return Err(self.damaged(offset, "there is no frame here, but one follows"));
         }
         let (found, most) = (self.bytes.len() - offset, tail.most(&self.bytes[offset..]));
         if found <= most {
             return Ok(end);
         }
-        let reason =
-            format!("no frame is here, and {found} bytes are more than one write leaves ({most})");
+        let reason = format!(
+            "there is no frame here, and {found} bytes are more than one write can leave \
+                     ({most})"
+        );
         Err(self.damaged(offset, &reason))
     }
 
@@ -109,9 +111,9 @@ impl Segment<'_> {
         };
         let (found, last) = (self.bytes.len(), next - 1);
         let reason = if (found as u64) < length {
-            format!("its end is missing: it has {found} bytes, and had {length} with record {last}")
+            format!("its end is missing: it has {found} bytes, but had {length} with record {last}")
         } else {
-            format!("its frames end here, and went on to byte {length} with record {last}")
+            format!("its frames end here, but reached byte {length} with record {last}")
         };
         self.damaged(offset, &reason)
     }
@@ -138,7 +140,7 @@ impl Segment<'_> {
         if expected == frame.first + u64::from(frame.count) {
             Ok(true)
         } else {
-            Err(self.damaged(offset, "the frame has another number of records than it says"))
+            Err(self.damaged(offset, "the frame does not have as many records as it states"))
         }
     }
 

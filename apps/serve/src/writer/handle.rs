@@ -73,9 +73,9 @@ impl ClockDoubt {
     pub fn sentence(&self) -> String {
         let shown = |ms: u64| pavior::time::Date(std::time::Duration::from_millis(ms));
         format!(
-            "the clock shows {}, far after the last record, which is of {}: no lease ends by time. \
-             If the service was down for so long, confirm the clock by POST /v1/clock/confirm or \
-             by --confirm-clock at the start; if not, correct the clock and start anew",
+            "the clock shows {}, long after the last record ({}), so leases do not expire. If the \
+             service was down that long, confirm the clock with POST /v1/clock/confirm or start \
+             with --confirm-clock; otherwise correct the clock and restart",
             shown(self.wall_ms),
             shown(self.last_ms)
         )

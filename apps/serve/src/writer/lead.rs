@@ -51,7 +51,10 @@ impl Writer {
         self.timed = true;
         if clock.wall_ms() < last_ms {
             let behind_s = (last_ms - clock.wall_ms()) / 1000;
-            tracing::warn!(behind_s, "the clock is behind the last record: times go on from there");
+            tracing::warn!(
+                behind_s,
+                "the clock is behind the last record; times continue from there"
+            );
         }
         self.note_doubt();
         if let Some(doubt) = self.handle.clock_doubt() {
@@ -75,7 +78,7 @@ impl Writer {
         }
         if was.is_some() {
             clock.go_on_from(clock.wall_ms().max(state.now_ms()));
-            tracing::info!("the clock is believed: leases end by time");
+            tracing::info!("the clock is trusted: leases expire again");
         }
         let now = state
             .is_clock_doubted()

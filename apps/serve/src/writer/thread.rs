@@ -307,7 +307,7 @@ impl Writer {
     /// Handles a failed write: the state is reset to the durable records, and the service reports
     /// the reason.
     fn fail(&mut self, error: &StoreError) -> Unavailable {
-        tracing::error!(%error, "records cannot be kept");
+        tracing::error!(%error, "records cannot be stored");
         self.records.clear();
         self.retry_ms = self.handle.clock.now_ms() + RETRY_MS;
         self.read_back(self.handle.seq());
@@ -358,7 +358,7 @@ impl Writer {
             self.fail(&error);
             return Some(unavailable);
         }
-        tracing::info!(seq = self.handle.seq(), "records can be kept");
+        tracing::info!(seq = self.handle.seq(), "records can be stored again");
         self.handle.set_unavailable(None);
         None
     }

@@ -25,7 +25,7 @@ fn a_removed_lock_lets_no_second_server_in() {
     assert!(lock.exists());
     fs::remove_file(&lock).unwrap();
     let said = Server::refused(&setup);
-    assert!(said.contains("another process serves from it"), "{said}");
+    assert!(said.contains("another process is using it"), "{said}");
     assert_eq!(grant(&server), 201);
 }
 
@@ -115,7 +115,7 @@ fn a_folder_of_a_build_before_the_first_release_is_refused_and_stays() {
         fs::write(setup.data.join(name), name).unwrap();
     }
     let said = Server::refused(&setup);
-    assert!(said.contains("a build from before 0.1.0 are not read"), "{said}");
+    assert!(said.contains("builds before 0.1.0 cannot be read"), "{said}");
     assert_eq!(fs::read_dir(&setup.data).unwrap().count(), 2);
     assert!(!Layout::is_fresh(&setup.data));
 }

@@ -61,14 +61,14 @@ fn refused(disk: &Simulated) -> StoreError {
 fn is_of_plan(error: &StoreError, named: &str, what: &str) {
     let text = error.to_string();
     assert!(matches!(error, StoreError::Plan { .. }), "{text}");
-    assert!(text.starts_with(&format!("{named}: at offset ")), "{text}");
-    assert!(text.contains(&format!("there is {what}")), "{text}");
+    assert!(text.starts_with(&format!("{named}: found ")), "{text}");
+    assert!(text.contains(&format!("found {what}")), "{text}");
     assert!(text.contains("docs/upgrading.md"), "{text}");
 }
 
 #[test]
 fn a_journal_with_records_of_plans_is_refused_and_stays() {
-    let expected = "record 4 of kind \"planned\".";
+    let expected = "record 4 of kind \"planned\" at offset ";
     is_of_plan(&refused(&folder(JOURNAL)), FIRST, expected);
     // Also where the mark is missing, which is made anew only for a journal that is read.
     let unmarked = folder(JOURNAL);
@@ -106,7 +106,7 @@ fn each_kind_of_record_about_plans_is_named() {
 fn a_snapshot_with_a_plan_under_way_is_refused_and_one_with_plans_that_are_over_is_read() {
     let error = refused(&after_snapshot(UNDER_WAY.0, UNDER_WAY.1));
     let name = format!("snapshot-{:020}.json", UNDER_WAY.0);
-    is_of_plan(&error, &name, "plan 3, which is under way.");
+    is_of_plan(&error, &name, "plan 3, which is under way, at offset ");
 
     assert!(String::from_utf8_lossy(OVER.1).contains("\"plans\":[{\"id\":3,"));
     let disk = after_snapshot(OVER.0, OVER.1);
@@ -181,12 +181,12 @@ fn rows_of_plans_and_of_unknown_kinds_are_refused_and_stay() {
     };
     let mut lines = lines();
     let error = refused("records", &lines, None);
-    is_of_plan(&error, "pavior_journal", "record 4 of kind \"planned\".");
+    is_of_plan(&error, "pavior_journal", "record 4 of kind \"planned\" at offset ");
     let error = refused("state", &lines, Some(UNDER_WAY));
-    is_of_plan(&error, "pavior_snapshot", "plan 3, which is under way.");
+    is_of_plan(&error, "pavior_snapshot", "plan 3, which is under way, at offset ");
     lines[3] = lines[3].replace("planned", "novel");
     let error = refused("novel", &lines, None).to_string();
-    let place = "pavior_journal: at offset 4 there is record 4 of kind \"novel\"";
+    let place = "pavior_journal: found record 4 of kind \"novel\"";
     assert!(error.starts_with(place), "{error}");
-    assert!(error.contains("Another version wrote it"), "{error}");
+    assert!(error.contains("at offset 4, written by another version"), "{error}");
 }

@@ -55,7 +55,7 @@ fn a_refusal_says_what_stands_in_the_way() {
         client.post("/v1/leases", larger).is(409, "larger-than-machine");
     }
     let list = client.post("/v1/leases", "[null,1]").json();
-    assert_eq!(list["detail"], "the body: a list, where an object is expected");
+    assert_eq!(list["detail"], "the body: expected an object, found a list");
     let answer = client.post("/v1/what-if", r#"{"shape":[5,5],"end":[1]}"#).json();
     assert_eq!(answer["strategies"][0]["granted"], true);
     let asked = r#"{"shape":[5,5],"strategies":["ff","gabl"]}"#;

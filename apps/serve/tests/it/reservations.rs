@@ -50,7 +50,7 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     let waits = client.get(&format!("/v1/leases/{}", waiting["id"])).json()["waits_for"].clone();
     has(&waits, &json!({ "kind": "reservation", "from": one["from"], "until": one["to"] }));
     let told = waits["sentence"].as_str().unwrap();
-    let ahead = format!("nodes are reserved ahead from {}", one["from"].as_str().unwrap());
+    let ahead = format!("nodes are reserved from {}", one["from"].as_str().unwrap());
     assert!(told.starts_with("It fits, but ") && told.contains(&ahead), "{told}");
     // A request like it would start when the reservation is over.
     until("the forecast knows of the reservation", || {

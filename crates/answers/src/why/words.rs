@@ -126,13 +126,14 @@ impl Queued {
                 };
                 let until = until.map_or_else(String::new, |at| format!(" until {}", time(at)));
                 format!(
-                    "It fits, but {} has nodes reserved{from}{until}, and it would not end before",
+                    "It fits, but {} has nodes reserved{from}{until}, and it would not end \
+                     before then",
                     job(by)
                 )
             }
             Queued::Ahead { reservation, from, until } => format!(
-                "It fits, but nodes are reserved ahead from {} until {} (reservation \
-                 {reservation}), and it would not end before",
+                "It fits, but nodes are reserved from {} until {} (reservation {reservation}), and \
+                 it would not end before then",
                 time(from),
                 time(until)
             ),

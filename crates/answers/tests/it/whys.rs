@@ -111,7 +111,7 @@ fn the_sentences_are_these() {
     let ahead = Queued::Ahead { reservation: 4, from: Time(660), until: Time(860) };
     assert_eq!(
         ask(&mut machine, 2, ahead, 2),
-        ["It fits, but nodes are reserved ahead from 11:00 until 14:20 (reservation 4), and it \
+        ["It fits, but nodes are reserved from 11:00 until 14:20 (reservation 4), and it \
              would not end before."]
     );
     assert_eq!(

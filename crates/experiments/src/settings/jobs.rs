@@ -249,7 +249,7 @@ impl MigrationSettings {
             return other("failures of nodes");
         }
         if given.reservations.is_some() {
-            return other("reservations ahead");
+            return other("advance reservations");
         }
         Ok(Some(MigrationSettings { price: unit.time(price), movable: given.movable.clone() }))
     }

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// The error for a job that is already waiting or running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("job {} waits or holds nodes already", .0.0)]
+#[error("job {} waits or already holds nodes", .0.0)]
 pub struct RepeatedJob(pub JobId);
 
 /// Reasons why a job that has not waited is given no nodes.

@@ -268,7 +268,7 @@ fn a_job_says_how_free_it_is() {
     assert_eq!(freedom(r#""{\"freedom\": \"box\"}""#), Some(Freedom::Box));
     assert_eq!(freedom(r#"{"freedom": null}"#), None);
     let error = with_extra(r#"{"freedom": "conected"}"#).unwrap_err().to_string();
-    assert!(error.contains("`conected` is not a freedom; there are box, turned"), "{error}");
+    assert!(error.contains("`conected` is not a freedom; choose box, turned"), "{error}");
     let trace = with_extra(r#"{"shape": [2, 1], "freedom": "turned"}"#).unwrap();
     let rule: Selection<ShapeRule> = "compact".parse().unwrap();
     let shaper = Shaper::new(&rule, &"mesh:4x4".parse().unwrap(), 1, 0);

@@ -69,12 +69,15 @@ impl Deciding<'_> {
                 Some(epoch) => {
                     format!("lease {id} is held under epoch {}, not {epoch}", lease.epoch)
                 }
-                None => format!("give \"epoch\", the one that lease {id} came with"),
+                None => format!("missing \"epoch\", which was returned with lease {id}"),
             };
             return Err(Problem::new(Reason::StaleEpoch, detail));
         }
         if self.state.waiting.get(&id).is_some_and(|waiting| own(&waiting.tenant)) {
-            return Err(Problem::new(Reason::StillWaiting, format!("request {id} still waits")));
+            return Err(Problem::new(
+                Reason::StillWaiting,
+                format!("request {id} is still waiting"),
+            ));
         }
         if self.state.ended.tenant(id).is_some_and(own) {
             return Err(Problem::new(Reason::LeaseEnded, format!("lease {id} has ended")));

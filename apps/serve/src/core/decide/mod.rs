@@ -102,7 +102,7 @@ impl ServiceState {
         if let Some(IdempotencyKey { key, digest, .. }) = key
             && let Some((known, reply)) = deciding.state.keys.get(&whose, key)
         {
-            let detail = "an Idempotency-Key names one request; this is another";
+            let detail = "this Idempotency-Key was used for another request";
             let reply = match reply {
                 _ if known != *digest => Reply::Problem(Problem::new(Reason::KeyReused, detail)),
                 Ok(written) => Reply::Kept(written),
@@ -300,7 +300,7 @@ impl Deciding<'_> {
         if let Some(job) = &request.job
             && self.state.jobs.contains_key(&(tenant.clone(), job.clone()))
         {
-            let detail = format!("job {job} holds nodes or waits already");
+            let detail = format!("job {job} already holds nodes or is waiting");
             return Err(Problem::new(Reason::RepeatedJob, detail));
         }
         Ok((board, tenant))
@@ -311,7 +311,8 @@ impl Deciding<'_> {
             let known: Vec<&str> =
                 self.state.boards.iter().map(|board| board.spec.name.as_str()).collect();
             let asked = name.unwrap_or_default();
-            let detail = format!("there is no machine `{asked}`; there are {}", known.join(", "));
+            let detail =
+                format!("there is no machine `{asked}`; the machines are {}", known.join(", "));
             Problem::new(Reason::UnknownMachine, detail)
         })
     }
@@ -321,8 +322,8 @@ impl Deciding<'_> {
         match self.state.quota(tenant) {
             Some(quota) if used.saturating_add(nodes) > quota => {
                 let detail = format!(
-                    "tenant `{tenant}` holds and waits for {used} nodes of its {quota}, and asks \
-                     for {nodes}"
+                    "tenant `{tenant}` already holds or waits for {used} of its {quota} nodes and \
+                     asks for {nodes}"
                 );
                 let quota = Some(Quota { quota, used });
                 Err(Problem { quota, ..Problem::new(Reason::OverQuota, detail) })
@@ -419,7 +420,10 @@ impl Deciding<'_> {
         let count = all.count();
         let left = most.saturating_sub(count);
         if left == 0 {
-            return Err(Problem::new(Reason::QueueFull, format!("{most} requests wait already")));
+            return Err(Problem::new(
+                Reason::QueueFull,
+                format!("{most} requests are already waiting"),
+            ));
         }
         // If half of the places are left, no tenant can have as many.
         if self.caller.tenant.is_none() || count < left {
@@ -429,8 +433,8 @@ impl Deciding<'_> {
         let own = self.state.boards[board].waiting().filter(own).count();
         if own >= left {
             let detail = format!(
-                "{count} requests wait, {own} of them of tenant `{tenant}`: it may have no more \
-                 than there are places left of {most}"
+                "{count} requests are waiting, {own} of them from tenant `{tenant}`, which may not \
+                 have more than the places left of {most}"
             );
             return Err(Problem::new(Reason::QueueFull, detail));
         }

@@ -17,11 +17,14 @@ impl Deciding<'_> {
         let board = self.board(asked.machine.as_deref())?;
         let from_ms = asked.from_ms.unwrap_or(self.now_ms);
         if asked.to_ms <= self.now_ms {
-            let detail = format!("it would be over: the time is {}", Instant(self.now_ms));
+            let detail = format!(
+                "the reservation would already be over: the time is {}",
+                Instant(self.now_ms)
+            );
             return Err(Problem::new(Reason::BadValue, detail).into());
         }
         if self.state.reservations.len() >= MOST {
-            let detail = format!("there are at most {MOST} reservations ahead");
+            let detail = format!("there may be at most {MOST} advance reservations");
             return Err(Problem::new(Reason::TooLarge, detail).into());
         }
         let reservation = Reservation {
@@ -43,7 +46,7 @@ impl Deciding<'_> {
     }
 
     pub(super) fn unreserve(&mut self, id: u64) -> Result<Reply, Stop> {
-        self.operator("give up reservations")?;
+        self.operator("cancel reservations")?;
         let Some(reservation) = self.state.reservations.get(&id).cloned() else {
             let detail = format!("there is no reservation {id}");
             return Err(Problem::new(Reason::UnknownReservation, detail).into());
@@ -74,9 +77,9 @@ impl Deciding<'_> {
         let detail = self.state.reservations.get(&id).map_or_else(String::new, |one| {
             let (from, to) = (Instant(one.from_ms), Instant(one.to_ms));
             format!(
-                "it would fit now, but nodes are reserved ahead from {from} until {to} \
-                 (reservation {id}), and it would not end before: say a shorter \"estimate_s\" or \
-                 \"ttl_s\""
+                "the request would fit now, but nodes are reserved from {from} until {to} \
+                 (reservation {id}) and it would not end before then: give a shorter \
+                 \"estimate_s\" or \"ttl_s\""
             )
         });
         Problem::new(Reason::Reserved, detail)

@@ -255,7 +255,7 @@ fn members_and_kinds_that_are_not_known_are_refused_before_anything_is_written()
             let mut bytes = records::file(&before);
             let body = format!("{other}\n");
             bytes.extend(Frame { first: record.seq, count: 1, body: body.as_bytes() }.bytes());
-            let named = format!("there is record {} of kind \"", record.seq);
+            let named = format!("found record {} of kind \"", record.seq);
             judge(&folder(&bytes), records::FIRST, &named);
             if *other == novel && after.len() > 1 {
                 // Before the snapshot of the last record, whose state can be read.
@@ -267,7 +267,7 @@ fn members_and_kinds_that_are_not_known_are_refused_before_anything_is_written()
         }
     }
     for other in with_members(&snapshot) {
-        judge(&after_snapshot(state.seq, &other), "snapshot-", "there is a snapshot (");
+        judge(&after_snapshot(state.seq, &other), "snapshot-", "found a snapshot (");
     }
     pavior_trials::attacked("data", "unknown members and kinds of records", tried, failed);
 }
