@@ -60,7 +60,7 @@ pub(crate) async fn connect() -> Result<kube::Client, KubeError> {
         KubeError::Unreachable(pavior::text::shown(&error.to_string()).to_string())
     };
     let mut config = kube::Config::infer().await.map_err(|_| {
-        let why = "neither KUBECONFIG, ~/.kube/config nor the account of a pod can be read";
+        let why = "neither KUBECONFIG, ~/.kube/config nor a pod's service account can be read";
         KubeError::Unreachable(why.to_string())
     })?;
     config.connect_timeout = Some(CONNECT);

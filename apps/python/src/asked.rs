@@ -133,8 +133,8 @@ impl<'py> Call<'py> {
             }
             if is_of_several(&key) {
                 return Err(value(format!(
-                    "{key} is about several runs, and this makes one; Experiment({key}=...) takes \
-                     it"
+                    "{key} applies to several runs, but this makes only one; use \
+                     Experiment({key}=...)"
                 )));
             }
         }
@@ -197,12 +197,12 @@ fn one(key: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
     match count {
         1 => Ok(()),
         0 => Err(value(format!(
-            "{key} is a range or an empty list, and this makes one run; Experiment({key}=...) \
-             takes ranges and lists"
+            "{key} is a range or an empty list, but this makes only one run; use \
+             Experiment({key}=...)"
         ))),
         several => Err(value(format!(
-            "{key} has {several} values, and this makes one run; Experiment({key}=[...]).run() \
-             makes a run of each"
+            "{key} has {several} values, but this makes only one run; use \
+             Experiment({key}=[...]).run()"
         ))),
     }
 }
@@ -221,7 +221,7 @@ fn one_machine(given: &Bound<'_, PyAny>) -> PyResult<String> {
 /// Reads the path of a log.
 fn path(given: &Bound<'_, PyAny>) -> PyResult<String> {
     let path: PathBuf = given.extract().map_err(|_| {
-        PyTypeError::new_err(format!("a log is a path or a Trace, not {}", shown(given)))
+        PyTypeError::new_err(format!("a log must be a path or a Trace, not {}", shown(given)))
     })?;
     path.into_os_string().into_string().map_err(|path| {
         value(format!("{} is not text", pavior::text::shown(&path.to_string_lossy())))
@@ -264,17 +264,17 @@ impl Asked {
         }
         let specification = specification(py, &all, "simulate", &call.own)?;
         let [point] = &specification.points[..] else {
-            return Err(value("this is one run; Experiment makes several"));
+            return Err(value("this makes only one run; use Experiment for several"));
         };
         if point.is_snapshot() {
-            return Err(value("a snapshot has no run; use Experiment for it"));
+            return Err(value("a snapshot is not a run; use Experiment for it"));
         }
         for (key, given) in &call.rest {
             let takes_seconds = point.unit() == TimeUnit::SECOND && !given.is_none();
             if given.hasattr("total_seconds")? && !takes_seconds {
                 return Err(value(format!(
-                    "{key}: a timedelta is a number of seconds, and where jobs are drawn times are \
-                     in units of time"
+                    "{key}: a timedelta is in seconds, but times of synthetic jobs are in units of \
+                     time"
                 )));
             }
         }

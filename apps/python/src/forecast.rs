@@ -56,7 +56,7 @@ pub(crate) fn forecast<'py>(
     let futures = taken(&rest, "futures")?.as_ref().map_or(Ok(8), whole)?;
     let threads = taken(&rest, "threads")?.as_ref().map_or(Ok(1), whole)?;
     if !(1..=1000).contains(&futures) || threads == 0 {
-        return Err(value("futures are 1 to 1000, threads at least 1"));
+        return Err(value("futures must be from 1 to 1000, and threads at least 1"));
     }
     let progress = taken(&rest, "progress")?;
     for (key, _) in &rest {
@@ -73,7 +73,7 @@ pub(crate) fn forecast<'py>(
     let mut reporter = Reporter::new(progress.as_ref(), "jobs", py)?;
     let asked = Asked::new(py, call)?;
     if asked.own {
-        return Err(value("forecasts are for strategies and schedulers that are built in"));
+        return Err(value("forecasts need built-in strategies and schedulers"));
     }
     let point = asked.point.clone();
     let effort = Effort {

@@ -43,11 +43,11 @@ pub(crate) fn numbers(
 ) -> PyResult<([u16; 3], usize)> {
     let entries = entries(argument).ok_or_else(|| {
         let given = shown(argument);
-        PyTypeError::new_err(format!("{what} is whole numbers, such as (4, 4), not {given}"))
+        PyTypeError::new_err(format!("{what} must be whole numbers, such as (4, 4), not {given}"))
     })?;
     let count = entries.len();
     if !(1..=3).contains(&count) {
-        return Err(value(format!("{what} has 1 to 3 entries, one an axis, not {count}")));
+        return Err(value(format!("{what} must have 1 to 3 entries, one per axis, not {count}")));
     }
     let mut all = [fill; 3];
     for (entry, number) in all.iter_mut().zip(entries) {
@@ -63,14 +63,14 @@ fn on(grid: &Grid, argument: &Bound<'_, PyAny>, what: &str, fill: u16) -> PyResu
     if count == grid.axes() {
         return Ok(all);
     }
-    Err(value(format!("{what} on {grid} has {} entries, not {count}", grid.axes())))
+    Err(value(format!("{what} on {grid} must have {} entries, not {count}", grid.axes())))
 }
 
 /// Reads the sides of a box on a machine, one per axis.
 pub(crate) fn sides(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<Sides> {
     let sides = on(grid, argument, "a shape", 1)?;
     if sides.contains(&0) {
-        return Err(value("a side of a shape is at least 1"));
+        return Err(value("a side of a shape must be at least 1"));
     }
     Ok(sides)
 }
@@ -135,7 +135,7 @@ impl Box {
             Ok(self.cuboid)
         } else {
             Err(value(format!(
-                "a box on {grid} has {} coordinates, not {}",
+                "a box on {grid} must have {} coordinates, not {}",
                 grid.axes(),
                 self.axes
             )))
@@ -150,10 +150,10 @@ impl Box {
         let (base, count): (Coordinates, usize) = numbers(base, "a base", 0)?;
         let (sides, axes): (Sides, usize) = numbers(sides, "a shape", 1)?;
         if count != axes {
-            return Err(value(format!("{count} coordinates do not go with {axes} sides")));
+            return Err(value(format!("{count} coordinates do not match {axes} sides")));
         }
         if sides.contains(&0) {
-            return Err(value("a side of a box is at least 1"));
+            return Err(value("a side of a box must be at least 1"));
         }
         Ok(Box { cuboid: Cuboid::new(base, sides), axes })
     }

@@ -34,7 +34,8 @@ impl InputFiles for Inputs {
         if first.is_none() && !is_divided && *filter == Filter::default() {
             return Ok(trace.clone());
         }
-        Err("first, filter, status and the like are for logs in files; choose rows of the table"
+        Err("first, filter, status and similar options are only for log files; select rows of the \
+             table instead"
             .into())
     }
 

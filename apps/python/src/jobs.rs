@@ -32,7 +32,7 @@ impl JobName {
         // This includes numpy integers.
         argument.extract().map(JobName::Number).map_err(|_| {
             let given = shown(argument);
-            PyTypeError::new_err(format!("the name of a job is an int or a str, not {given}"))
+            PyTypeError::new_err(format!("the name of a job must be an int or a str, not {given}"))
         })
     }
 

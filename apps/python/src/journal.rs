@@ -68,8 +68,8 @@ impl Span {
 /// Warns about the old name of `end`, for one version.
 fn warn_of_last(py: Python<'_>) -> PyResult<()> {
     let words =
-        c"Span.last is behind the last replication, other than in the JSON of `pavior sweep`; \
-                  use Span.end, which has the same value";
+        c"Span.last is one past the last replication, unlike in the JSON of `pavior sweep`; use \
+          Span.end, which has the same value";
     PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), words, 1)
 }
 
@@ -102,7 +102,7 @@ pub(crate) const BETWEEN_WORKERS: &str = "";
 pub(crate) fn entries(lines: &[u8]) -> PyResult<Vec<JournalEntry>> {
     let text = std::str::from_utf8(lines).map_err(value)?;
     let entry = |(number, line): (usize, &str)| {
-        let wrong = || value(format!("line {} is not one that `replicate` gives", number + 1));
+        let wrong = || value(format!("line {} was not returned by `replicate`", number + 1));
         JournalEntry::parse(line, BETWEEN_WORKERS).ok_or_else(wrong)
     };
     text.lines().enumerate().map(entry).collect()

@@ -84,7 +84,7 @@ impl Outcome {
     fn steps(&self, py: Python<'_>, metric: &str) -> PyResult<Table> {
         let settings = self.point.settings();
         if settings.jobs().is_some_and(|jobs| jobs.failures.is_some()) {
-            return Err(value("jobs that were interrupted held nodes that are in no table"));
+            return Err(value("interrupted jobs held nodes that are not in any table"));
         }
         let grid = settings.machine;
         let jobs = self.jobs_in_order();

@@ -31,7 +31,7 @@ impl Own {
             own.cast::<PyType>().ok().filter(|_| is_class(own, "Strategy").unwrap_or(false));
         let Some(class) = class else {
             return Err(PyTypeError::new_err(format!(
-                "a strategy is a name such as 'tff', or a subclass of Strategy, not {}",
+                "a strategy must be a name such as 'tff', or a subclass of Strategy, not {}",
                 shown(own)
             )));
         };
@@ -50,8 +50,8 @@ impl Own {
             Kind::Function
         } else {
             return Err(PyTypeError::new_err(format!(
-                "a scheduler is a name such as 'easy', a subclass of Scheduler or Priority, or a \
-                 function of a job, not {}",
+                "a scheduler must be a name such as 'easy', a subclass of Scheduler or Priority, \
+                 or a function of a job, not {}",
                 shown(own)
             )));
         };
@@ -71,7 +71,8 @@ impl Own {
     pub(crate) fn settle(&self, experiment: &Specification) -> PyResult<()> {
         let Some(first) = experiment.points.first() else { return Ok(()) };
         if self.schedulers && experiment.points.iter().any(|point| point.unit() != first.unit()) {
-            let message = "schedulers in Python tell times in one unit: make an experiment of each";
+            let message =
+                "schedulers in Python use one unit of time: make an experiment for each unit";
             return Err(value(message));
         }
         self.unit.get_or_init(|| first.unit());

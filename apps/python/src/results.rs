@@ -28,7 +28,7 @@ pub(crate) struct Results {
 impl Results {
     pub(crate) fn new(shared: Arc<Definition>, samples: Samples) -> PyResult<Results> {
         let unit = shared.experiment.points.first().map(|point| point.unit().name);
-        let unit = unit.ok_or_else(|| value("an experiment has at least one point"))?;
+        let unit = unit.ok_or_else(|| value("an experiment must have at least one point"))?;
         Ok(Results { shared, samples, unit })
     }
 

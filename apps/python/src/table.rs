@@ -194,7 +194,9 @@ fn objects<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Vec<Bound<'py, P
 /// or a [`Table`].
 pub(crate) fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     let Ok(method) = table.getattr("__arrow_c_stream__") else {
-        return Err(PyTypeError::new_err("an Arrow table is an object with __arrow_c_stream__"));
+        return Err(PyTypeError::new_err(
+            "an Arrow table must be an object with __arrow_c_stream__",
+        ));
     };
     let capsule = method.call0()?;
     let capsule = capsule.cast::<PyCapsule>()?;

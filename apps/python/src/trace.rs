@@ -65,7 +65,9 @@ impl Trace {
                 return Ok(None);
             };
             let number = u32::try_from(number).ok().filter(|&number| number > 0);
-            number.map(Some).ok_or_else(|| value(format!("{key} is a whole number from 1")))
+            number
+                .map(Some)
+                .ok_or_else(|| value(format!("{key} must be a whole number of at least 1")))
         };
         let format: Option<String> =
             taken(&more, "log_format")?.map(|format| format.extract()).transpose()?;
@@ -103,7 +105,7 @@ impl Trace {
             }
         }
         if records.is_empty() {
-            return Err(value("a log has at least one job"));
+            return Err(value("a log must have at least one job"));
         }
         records.sort_by_key(|record| record.submit);
         let mut trace = traces::Trace::of_records(records);
@@ -146,14 +148,14 @@ impl Trace {
         }
         if !source.hasattr("__arrow_c_stream__")? {
             return Err(PyTypeError::new_err(format!(
-                "a log is a path or an Arrow table, such as a data frame of polars, not {}",
+                "a log must be a path or an Arrow table, such as a data frame of polars, not {}",
                 shown(source)
             )));
         }
         if more.is_some() || !matches!(wanted, (None, None, None, false, false)) {
             return Err(value(
-                "first, filter, status, lenient and the like are for files; choose rows of the \
-                 table",
+                "first, filter, status, lenient and similar options are only for files; select \
+                 rows of the table instead",
             ));
         }
         Trace::of_table(source)
@@ -289,7 +291,7 @@ impl Columns {
                 Ok(number)
             } else {
                 Err(value(format!(
-                    "row {index}: `{name}` is {number}, no whole number of 0 to {most}"
+                    "row {index}: `{name}` is {number}, not a whole number from 0 to {most}"
                 )))
             }
         };
@@ -305,7 +307,7 @@ impl Columns {
         };
         let nodes = whole("nodes", need("nodes", at(&self.nodes))?, f64::from(u32::MAX))? as u32;
         if nodes == 0 {
-            return Err(value(format!("row {index}: a job has at least 1 node")));
+            return Err(value(format!("row {index}: a job must have at least 1 node")));
         }
         let [x, y, z] = &self.sides;
         let side = |name: &str, column: &Column| -> PyResult<u16> {
@@ -316,11 +318,13 @@ impl Columns {
             shape = Some([side("x", x)?, side("y", y)?, side("z", z)?]);
         }
         if shape.is_some_and(|sides| sides.contains(&0)) {
-            return Err(value(format!("row {index}: a side of a shape is at least 1")));
+            return Err(value(format!("row {index}: a side of a shape must be at least 1")));
         }
         let volume = |sides: Sides| sides.iter().map(|&side| u64::from(side)).product::<u64>();
         if shape.is_some_and(|sides| volume(sides) != u64::from(nodes)) {
-            return Err(value(format!("row {index}: x, y and z do not make {nodes} nodes")));
+            return Err(value(format!(
+                "row {index}: the product of x, y and z is not {nodes} nodes"
+            )));
         }
         let freedom = self.freedom.as_ref().and_then(|words| words[row].as_deref());
         let freedom = freedom.map(str::parse::<Freedom>).transpose();

@@ -58,7 +58,7 @@ def test_what_cannot_be_forecast_raises(tmp_path: Path) -> None:
         forecast(LOG, "torus:8x8", load=1)  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="futures"):
         forecast(LOG, "torus:8x8", futures=0)
-    with pytest.raises(ValueError, match="built in"):
+    with pytest.raises(ValueError, match="built-in"):
         forecast(LOG, "torus:8x8", scheduler=lambda job: job.estimate)  # type: ignore[arg-type]
     with pytest.raises(pavior.BadName):
         forecast(LOG, "torus:8x8", "nope")

@@ -36,7 +36,7 @@ def test_parts_from_anywhere_make_the_whole(tmp_path: Path) -> None:
                 capture_output=True,
                 text=True,
             )
-            assert merged.returncode == 2 and "replications are wanted next" in merged.stderr
+            assert merged.returncode == 2 and "lists the next" in merged.stderr
 
         def work(number: int) -> None:
             todo = tmp_path / f"spans-{turn}-{number}.json"

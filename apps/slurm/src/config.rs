@@ -171,8 +171,8 @@ impl Config {
         Machine::with_seed(grid, &strategy, 1).map_err(|error| format!("strategy: {error}"))?;
         if !gives_boxes(&strategy, &grid) {
             return Err(format!(
-                "strategy = \"{strategy}\": it does not give every job one box of its shape; jobs \
-                 of Slurm need one that does, such as tff"
+                "strategy = \"{strategy}\": it does not give every job one box of its shape; use \
+                 one that does, such as tff"
             ));
         }
         let scheduler = match written.order {
@@ -185,7 +185,7 @@ impl Config {
         let within = |key: &str, given: Option<u64>, usual: u64, least: u64| {
             let value = given.unwrap_or(usual);
             let right = (least..=3_600_000).contains(&value).then_some(value);
-            right.ok_or_else(|| format!("{key} = {value}: from {least} to 3600000"))
+            right.ok_or_else(|| format!("{key} = {value}: must be from {least} to 3600000"))
         };
         let poll_ms = within("poll_ms", written.poll_ms, 500, 10)?;
         let patience_s = within("patience_s", written.patience_s, 10, 0)?.max(1);
@@ -193,7 +193,7 @@ impl Config {
         let partitions = partitions(written.partition, written.partitions)?;
         let licence = written.licence.unwrap_or_else(|| LICENCE.into());
         if !is_plain(&licence) {
-            return Err(format!("licence = \"{}\": not a name of Slurm's", shown(&licence)));
+            return Err(format!("licence = \"{}\": not a valid Slurm name", shown(&licence)));
         }
         if written.lock.as_ref().is_some_and(|path| !path.is_absolute()) {
             return Err("lock: not an absolute path".into());
@@ -272,7 +272,7 @@ fn partitions(one: Option<String>, several: Option<Vec<String>>) -> Result<Vec<S
         _ => return Err("partition or partitions: one of them must be given".into()),
     };
     if let Some(bad) = all.iter().find(|name| !is_plain(name)) {
-        return Err(format!("partition = \"{}\": not a name of Slurm's", shown(bad)));
+        return Err(format!("partition = \"{}\": not a valid Slurm name", shown(bad)));
     }
     let distinct: HashSet<&String> = all.iter().collect();
     if all.is_empty() || distinct.len() < all.len() {
@@ -338,7 +338,7 @@ mod tests {
             ("mesh:2x2", "\"n{x:99}{y}\"", "stands for"),
             ("mesh:12x12", "\"n{x}{y}\"", "two nodes"),
             ("mesh:2x2", "\"n[1-3]\"", "3 names for 4 nodes"),
-            ("mesh:2x2", "\"n[3-1]\"", "no list of names"),
+            ("mesh:2x2", "\"n[3-1]\"", "or list of names"),
             ("mesh:2x2", "[\"n[1-2]\", \"n[2-3]\"]", "two nodes"),
             ("mesh:2x2", "\"n[1-4]\"\nfirst = 1", "first is for"),
             ("mesh:2x2", "7", "a pattern such as n{:03}"),

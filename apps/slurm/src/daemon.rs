@@ -87,11 +87,11 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
         let outcome = if acts {
             daemon.cycle()
         } else {
-            daemon.manager.alive("stands by: another daemon has the lock".into());
+            daemon.manager.alive("on standby: another daemon has the lock".into());
             Ok(())
         };
         if once && !acts {
-            let reason = "another daemon has the lock, and acts";
+            let reason = "another daemon has the lock and is active";
             return Err(SlurmError::Config(reason.into()));
         }
         if once || matches!(outcome, Err(SlurmError::Unfit(_))) {
@@ -157,7 +157,7 @@ impl Daemon {
             }
             Err(error) => {
                 let more = json!({ "error": error.to_string() });
-                log(now(), "error", "configuration refused; the old one is kept", more);
+                log(now(), "error", "configuration rejected; keeping the old one", more);
             }
         }
         Manager::ready();
@@ -170,7 +170,7 @@ impl Daemon {
         let taken = self.lock.take(lock);
         let line = match &taken {
             Ok(true) => None,
-            Ok(false) => Some(("info", "stands by: another daemon has the lock", json!({}))),
+            Ok(false) => Some(("info", "on standby: another daemon has the lock", json!({}))),
             Err(error) => Some(("error", "the lock", json!({ "error": error.to_string() }))),
         };
         self.troubles.log(Trouble::Lock, line);

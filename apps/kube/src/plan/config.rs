@@ -50,7 +50,7 @@ pub(crate) struct Downtime {
 
 /// The fault of a Machine of another kind, such as `slices` in earlier versions.
 const ONLY_BOXES: &str =
-    "the only kind is boxes; for TPU slices use the topology-aware scheduling of Kueue";
+    "the only kind is boxes; for TPU slices use Kueue's topology-aware scheduling";
 
 /// The maximum number of different selectors, affinities and tolerations in a set.
 const TEMPLATES: usize = 64;
@@ -198,7 +198,7 @@ impl MachineConfig {
             if chips[axis] % self.host[axis] != 0 {
                 let host = written(self.host, axes);
                 return Err(format!(
-                    "the sides of its shape must be multiples of a host's, {host}"
+                    "the sides of its shape must be multiples of the host's sides, {host}"
                 ));
             }
             nodes[axis] = chips[axis] / self.host[axis];
@@ -273,7 +273,7 @@ fn sound(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
         pods.is_some_and(|pods| Some(pods) < job.spec.completions)
     };
     if group.jobs().iter().any(cut) {
-        let why = "Kueue admits another number of pods than its shape has nodes";
+        let why = "Kueue admits a different number of pods than its shape has nodes";
         return Err(Rejection::Stuck(Prospect::Never, why.to_string()));
     }
     let elastic = |job: &&Job| job.spec.parallelism != job.spec.completions;

@@ -15,7 +15,7 @@ use crate::world::{Index, JobGroup};
 
 /// The reason that a Job is left to Kueue.
 pub(super) const TOPOLOGY: &str =
-    "topology-aware scheduling of Kueue chooses its nodes: remove that or pavior.dev/shape";
+    "Kueue's topology-aware scheduling chooses its nodes: remove that or pavior.dev/shape";
 
 /// Returns the number of nodes that each namespace holds.
 pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {

@@ -378,7 +378,7 @@ impl<'a> MachineState<'a> {
             Some(holder) if audience != Audience::Daemon || holder.namespace == own => {
                 holder.named()
             }
-            Some(holder) => format!("a {} of another namespace", shown(holder.kind)),
+            Some(holder) => format!("a {} in another namespace", shown(holder.kind)),
             None => "a Job that is about to start".to_string(),
         };
         words::lines(&layout.config, why, &name).join(" ")

@@ -196,7 +196,7 @@ fn of_another_flavor(
         let known =
             nodes.iter().skip(base).take(own).filter_map(|name| index.world.nodes.get(name));
         let other = known.into_iter().find(|node| !node.is_selected(&quota.selector))?;
-        Some(format!("{} is not of its flavor", shown(other.name())))
+        Some(format!("{} does not belong to its flavor", shown(other.name())))
     })
 }
 
@@ -265,5 +265,5 @@ fn refused(
     }
     memory.avoid(group, node, now);
     let message: String = message.chars().take(200).collect();
-    Some(format!("the scheduler refuses {}: {}", shown(node), shown(&message)))
+    Some(format!("the scheduler rejects {}: {}", shown(node), shown(&message)))
 }

@@ -42,7 +42,7 @@ impl Episodes {
     ) -> PyResult<Simulation<'static, 'static, 'static>> {
         let run = self.scenario.stepped(replication, self.jobs);
         let run = run.map_err(|error| stopped(py, &error, ""))?;
-        run.ok_or_else(|| value("a snapshot has no run"))
+        run.ok_or_else(|| value("a snapshot is not a run"))
     }
 
     /// Returns the mean estimate of the jobs of a replication, in ticks, as a scale for times.
@@ -71,7 +71,7 @@ impl Episodes {
     ) -> PyResult<Episodes> {
         let jobs = jobs.map(whole).transpose()?;
         if jobs == Some(0) {
-            return Err(value("an episode has at least one job"));
+            return Err(value("an episode must have at least one job"));
         }
         let call = Call::of(py, Some(machine), [Some(strategy), Some(scheduler)], parameters)?;
         let of_log = call.trace.is_some();
@@ -136,7 +136,7 @@ impl Episode {
         py: Python<'_>,
         step: impl FnOnce(&mut Kind) -> Result<T, pavior::simulation::RunError>,
     ) -> PyResult<T> {
-        let busy = |_| other(py, "an episode is stepped by one thread at a time".into());
+        let busy = |_| other(py, "only one thread at a time can step an episode".into());
         let mut kind = self.kind.try_lock().map_err(busy)?;
         step(&mut kind).map_err(|error| stopped(py, &error, ""))
     }

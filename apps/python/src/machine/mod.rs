@@ -191,7 +191,7 @@ impl Machine {
             Ok(allocation) if Arc::ptr_eq(&allocation.get().shared, &self.shared) => {
                 release(py, &self.shared, &allocation.get().name)
             }
-            Ok(_) => Err(value("the allocation is of another machine")),
+            Ok(_) => Err(value("the allocation belongs to another machine")),
             Err(_) => release(py, &self.shared, &JobName::of(what)?),
         }
     }

@@ -65,7 +65,7 @@ scoped_thread_local!(pub(super) static mut TURN: for<'t> &'t mut dyn Turn);
 /// Accesses the question that this thread is asking.
 fn turn<T>(py: Python<'_>, look: impl FnOnce(&mut dyn Turn) -> PyResult<T>) -> PyResult<T> {
     if !TURN.is_set() {
-        let message = "the queue, the running jobs and the view are to be used within `next` alone";
+        let message = "the queue, the running jobs and the view can be used only within `next`";
         return Err(broken(py, message.into()));
     }
     TURN.with(look)
@@ -82,7 +82,7 @@ fn place(index: isize, length: usize) -> PyResult<usize> {
 fn told(name: &str, length: PyResult<usize>) -> String {
     match length {
         Ok(length) => format!("<{name} of {length} jobs>"),
-        Err(_) => format!("<{name}, to be used within `next` alone>"),
+        Err(_) => format!("<{name}, usable only within `next`>"),
     }
 }
 

@@ -137,8 +137,8 @@ pub(crate) fn judge(
     let judged = match how {
         "every" if grid.nodes() > 12 => {
             return Err(value(format!(
-                "every occupancy is tried on machines of at most 12 nodes, and {grid} has {}; \
-                 how='random' and how='history' are for larger ones",
+                "every occupancy can be tried only on machines of at most 12 nodes, but {grid} has \
+                 {}; use how='random' or how='history'",
                 grid.nodes()
             )));
         }
@@ -157,7 +157,7 @@ pub(crate) fn judge(
         }),
         _ => {
             let how = pavior::text::shown(how);
-            return Err(value(format!("how is 'every', 'random' or 'history', not '{how}'")));
+            return Err(value(format!("how must be 'every', 'random' or 'history', not '{how}'")));
         }
     };
     let judged = judged.inspect_err(|_| reporter.end(py))?;

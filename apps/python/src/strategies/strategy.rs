@@ -36,7 +36,7 @@ impl InPython {
         let view = Free { free: free.clone() };
         let answer = self.object.bind(py).call_method1("find", (view, shape, request.nodes))?;
         let wrong = || {
-            let words = "`find` answers None, a Box or a sequence of Box";
+            let words = "`find` must return None, a Box or a sequence of Box";
             broken(py, format!("{words}, not {}", shown(&answer)))
         };
         placement(&answer, &self.grid, wrong)
@@ -137,7 +137,7 @@ pub(crate) fn selection(
     match given.cast::<PyType>() {
         Ok(class) if class.is_subclass(&strategy)? => register(class, registry, raised),
         _ => Err(PyTypeError::new_err(format!(
-            "a strategy is a name such as 'tff', or a subclass of Strategy, not {}",
+            "a strategy must be a name such as 'tff', or a subclass of Strategy, not {}",
             shown(given)
         ))),
     }
@@ -156,7 +156,7 @@ pub(crate) fn register(
     let claim: String = class.getattr("claim")?.extract()?;
     if contiguous && claim == "count" {
         let name = pavior::text::shown(&name);
-        return Err(value(format!("{name}: the claim `count` is one of `contiguous = False`")));
+        return Err(value(format!("{name}: the claim `count` requires `contiguous = False`")));
     }
     let owned = class.clone().unbind();
     let build = move |grid: &Grid, _: &Options| -> Result<Box<dyn Strategy>, CallerError> {

@@ -126,7 +126,7 @@ impl Observer {
             }
             Err(error) => {
                 let more = json!({ "error": error.to_string() });
-                log(now(), "error", "configuration refused; the old one is kept", more);
+                log(now(), "error", "configuration rejected; keeping the old one", more);
             }
         }
         Manager::ready();

@@ -37,7 +37,7 @@ impl Trouble {
         match self {
             Trouble::Absent => Some("slurm answers again"),
             Trouble::Unreadable => Some("all records can be read"),
-            Trouble::Lock => Some("has the lock, and acts"),
+            Trouble::Lock => Some("has the lock and is active"),
             Trouble::Gate => Some("the gate is right"),
             Trouble::Overlap | Trouble::Boxless => None,
         }

@@ -70,20 +70,20 @@ impl LoadedGate {
             }
             LoadedGate::Other => {
                 "slurmctld has loaded a gate of another version or configuration; run pavior slurm \
-                 install DIR again, DIR next to slurm.conf, and then touch a job_submit.lua of \
-                 your own: Slurm reads the gate again when that file changes"
+                 install DIR again, DIR next to slurm.conf, and then touch your own \
+                 job_submit.lua: Slurm reads the gate again when that file changes"
                     .into()
             }
             LoadedGate::Absent => format!(
                 "it is missing or does not call the gate; run pavior slurm install DIR, DIR next \
-                 to slurm.conf; a job_submit.lua of your own needs these lines at its end, before \
-                 it returns:\n{}",
+                 to slurm.conf; your own job_submit.lua needs these lines at its end, before it \
+                 returns:\n{}",
                 gate::calls(config, Path::new("DIR"))
             ),
             LoadedGate::Unknown(message) => format!(
                 "cannot find out whether slurmctld has loaded the gate, because something else \
-                 refuses the test job ({message}); let jobs of one minute pass in a job_submit.lua \
-                 of your own, and put lua before other JobSubmitPlugins that refuse them"
+                 refuses the test job ({message}); allow jobs of one minute in your own \
+                 job_submit.lua, and put lua before other JobSubmitPlugins that refuse them"
             ),
         };
         Some(format!("job_submit.lua: {text}"))

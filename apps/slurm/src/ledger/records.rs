@@ -163,14 +163,14 @@ fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
         DemandFields { features, gres, memory, least_cpus, cpus, nodes, layout, disk, excluded };
     Ok(SlurmJob {
         name,
-        submitted: time(submitted)?.ok_or("its time of submission cannot be read")?,
+        submitted: time(submitted)?.ok_or("its submission time cannot be read")?,
         phase,
         reason: reason.to_string(),
         priority: number::<u32>(priority).ok_or("its priority cannot be read")?.into(),
         nodes,
         held: list(held).ok_or("its nodes cannot be read")?,
         named: list(named).ok_or("the nodes that it asks for cannot be read")?,
-        licences: licences.parse().map_err(|_| "its licences cannot be read")?,
+        licences: licences.parse().map_err(|_| "its licenses cannot be read")?,
         start: time(start)?,
         // It is unknown when a suspended job will be resumed.
         limit: if state == "S" { None } else { time_limit(limit)? },

@@ -16,7 +16,7 @@ pub(super) fn time(text: &str) -> Result<Option<u64>, &'static str> {
     match number::<u32>(text) {
         Some(seconds) => Ok(Some(seconds.into())),
         None if is_word(text) => Ok(None),
-        None => Err("a time of its cannot be read"),
+        None => Err("one of its times cannot be read"),
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn names(
 ) -> Result<Vec<NodeName>, String> {
     let is_pattern = matches!(&nodes, Nodes::Text(text) if text.contains(['{', '}']));
     if first.is_some() && !is_pattern {
-        return Err("first is for patterns such as n{x}-{y}-{z}".into());
+        return Err("first applies only to patterns such as n{x}-{y}-{z}".into());
     }
     let names = match nodes {
         Nodes::Text(pattern) if is_pattern => of_pattern(grid, &pattern, first)?,
@@ -43,7 +43,7 @@ pub(crate) fn names(
 }
 
 fn read(name: &str) -> Result<NodeName, String> {
-    name.parse().map_err(|_| format!("nodes: \"{}\" is not a name of Slurm's", shown(name)))
+    name.parse().map_err(|_| format!("nodes: \"{}\" is not a valid Slurm name", shown(name)))
 }
 
 fn of_lists(grid: &Grid, lists: &[String]) -> Result<Vec<NodeName>, String> {
@@ -51,7 +51,7 @@ fn of_lists(grid: &Grid, lists: &[String]) -> Result<Vec<NodeName>, String> {
     for list in lists {
         let more = expand(list);
         names.extend(more.ok_or_else(|| {
-            format!("nodes: \"{}\" is not a name of Slurm's, and no list of names", shown(list))
+            format!("nodes: \"{}\" is not a valid Slurm name or list of names", shown(list))
         })?);
     }
     if names.len() != grid.nodes() as usize {
@@ -73,7 +73,7 @@ fn of_table(grid: &Grid, table: BTreeMap<String, Vec<u16>>) -> Result<Vec<NodeNa
         }
         let place = &mut names[grid.id(point).index()];
         if !place.is_empty() {
-            return Err(format!("nodes.{name}: {coordinates:?} is {place} already"));
+            return Err(format!("nodes.{name}: {coordinates:?} is already {place}"));
         }
         *place = name;
     }

@@ -59,7 +59,7 @@ impl<'a> Candidates<'a> {
         let reservation = job.reservation.as_str();
         let is_known = self.world.ledger.reservations.iter().any(|other| other.name == reservation);
         if !reservation.is_empty() && !is_known {
-            return Err("its reservation is not there");
+            return Err("its reservation does not exist");
         }
         let end = job.limit.map(|limit| self.world.now.saturating_add(limit));
         let met = self.reserved.iter().map(|(other, _)| other.meets(self.world.now, end)).collect();

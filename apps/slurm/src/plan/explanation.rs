@@ -82,7 +82,7 @@ impl<'a> Explanation<'a> {
         };
         match &self.why {
             Some(why) => why.lines(&words),
-            None => vec!["No box of the machine has so many nodes.".to_string()],
+            None => vec!["No box of the machine has that many nodes.".to_string()],
         }
     }
 

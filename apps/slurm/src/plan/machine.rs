@@ -41,7 +41,7 @@ pub(crate) enum Role {
 }
 
 /// The reason why a job is not placed if no box of its shape has only candidate nodes.
-const NO_CANDIDATES: &str = "no box of its shape has only nodes that satisfy what it demands";
+const NO_CANDIDATES: &str = "no box of its shape consists only of nodes that meet its requirements";
 
 /// Returns true if Slurm's reason says that a job is waiting for a license or for nodes. The daemon
 /// tracks the nodes itself; Slurm may not have examined them since one became available.
@@ -314,7 +314,7 @@ impl<'a> Builder<'a> {
         let machine = &mut self.dispatcher;
         match self.candidates.pool_of(job, machine) {
             Ok(pool) if self.candidates.has_all(pool, &ids) => {}
-            _ => return Role::Obstructed("it may not have one of its nodes now"),
+            _ => return Role::Obstructed("it may not use one of its nodes now"),
         }
         if ids.iter().any(|id| self.owners[id.index()].is_some())
             || self.evicting.contains(&job.key())

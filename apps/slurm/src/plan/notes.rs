@@ -46,8 +46,8 @@ pub(crate) fn reserved(world: World<'_>) -> Note {
         format!("; nodes of the magnetic reservation {0} need --reservation={0}", one.name)
     });
     Note::new(&format!(
-        "pavior: waits for the end of a reservation: every box of its shape has nodes that are \
-         reserved before its time limit would end{magnetic}"
+        "pavior: waits for the end of a reservation: every box of its shape contains nodes that \
+         are reserved before its time limit would end{magnetic}"
     ))
 }
 

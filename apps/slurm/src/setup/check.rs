@@ -43,8 +43,8 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     found.faults.extend(site.unknown.iter().map(unknown));
     let ungated = |name: &str| {
         format!(
-            "slurm.conf: jobs of partition {} start on the machine's nodes without the gate: name \
-             it in partitions of pavior.toml, or take the nodes from it",
+            "slurm.conf: jobs of partition {} start on the machine's nodes without the gate: add \
+             it to partitions in pavior.toml, or remove the nodes from it",
             pavior::text::shown(name)
         )
     };

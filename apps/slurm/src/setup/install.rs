@@ -10,22 +10,18 @@ use crate::setup::{files, permissions, unit};
 use crate::{Config, SlurmError, gate};
 
 /// The warning if a site's own lists are unknown.
-const UNKNOWN: &str = "There is no slurm.conf here and slurmctld does not answer: keep what lines \
-                       of these names have already.";
+const UNKNOWN: &str = "There is no slurm.conf here and slurmctld does not answer: keep the \
+                       existing values of these lines.";
 
 /// Returns the lines that slurm.conf needs, including the site's own entries.
 fn lines(config: &Config, lists: Option<&Lists>) -> String {
     let line = |list: List| lists.unwrap_or(&Lists::default()).line(list, config);
     gate::sealed(&format!(
-        "# Written by pavior slurm install, checksum @CHECKSUM@.\n\
-         # For pavior slurm: write these into slurm.conf in the place of the lines of the same\n\
-         # names, of which Slurm takes the last alone, and restart slurmctld.\n\
-         {}{}\n{}\n\
-         # Jobs of the partition have whole nodes, and cannot shrink:\n\
-         # PartitionName={} ... OverSubscribe=EXCLUSIVE\n\
-         # {}\n\
-         # Jobs start sooner with:\n\
-         # {}\n",
+        "# Written by pavior slurm install, checksum @CHECKSUM@.\n# For pavior slurm: add these to \
+         slurm.conf, replacing lines of the same names\n# (Slurm uses only the last of several), \
+         and restart slurmctld.\n{}{}\n{}\n# Jobs of the partition have whole nodes, and cannot \
+         shrink:\n# PartitionName={} ... OverSubscribe=EXCLUSIVE\n# {}\n# Jobs start sooner \
+         with:\n# {}\n",
         lists.map_or(format!("# {UNKNOWN}\n"), |_| String::new()),
         line(List::Licences),
         line(List::Plugins),
@@ -84,9 +80,9 @@ pub fn install(
     let note = if known { String::new() } else { format!("  {UNKNOWN}\n") };
     Ok(format!(
         "written to {}:\n  {module:<21} the gate; belongs next to slurm.conf\n{told}  \
-         slurm.conf.lines      lines for slurm.conf, in place of those with the same names; \
-         then restart slurmctld\n{own}{note}  \
-         pavior-slurm.service  goes to /etc/systemd/system\n{open}then: pavior slurm check\n",
+         slurm.conf.lines      lines for slurm.conf, replacing those with the same names; then \
+         restart slurmctld\n{own}{note}  pavior-slurm.service  goes to \
+         /etc/systemd/system\n{open}then: pavior slurm check\n",
         folder.display(),
         own = own.concat()
     ))
@@ -95,7 +91,7 @@ pub fn install(
 /// Explains what remains to be done if another user can change the program that root would run.
 fn own_program(program: &Path, open: &Path) -> String {
     format!(
-        "  It starts {}, since others than root can change {}.\n  Put the program there: \
+        "  It starts {}, since users other than root can change {}.\n  Put the program there: \
          install -o root -m 755 {} {}\n",
         unit::PROGRAM,
         open.display(),
@@ -118,13 +114,13 @@ fn job_submit(config: &Config, folder: &Path, module: &str) -> Result<String, Sl
         }
         if text.contains(module) {
             return Ok(format!(
-                "  job_submit.lua        is the site's own, names {module}, and stays as it \
-                 is.\n  Slurm reads the gate again when it changes: touch {path}\n"
+                "  job_submit.lua        is the site's own, already names {module}, and is \
+                 unchanged.\n  Slurm reads the gate again when it changes: touch {path}\n"
             ));
         }
         return Ok(format!(
-            "  job_submit.lua        is the site's own, and stays as it is. Put these lines at \
-             its end,\n  before it returns:\n{}",
+            "  job_submit.lua        is the site's own and is unchanged. Put these lines at its \
+             end,\n  before it returns:\n{}",
             gate::calls(config, folder)
         ));
     }

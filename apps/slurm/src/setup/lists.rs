@@ -125,7 +125,7 @@ impl Lists {
         if !before.is_empty() && !entries(&whole).all(has) {
             let count = before.len();
             return Some(format!(
-                "slurm.conf: {count} lines set {name}, of which Slurm takes the last: write one \
+                "slurm.conf: {count} lines set {name}, but Slurm uses only the last: write one \
                  line, {line}"
             ));
         }
@@ -134,7 +134,7 @@ impl Lists {
         } else if now.is_empty() {
             Some(format!("slurm.conf: add {line}"))
         } else {
-            Some(format!("slurm.conf: change the line of {name} to {line}"))
+            Some(format!("slurm.conf: change the {name} line to {line}"))
         }
     }
 }
@@ -218,8 +218,8 @@ mod tests {
         let none = "slurm.conf: add Licenses=pavior:1\nslurm.conf: add JobSubmitPlugins=lua";
         assert_eq!(faults("Licenses = (null)\n", None), none);
         let site = "Licenses = matlab:4\nJobSubmitPlugins = throttle\n";
-        let change = "slurm.conf: change the line of Licenses to Licenses=matlab:4,pavior:1\n\
-                      slurm.conf: change the line of JobSubmitPlugins to \
+        let change = "slurm.conf: change the Licenses line to Licenses=matlab:4,pavior:1\n\
+                      slurm.conf: change the JobSubmitPlugins line to \
                       JobSubmitPlugins=throttle,lua";
         assert_eq!(faults(site, None), change);
         // The lines of an earlier version were added below the site's own.
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(faults(wiped, None), "");
         let mut file = Lists::default();
         file.0[0] = vec!["matlab:4".into(), "pavior:1".into()];
-        let said = "slurm.conf: 2 lines set Licenses, of which Slurm takes the last: write one \
+        let said = "slurm.conf: 2 lines set Licenses, but Slurm uses only the last: write one \
                     line, Licenses=matlab:4,pavior:1";
         assert_eq!(faults(wiped, Some(&file)), said);
         let hostile = "Licenses = a\u{1b}[2J\nJobSubmitPlugins = lua\n";

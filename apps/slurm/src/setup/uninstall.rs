@@ -27,8 +27,8 @@ const ROUNDS: usize = 50;
 const PAUSE: u64 = 2000;
 
 /// The error if a daemon is still running.
-const RUNS: &str = "the daemon still runs: stop it (systemctl disable --now pavior-slurm), and run \
-                    this again";
+const RUNS: &str = "the daemon is still running: stop it (systemctl disable --now pavior-slurm), \
+                    and run this again";
 
 /// The result of a removal, one line each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,8 +94,8 @@ fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
         removal.done.push(format!("{} no longer calls the gate", script.display()));
     } else if text.contains(&name) {
         removal.left.push(format!(
-            "{} is not as pavior slurm install wrote it, so it stays: remove the lines that name \
-             {name}, and run this again",
+            "{} has been edited since pavior slurm install wrote it, so it stays: remove the lines \
+             that name {name}, and run this again",
             script.display()
         ));
         return Ok(removal);
@@ -106,7 +106,8 @@ fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
             removal.done.push(format!("{} is removed", module.display()));
         }
         Some(_) => removal.left.push(format!(
-            "{} is not as pavior slurm install wrote it, so it stays: remove it by hand",
+            "{} has been edited since pavior slurm install wrote it, so it stays: remove it by \
+             hand",
             module.display()
         )),
         None => {}

@@ -81,7 +81,7 @@ pub(crate) fn slots_of(view: &Picture, shape: &str) -> Result<Value, String> {
 
 /// Explains what a job is waiting for or holds, on any cluster.
 pub(crate) fn why(view: &Picture, name: &str) -> Result<String, String> {
-    let unknown = || "no such job waits or runs".to_string();
+    let unknown = || "no such job is waiting or running".to_string();
     let (name, array) = view.ledger.find(name).ok_or_else(unknown)?;
     if let Some(record) = view.ledger.unreadable.iter().find(|record| record.job == Some(name)) {
         return Ok(format!("{array}{name}: {}", record.fault));
@@ -104,7 +104,7 @@ pub(crate) fn why(view: &Picture, name: &str) -> Result<String, String> {
 
 fn named<'a>(view: &'a Picture, name: &str) -> Result<&'a SlurmJob, String> {
     let name = name.parse().ok();
-    name.and_then(|name| view.waits(name)).ok_or_else(|| "no such job waits".to_string())
+    name.and_then(|name| view.waits(name)).ok_or_else(|| "no such job is waiting".to_string())
 }
 
 fn request(view: &Picture, asked: &Asked) -> Result<Request, String> {

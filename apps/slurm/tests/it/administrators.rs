@@ -20,7 +20,7 @@ fn a_site_with_lists_of_its_own(release: Release) {
     let check = |cluster: &Cluster| cluster.good(&format!("{program} check"));
     cluster.start_daemon();
     let licences = "Licenses=matlab:4,pavior:1";
-    let missing = format!("change the line of Licenses to {licences}, and restart slurmctld");
+    let missing = format!("change the Licenses line to {licences}, and restart slurmctld");
     cluster.until(&format!("cat {folder}/pavior.log"), 20, |log| log.contains(&missing));
     let found = check(&cluster);
     let plugins = "JobSubmitPlugins=require_timelimit,lua";

@@ -345,7 +345,7 @@ fn a_job_that_is_cut_to_a_count_that_is_no_box_gives_its_quota_back() {
     }
     let (state, message) = check(&model, &job);
     assert_eq!(state, "Retry");
-    assert!(message.contains("another number of pods"), "{message}");
+    assert!(message.contains("different number of pods"), "{message}");
     kueue.step(&mut model, 0);
     assert_eq!(Kueue::used(&model), 4, "until the time of the retry");
     kueue.step(&mut model, 60);

@@ -109,7 +109,7 @@ fn who_waits_is_not_told_of_jobs_of_other_namespaces() {
     model.add_job("second", "2x2", &json!({}));
     let made = settle(&mut model);
     let why = &made.waiting[0].why;
-    assert!(why.contains("a Job of another namespace") && !why.contains("merger"), "{why}");
+    assert!(why.contains("a Job in another namespace") && !why.contains("merger"), "{why}");
 }
 
 #[test]
