@@ -55,7 +55,7 @@ fn refusal(
     if is_address || is_own("localhost") || names.iter().any(|own| is_own(own)) {
         return None;
     }
-    let detail = "this page is served under an address or this machine's name; a proxy has to \
+    let detail = "this page is served only under an address or this machine's name; a proxy must \
                   send such a Host";
     Some((StatusCode::MISDIRECTED_REQUEST, detail))
 }

@@ -33,7 +33,7 @@ impl SlotGauges {
     pub fn register(registry: &mut Registry) -> SlotGauges {
         SlotGauges {
             found: named(registry, "slots", "Boxes of a shape found to fit side by side"),
-            bound: named(registry, "slots_bound", "No more such boxes can be placed"),
+            bound: named(registry, "slots_bound", "Upper bound on the number of such boxes"),
         }
     }
 

@@ -97,7 +97,10 @@ struct StateQuery {
 
 async fn state(State(app): Shared, Query(query): Query<StateQuery>) -> Response {
     if query.at.is_some() || query.at_ms.is_some() {
-        return fault(StatusCode::GONE, "the past is not kept; Live shows the machine as it is");
+        return fault(
+            StatusCode::GONE,
+            "the history is not kept; Live shows the machine as it is now",
+        );
     }
     let written = tokio::task::spawn_blocking(move || app.board.state()).await;
     let written = written.unwrap_or_default();
@@ -120,7 +123,7 @@ async fn answered<T: Send + 'static>(
     app: &App,
     answer: impl FnOnce(&dyn View) -> Result<T, String> + Send + 'static,
 ) -> Result<T, Response> {
-    let busy = || fault(StatusCode::SERVICE_UNAVAILABLE, "many ask at once; ask again");
+    let busy = || fault(StatusCode::SERVICE_UNAVAILABLE, "too many requests at once; try again");
     let turn = timeout(TURN, Arc::clone(&app.questions).acquire_owned()).await;
     let Ok(Ok(turn)) = turn else { return Err(busy()) };
     let (view, _) = app.board.view();
@@ -201,12 +204,12 @@ async fn watch(
     Query(query): Query<WatchQuery>,
 ) -> Response {
     let Ok(place) = Arc::clone(&app.watchers).try_acquire_owned() else {
-        return fault(StatusCode::SERVICE_UNAVAILABLE, "many watch already; ask again");
+        return fault(StatusCode::SERVICE_UNAVAILABLE, "too many clients are watching; try again");
     };
     let news = app.board.news();
     let last = query.after.unwrap_or_else(|| app.board.view().1);
     let Some(ready) = app.board.after(last) else {
-        return fault(StatusCode::GONE, "these changes are not kept; begin from /v1/state");
+        return fault(StatusCode::GONE, "these changes are no longer kept; start from /v1/state");
     };
     stay.stay();
     let watcher = Watcher { app, last, ready: ready.into_iter(), news, _place: place };

@@ -74,9 +74,9 @@ pub(crate) fn sentences(chart: &Chart, groups: &[Vec<usize>]) -> Vec<String> {
             group.iter().map(|&index| chart.series[index].name.as_str()).collect();
         let names = listed(&names);
         if equal {
-            format!("{names} are equal: their lines take turns.")
+            format!("{names} are equal: their lines alternate.")
         } else {
-            format!("{names} nearly coincide: their lines take turns.")
+            format!("{names} nearly coincide: their lines alternate.")
         }
     };
     groups.iter().map(sentence).collect()

@@ -111,12 +111,12 @@ mod tests {
             marks: Marks::Lines,
             series: vec![Series { name: "ff".into(), points }],
             stated: Vec::new(),
-            note: "7 replications a point".into(),
+            note: "7 replications per point".into(),
         };
         assert_eq!(
             of_chart(&chart, &[]),
             "Lines of waiting by load. ff: from 1 min at 1 to 2 h at 3, at most 2 h 30 min at 2. \
-             7 replications a point."
+             7 replications per point."
         );
         chart.categories = vec!["a".into()];
         chart.series[0].points = vec![mark(0.0, 60.0)];

@@ -453,7 +453,7 @@ fn legend((width, top): (f64, f64), key: &str, frees: bool, out: &mut String) ->
         ("cover", "covered base: a busy or failed node is in the way"),
         ("reject", "rejected base: the box would leave the machine"),
         ("choice", "choice, with its index (its parts: numbered)"),
-        ("freed", "place that it costs least to empty"),
+        ("freed", "place that is cheapest to empty"),
     ];
     let entries = entries.into_iter().filter(|(class, _)| frees || *class != "freed");
     let (mut x, mut y) = (GAP, top);

@@ -155,8 +155,8 @@ impl Picture {
         let mut inner = String::new();
         Element::new("title").text(title, &mut inner);
         let seen = format!(
-            "The channels of {}, by the scale: those of its left end carry nothing, the busiest \
-             is busy in {:.1} % of the cycles. Each channel has its share as its title.",
+            "The channels of {}, colored by the scale: those at its left end carry nothing, the \
+             busiest is busy in {:.1} % of the cycles. The title of each channel gives its share.",
             self.grid,
             100.0 * most
         );

@@ -147,8 +147,8 @@ pub fn animation(
 
 /// Describes the drawing in words.
 fn described(grid: &Grid, facts: &str) -> String {
-    let planes = if grid.side(2) > 1 { ", a square a plane of constant z" } else { "" };
-    format!("The nodes of {grid} from above{planes}, {facts}. Colours tell neighbours apart only.")
+    let planes = if grid.side(2) > 1 { ", one square per plane of constant z" } else { "" };
+    format!("The nodes of {grid} from above{planes}, {facts}. Colors only distinguish neighbors.")
 }
 
 /// Draws the heading and the free machine.

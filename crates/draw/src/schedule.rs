@@ -242,10 +242,11 @@ impl Schedule<'_> {
             tick(canvas, rows.at(at), &label(at));
         }
         if self.grid.axes() == 1 {
-            "A box is a job: as wide as it lasts, over the nodes that it holds.".to_string()
+            "Each box is a job: its width is its duration, and it covers the nodes of the job."
+                .to_string()
         } else {
-            "A box is a job: as wide as it lasts, as high as it has nodes. Place and colour say \
-             nothing."
+            "Each box is a job: its width is its duration, its height its number of nodes. \
+             Position and color have no meaning."
                 .to_string()
         }
     }
@@ -261,7 +262,8 @@ impl Schedule<'_> {
             tick(canvas, scale.at(at), &scale.label(at));
         }
         format!(
-            "Below: how many jobs run. In an interval of at most {MOST_BOXES} boxes each is shown."
+            "Below: the number of running jobs. Intervals of at most {MOST_BOXES} boxes show each \
+             job."
         )
     }
 

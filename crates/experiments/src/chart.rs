@@ -192,14 +192,14 @@ fn note(rows: &[&Line]) -> String {
     let mut note = match (least, most) {
         (_, 0) => return String::new(),
         (1, 1) if rows.iter().all(|row| row.summary.ci95.is_none()) => {
-            return "1 replication a point: no confidence intervals".to_string();
+            return "1 replication per point: no confidence intervals".to_string();
         }
-        (1, 1) => "95 % confidence intervals, 1 replication a point".to_string(),
+        (1, 1) => "95 % confidence intervals, 1 replication per point".to_string(),
         _ if least == most && rows.iter().all(|row| is_certain(row)) => {
-            format!("the same in all of {most} replications a point")
+            format!("the same in all of {most} replications per point")
         }
-        _ if least == most => format!("95 % confidence intervals, {most} replications a point"),
-        _ => format!("95 % confidence intervals, {least} to {most} replications a point"),
+        _ if least == most => format!("95 % confidence intervals, {most} replications per point"),
+        _ => format!("95 % confidence intervals, {least} to {most} replications per point"),
     };
     let missed = rows.iter().filter(|row| row.target_missed).count();
     if missed > 0 {
@@ -217,7 +217,7 @@ fn note_of_medians(rows: &[&Line], least: u64, most: u64) -> String {
         missing if missing == rows.len() => "too few for confidence intervals",
         _ => "with 95 % confidence intervals of the median where there are six or more",
     };
-    format!("medians of {of} replications a point, {rest}")
+    format!("medians of {of} replications per point, {rest}")
 }
 
 /// Returns true if every replication gave the same number, or none did. Means of equal numbers may
@@ -305,8 +305,8 @@ mod tests {
             }
             note(&table.rows.iter().collect::<Vec<_>>())
         };
-        assert_eq!(note(None), "1 replication a point: no confidence intervals");
-        assert_eq!(note(Some(0.5)), "95 % confidence intervals, 1 replication a point");
+        assert_eq!(note(None), "1 replication per point: no confidence intervals");
+        assert_eq!(note(Some(0.5)), "95 % confidence intervals, 1 replication per point");
     }
 
     #[test]

@@ -169,8 +169,10 @@ fn read(
     let name = path.to_string_lossy();
     let format = options.format.or_else(|| Format::find(&begin, &name)).ok_or_else(|| {
         let names = Format::ALL.map(Format::name).join(", ");
-        let reason =
-            format!("neither text nor name say the format of the log; --log-format does: {names}");
+        let reason = format!(
+            "neither the text nor the name tells the format of the log; give --log-format: \
+                     {names}"
+        );
         FileError::content(path, reason)
     })?;
     let text = io::Cursor::new(begin).chain(reader);

@@ -21,7 +21,7 @@ use crate::{Environment, InputError, InputFiles, Progress, RunSettings, Scenario
 #[derive(Debug, Error)]
 pub enum LogForecastError {
     /// The settings do not describe a log whose jobs only run.
-    #[error("forecasts are of the jobs of a log that only run: no network, no failures, no moves")]
+    #[error("forecasts need a job log without network, failures or moves")]
     NotALog,
     /// The log cannot be read.
     #[error(transparent)]

@@ -95,7 +95,7 @@ impl FromStr for Formula {
         let term = reader.sum()?;
         match reader.peek() {
             None => Ok(Formula(term)),
-            Some(_) => Err(reader.bad("an operator is missing here: + - * / ^")),
+            Some(_) => Err(reader.bad("expected an operator: + - * / ^")),
         }
     }
 }
@@ -148,7 +148,7 @@ impl Reader<'_> {
         }
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(self.bad("too deep"));
+            return Err(self.bad("nested too deeply"));
         }
         let exponent = self.power()?;
         self.depth -= 1;
@@ -159,13 +159,13 @@ impl Reader<'_> {
         let start = match self.peek() {
             Some('(') => return self.brackets(),
             Some(_) => self.at,
-            None => return Err(self.bad("something is missing at the end")),
+            None => return Err(self.bad("the formula ends too early")),
         };
         let part = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_';
         let rest = &self.text[start..];
         let word = &rest[..rest.find(|c| !part(c)).unwrap_or(rest.len())];
         if word.is_empty() {
-            return Err(self.bad("a number, a name or a bracket belongs here"));
+            return Err(self.bad("expected a number, a name or a parenthesis"));
         }
         self.at += word.len();
         if word.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
@@ -182,7 +182,7 @@ impl Reader<'_> {
         };
         match self.peek() {
             Some('(') => Ok(Term::Call(function, Box::new(self.brackets()?))),
-            _ => Err(self.bad("a bracket belongs here")),
+            _ => Err(self.bad("expected a parenthesis")),
         }
     }
 
@@ -190,11 +190,11 @@ impl Reader<'_> {
         self.at += 1;
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(self.bad("too deep"));
+            return Err(self.bad("nested too deeply"));
         }
         let inner = self.sum()?;
         self.depth -= 1;
-        self.take(&[')']).map(|_| inner).ok_or_else(|| self.bad("a closing bracket is missing"))
+        self.take(&[')']).map(|_| inner).ok_or_else(|| self.bad("a closing parenthesis is missing"))
     }
 }
 

@@ -75,15 +75,15 @@ pub struct NoFiles;
 
 impl InputFiles for NoFiles {
     fn log(&self, request: &LogRequest) -> Result<Arc<Trace>, InputError> {
-        Err(format!("{}: no files are read here", request.path).into())
+        Err(format!("{}: files cannot be read here", request.path).into())
     }
 
     fn failures(&self, request: &ListRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
-        Err(format!("{}: no files are read here", request.path).into())
+        Err(format!("{}: files cannot be read here", request.path).into())
     }
 
     fn reservations(&self, request: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError> {
-        Err(format!("{}: no files are read here", request.path).into())
+        Err(format!("{}: files cannot be read here", request.path).into())
     }
 }
 
@@ -118,9 +118,7 @@ impl LogRequest {
         let jobs = trace.records.len() as u64;
         if warmup >= jobs {
             let path = &self.path;
-            return Err(
-                format!("{path}: a warm-up of {warmup} leaves nothing of {jobs} jobs").into()
-            );
+            return Err(format!("{path}: a warm-up of {warmup} leaves none of {jobs} jobs").into());
         }
         Ok(trace)
     }

@@ -142,7 +142,7 @@ impl Specification {
         let total: usize = run.iter().map(|samples| samples.len()).sum();
         let missed = run.iter().filter(|samples| target_missed(self, samples)).count();
         let policy = match self.policy {
-            Policy::Fixed(count) => format!("{count} replications a point"),
+            Policy::Fixed(count) => format!("{count} replications per point"),
             Policy::Precision { relative, confidence, least, most } => {
                 let names: Vec<&str> =
                     self.targets.iter().map(|&target| self.metrics[target].name).collect();
@@ -152,7 +152,7 @@ impl Specification {
                 };
                 let capped = self.capped().map_or(String::new(), |words| format!(" ({words})"));
                 format!(
-                    "{least} to {most} replications a point{capped}, until the {} % confidence \
+                    "{least} to {most} replications per point{capped}, until the {} % confidence \
                      interval (Student t) of {} is within {} % of the mean: {met}",
                     confidence * 100.0,
                     names.join(" and "),
@@ -291,8 +291,8 @@ fn about_means(results: &Table) -> String {
     if results.rows.iter().all(|row| row.replications == 1 && row.summary.ci95.is_none()) {
         return "Results of one replication: there are no confidence intervals.".into();
     }
-    "Means with the half-widths of their 95 % confidence intervals. Precision says whether the \
-     target of the replications was met."
+    "Means with the half-widths of their 95 % confidence intervals. Precision tells whether the \
+     precision target was met."
         .into()
 }
 

@@ -22,7 +22,7 @@ pub static METRICS: &[&MetricSpec] =
 
 const OPTIMALITY_INDEX: MetricSpec = MetricSpec {
     name: "optimality_index",
-    meaning: "how many faces of the nodes chosen touch busy nodes or the border",
+    meaning: "the number of faces of the chosen nodes that touch busy nodes or the border",
     unit: Unit::Count,
     standard: true,
     build: |_| Box::new(Absent),
@@ -30,8 +30,8 @@ const OPTIMALITY_INDEX: MetricSpec = MetricSpec {
 
 const TASK_INDEX: MetricSpec = MetricSpec {
     name: "task_index",
-    meaning: "how many faces of the box asked for, at the base chosen, touch busy nodes or the \
-              border",
+    meaning: "the number of faces of the requested box, at the chosen base, that touch busy nodes \
+              or the border",
     unit: Unit::Count,
     standard: true,
     build: |_| Box::new(Absent),
@@ -48,7 +48,7 @@ const GRANTED_NODES: MetricSpec = MetricSpec {
 /// A metric whose value is set by the sweep, based on the orders in its specification.
 pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
     name: "printed_order",
-    meaning: "what the order of growth that `orders` states for the strategy comes to",
+    meaning: "the value of the order of growth that `orders` states for the strategy",
     unit: Unit::Count,
     standard: true,
     build: |_| Box::new(Absent),

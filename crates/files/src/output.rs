@@ -164,7 +164,7 @@ fn target(path: &Path) -> Result<PathBuf, FileError> {
     }
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_symlink() => fs::canonicalize(path).map_err(|_| {
-            FileError::place(path, io::Error::other("it is a link to what is not there"))
+            FileError::place(path, io::Error::other("it is a link to a missing file"))
         }),
         _ => Ok(path.to_path_buf()),
     }

@@ -60,7 +60,7 @@ pub struct BadDate;
 
 impl fmt::Display for BadDate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a date is written as 2026-11-22T01:36:30Z: in UTC, from 1970 on")
+        f.write_str("write a date as 2026-11-22T01:36:30Z: in UTC, from 1970 on")
     }
 }
 

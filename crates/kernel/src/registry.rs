@@ -214,10 +214,12 @@ impl<F: Family> Registry<F> {
     pub fn add(&mut self, entry: Entry<F>) -> Result<EntryHandle<F>, BadEntry> {
         let fail = |reason: String| Err(BadEntry { name: entry.name.to_string(), reason });
         if !is_name(entry.name) {
-            return fail("a name has lower-case letters, digits and single hyphens".to_string());
+            return fail(
+                "a name may have only lower-case letters, digits and single hyphens".to_string(),
+            );
         }
         if self.names().any(|name| name == entry.name) {
-            return fail(format!("there is a {} of this name", F::NOUN));
+            return fail(format!("there is already a {} of this name", F::NOUN));
         }
         for (index, option) in entry.options.iter().enumerate() {
             if entry.options[..index].iter().any(|other| other.key == option.key) {

@@ -116,10 +116,10 @@ pub enum GridError {
         wraps: usize,
     },
     /// No axis, or more than three.
-    #[error("a machine has 1 to 3 axes, not {0}")]
+    #[error("a machine must have 1 to 3 axes, not {0}")]
     Axes(usize),
     /// A side of zero nodes.
-    #[error("the {axis} axis has side 0; a side is 1 to 65535 nodes")]
+    #[error("the {axis} axis has side 0; a side must be 1 to 65535 nodes")]
     EmptyAxis {
         /// `x`, `y` or `z`.
         axis: char,

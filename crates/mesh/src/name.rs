@@ -38,7 +38,7 @@ impl FromStr for Grid {
         let fail = |reason: String, span: Range<usize>| Err(BadName { reason, span });
         let Some((kind, rest)) = name.split_once(':') else {
             return fail(
-                "a machine is written mesh:16x16, torus:8x8x8 or grid:8wx4x4w".into(),
+                "write a machine as mesh:16x16, torus:8x8x8 or grid:8wx4x4w".into(),
                 whole,
             );
         };
@@ -62,7 +62,12 @@ impl FromStr for Grid {
             let side = digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse::<u16>());
             match side {
                 Some(Ok(side)) if side > 0 => sides.push(side),
-                _ => return fail(format!("`{part}` is not a side; a side is 1 to 65535"), span),
+                _ => {
+                    return fail(
+                        format!("`{part}` is not a side; a side must be 1 to 65535"),
+                        span,
+                    );
+                }
             }
             wraps.push(mark || is("torus"));
         }

@@ -46,7 +46,7 @@ pub enum OccupancyError {
     #[error("{0:?} is not taken")]
     NotTaken(Cuboid),
     /// The occupancies are of different grids.
-    #[error("the occupancies are of different machines")]
+    #[error("the occupancies belong to different machines")]
     OtherGrid,
 }
 

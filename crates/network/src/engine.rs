@@ -61,7 +61,7 @@ pub const DEFAULT_FLITS: u32 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum BadSettings {
     /// Buffers of 0 flits.
-    #[error("a buffer holds at least 1 flit")]
+    #[error("a buffer must hold at least 1 flit")]
     NoBuffer,
     /// Shared virtual channels with buffers of 1 flit: a flit could cross only every other cycle.
     #[error("shared virtual channels need buffers of at least 2 flits")]

@@ -89,7 +89,7 @@ pub enum BadMessage {
         grid: Grid,
     },
     /// A message without flits.
-    #[error("a message has at least 1 flit, its header")]
+    #[error("a message must have at least 1 flit, its header")]
     NoFlits,
     /// A time that is later than the latest supported one.
     #[error("cycle {0} is later than 2^62, the latest that is supported")]

@@ -37,10 +37,10 @@ pub struct AdvanceReservation {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadReservation {
     /// The reservation does not end after it begins.
-    #[error("a reservation ends after it begins")]
+    #[error("a reservation must end after it begins")]
     NoTime,
     /// The reservation has no boxes.
-    #[error("a reservation has at least one node")]
+    #[error("a reservation must have at least one node")]
     NoNodes,
     /// A box is not entirely on the machine.
     #[error("the box at {:?} of {:?} is not on {grid}", part.base, part.sides)]
@@ -51,7 +51,7 @@ pub enum BadReservation {
         grid: Grid,
     },
     /// The reservation is for a machine with another grid.
-    #[error("the reservation is of {0}, and not of this machine")]
+    #[error("the reservation belongs to {0}, not to this machine")]
     OtherMachine(Grid),
 }
 

@@ -63,8 +63,8 @@ pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 pub enum Endless {
     /// Time would exceed the greatest value that can be represented.
     #[error(
-        "job {job} would {what} later than 2^62 ticks, the greatest time that can be told; times \
-         or the scale of arrivals are too large"
+        "job {job} would {what} later than 2^62 ticks, the largest possible time; times or the \
+         scale of arrivals are too large"
     )]
     Overflow {
         /// The job's number in its log, or in the order of arrival.
@@ -77,8 +77,8 @@ pub enum Endless {
     TooLate,
     /// The queue grows without limit.
     #[error(
-        "{waiting} jobs wait, from job {job} on, and more arrive than the machine takes: the load \
-         is too high, or nodes are missing for good (--max-waiting allows more)"
+        "{waiting} jobs are waiting, the first is job {job}, and more arrive than the machine can \
+         run: the load is too high, or nodes are lost for good (--max-waiting allows more)"
     )]
     TooManyWaiting {
         /// The number of waiting jobs.
@@ -88,8 +88,8 @@ pub enum Endless {
     },
     /// Jobs are interrupted, and none completes.
     #[error(
-        "running jobs have lost nodes {times} times, the last time job {job}, and none has \
-         completed in between: nodes fail faster than jobs run"
+        "running jobs have lost nodes {times} times, most recently job {job}, and none has \
+         completed since: nodes fail faster than jobs run"
     )]
     NoneCompletes {
         /// The number of the last job that lost a node.
@@ -99,10 +99,10 @@ pub enum Endless {
     },
     /// Many more jobs are interrupted than complete, and the run cannot be expected to finish.
     #[error(
-        "running jobs have lost nodes {times} times, and all that they had done, while {completed} \
-         completed: at this pace the run comes to no end, for nodes fail faster than jobs run (a \
-         longer --mttf, shorter or smaller jobs, or --checkpoint, which keeps what jobs have done, \
-         let more complete; --max-interruptions does not)"
+        "running jobs have lost nodes {times} times, and with them all their work, while \
+         {completed} completed: at this pace the run does not finish, because nodes fail faster \
+         than jobs run (a longer --mttf, shorter or smaller jobs, or --checkpoint, which preserves \
+         the work of jobs, let more complete; --max-interruptions does not)"
     )]
     FewComplete {
         /// The number of times that jobs lost their nodes and all their work, since such events
@@ -135,9 +135,9 @@ pub enum Endless {
     },
     /// The machine is idle, and no waiting job can start.
     #[error(
-        "nothing completes any more: {waiting} jobs wait, the first is job {job}, and no job runs. \
-         The scheduler starts none on the idle machine, or what happens to nodes lets none \
-         complete (where jobs lose nodes again and again, --checkpoint keeps what they have done)"
+        "no more jobs complete: {waiting} jobs are waiting, the first is job {job}, and none is \
+         running. The scheduler starts none on the idle machine, or failures let none complete (if \
+         jobs keep losing nodes, --checkpoint preserves their work)"
     )]
     Stuck {
         /// The number of waiting jobs.

@@ -64,7 +64,7 @@ impl Folder {
         let file = |name: &'static str| read(name).map_err(|reason| PaperError::new(name, reason));
         let needed = |name: &'static str| {
             file(name)?.ok_or_else(|| {
-                PaperError::new(name, "there is no such file in the folder, which a paper needs")
+                PaperError::new(name, "the folder does not have this file, which a paper needs")
             })
         };
         Ok(Folder {

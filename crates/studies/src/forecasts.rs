@@ -148,9 +148,9 @@ pub fn in_words(logs: &[JudgedLog]) -> String {
         judged.iter().filter(|log| good(log) == Some(true)).count()
     };
     format!(
-        "Of {} logs with estimates of users, intervals hold as often as they are to on {} (87 to \
-         93 % of the jobs that wait, 82 to 97 % of each third by nodes with {FEWEST} jobs). The \
-         loss is the least on {}.",
+        "Of {} logs with user estimates, intervals hold as often as intended on {} (87 to 93 % of \
+         the jobs that wait, 82 to 97 % of each third by nodes with {FEWEST} jobs). The loss is \
+         smallest on {}.",
         judged.len(),
         count(JudgedLog::holds),
         count(JudgedLog::leads),

@@ -83,7 +83,7 @@ impl Judge<'_, '_> {
             judged.retain(|one| one.ours.is_some());
         }
         let worst = judged.iter().map(|one| one.verdict).max();
-        let mut shown = shown(row.rule, judged).ok_or("it picks no point")?;
+        let mut shown = shown(row.rule, judged).ok_or("it selects no point")?;
         shown.verdict = worst.unwrap_or(shown.verdict);
         Ok(shown)
     }
@@ -120,8 +120,8 @@ impl Judge<'_, '_> {
             (Rule::Close, _) => Claim::Close(self.order(row, one)),
             (Rule::Below, _) => Claim::Below(self.order(row, one)),
             (Rule::Above, _) => Claim::Above(self.order(row, one)),
-            (Rule::Between, _) => return Err("`paper` is to be a range, [low, high]".to_string()),
-            _ => return Err("`paper` is to be a number".to_string()),
+            (Rule::Between, _) => return Err("`paper` must be a range, [low, high]".to_string()),
+            _ => return Err("`paper` must be a number".to_string()),
         })
     }
 

@@ -86,8 +86,8 @@ static BUILT_IN: LazyLock<Vec<Paper>> = LazyLock::new(|| {
 });
 
 /// The first remark in the report of a quick run.
-const QUICK: &str = "A quick run: few loads and few replications. Its intervals are wide, and wide \
-    intervals hold much; the full run is what counts.";
+const QUICK: &str = "A quick run with few loads and few replications. Its intervals are wide, so \
+                     most statements hold; only the full run counts.";
 
 impl Paper {
     /// Returns the built-in papers and studies.

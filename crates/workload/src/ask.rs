@@ -43,7 +43,7 @@ pub enum AskFault {
     #[error("give a shape or a number of nodes, not both")]
     Both,
     /// A number of 0 nodes.
-    #[error("a request is for at least 1 node")]
+    #[error("a request must be for at least 1 node")]
     NoNodes,
     /// Too few or too many sides.
     #[error("{sides} sides, but the machine has {axes} axes")]
@@ -54,7 +54,7 @@ pub enum AskFault {
         axes: usize,
     },
     /// An invalid side.
-    #[error("`{given}` is not a side; sides are integers of at least 1")]
+    #[error("`{given}` is not a side; sides must be integers of at least 1")]
     Side {
         /// The text or number given as the side.
         given: String,

@@ -71,18 +71,18 @@ impl Line {
     fn reserved(self, grid: &Grid, unit: TimeUnit) -> Result<ReservedNodes, String> {
         for (name, at) in [("from", self.from), ("to", self.to)] {
             if !(0.0..=1e12).contains(&at) {
-                return Err(format!("`{name}` is a time from 0 to 1e12, not {at}"));
+                return Err(format!("`{name}` must be a time from 0 to 1e12, not {at}"));
             }
         }
         let (from, to) = (unit.time(self.from), unit.time(self.to));
         if from >= to {
-            return Err("`to` is a later time than `from`".into());
+            return Err("`to` must be later than `from`".into());
         }
         let single = |node: Vec<u16>| Part { sides: vec![1; node.len()], base: node };
         let parts = self.boxes.into_iter().chain(self.nodes.into_iter().map(single));
         let boxes = parts.map(|part| part.on(grid)).collect::<Result<Vec<_>, _>>()?;
         if boxes.is_empty() {
-            return Err("a line has `boxes` or `nodes`".into());
+            return Err("a line must have `boxes` or `nodes`".into());
         }
         Ok(ReservedNodes { boxes, from, to })
     }
@@ -92,7 +92,7 @@ impl Part {
     fn on(&self, grid: &Grid) -> Result<Cuboid, String> {
         let Part { base, sides } = self;
         if base.len() != grid.axes() || sides.len() != grid.axes() {
-            return Err(format!("boxes and nodes of {grid} have {} coordinates", grid.axes()));
+            return Err(format!("boxes and nodes of {grid} must have {} coordinates", grid.axes()));
         }
         let (mut at, mut long) = ([0; 3], [1; 3]);
         at[..base.len()].copy_from_slice(base);

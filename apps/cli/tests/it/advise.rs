@@ -75,7 +75,10 @@ fn a_log_is_known_by_its_header() {
     };
     assert_eq!(simulate(&path), simulate(LOG));
     std::fs::write(&path, "no log\n").unwrap();
-    refused_for(&["trace", "inspect", &path], "neither text nor name say the format of the log");
+    refused_for(
+        &["trace", "inspect", &path],
+        "neither the text nor the name tells the format of the log",
+    );
     std::fs::write(&path, "JobID|State\n1|COMPLETED\n").unwrap();
     let message = refused(&["trace", "inspect", &path]);
     assert!(message.contains("there is no column Submit. Ask for it: sacct -a"), "{message}");

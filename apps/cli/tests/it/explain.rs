@@ -73,7 +73,9 @@ fn why_a_request_is_refused() {
     let ends = busy.replace("[2,1],\"sides\":[1,1]}]}", "[2,1],\"sides\":[1,1]}],\"end\":12.5}");
     let told = explain("mesh:4x4", &ends, &["--shape", "2x3", "--strategy", "tff"]);
     assert_eq!(told["blocked"]["until"], 12.5);
-    assert!(told["why"][0].as_str().unwrap().ends_with("; 2x3 at 2,1 is free first, at 12.5."));
+    assert!(
+        told["why"][0].as_str().unwrap().ends_with("; 2x3 at 2,1 becomes free first, at 12.5.")
+    );
     let told = explain("mesh:4x4", busy, &["--shape", "4x4", "--strategy", "tff"]);
     assert_eq!(told["blocked"]["failed"], json!([[1, 2]]));
     let jobs = json!([{"job":7,"nodes":4},{"job":"7","nodes":2}]);
@@ -137,7 +139,7 @@ fn drawings_are_written_whole() {
     assert!(!drawn.contains("stroke-dasharray"), "the box is free: nothing is to be emptied");
     explain("mesh:8x8", EXAMPLE_1, &["--shape", "8x8", "--strategy", "mfa", "--svg", run[5]]);
     let drawn = std::fs::read_to_string(&svg).unwrap();
-    assert!(drawn.contains("stroke-dasharray") && drawn.contains("costs least to empty"));
+    assert!(drawn.contains("stroke-dasharray") && drawn.contains("cheapest to empty"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     // A folder is not a file, which is reported before anything is read.
     let run = ["explain", "--machine", "mesh:8x8", "--busy", "-", "--shape", "1x1", "--svg"];

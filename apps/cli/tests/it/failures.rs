@@ -93,7 +93,7 @@ fn options_of_failures_that_make_no_sense() {
             "cannot be used with --mttf",
         ),
         (&["--fail-classes", "chip:9:1", "--service", "messages:5"], "messages"),
-        (&["--spares", "1"], "--spares is for failures"),
+        (&["--spares", "1"], "--spares applies only to failures"),
         (&["--fail-classes", "chip:9:1", "--spares", "1"], "mesh:16x16 is not made of cubes"),
         (&["--slice", "16"], "mesh:16x16 is not made of cubes"),
         (&["--slice", "17x17"], "no turn of it fits mesh:16x16"),

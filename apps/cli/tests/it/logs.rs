@@ -73,7 +73,7 @@ fn processors_are_divided_on_the_machine_of_the_header() {
     };
     let (nodes, said) = run("torus:4x4", &[]);
     assert_eq!(nodes, [1, 16]);
-    assert!(said.contains("--processors-per-node 1 takes them as nodes"), "{said}");
+    assert!(said.contains("--processors-per-node 1 treats them as nodes"), "{said}");
     let (nodes, said) = run("torus:8x8", &[]);
     assert_eq!(nodes, [4, 64]);
     assert!(said.contains("--processors-per-node 4 divides them"), "{said}");

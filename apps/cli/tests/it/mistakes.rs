@@ -25,7 +25,7 @@ fn machines_that_cannot_be() {
         ("mesh:4x4x4x4", "1 to 3 axes"),
         ("mesh:65535x65535", "nodes"),
         ("ring:4", "`ring` is not a kind of machine"),
-        ("8x8", "a machine is written"),
+        ("8x8", "write a machine as"),
     ] {
         let message = refused(&["allocate", "--machine", machine, "--strategy", "ff"]);
         assert!(message.contains(at_fault) && message.contains('^'), "{machine}: {message}");
@@ -85,7 +85,7 @@ fn logs_that_cannot_be_read() {
         ("binary.swf", &[0xff, 0x00, 0xfe, 0x0a, 0x01], "binary.swf:1:1"),
         ("short.swf", b"1 0 -1 60 4\n", "short.swf:1:"),
         ("letters.swf", letters.as_bytes(), "letters.swf:1:8"),
-        ("log.txt", b"hello\n", "neither text nor name say the format"),
+        ("log.txt", b"hello\n", "neither the text nor the name tells the format"),
     ];
     for (name, bytes, expected) in cases {
         let path = file(&folder, name, bytes);
@@ -103,7 +103,7 @@ fn options_that_do_not_go_together() {
     let path = path.to_str().unwrap();
     refused_for(
         &["simulate", "--trace", path, "--jobs", "10"],
-        "--jobs is for synthetic workloads",
+        "--jobs applies only to synthetic workloads",
     );
     refused(&["simulate", "--trace", path, "--load", "1"]);
     refused(&["simulate", "--trace", path, "--filter", "partition=9"]);

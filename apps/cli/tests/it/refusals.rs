@@ -20,7 +20,7 @@ fn a_warm_up_that_leaves_nothing_of_a_log() {
     let experiment = "trace = 'log.swf'\nwarmup = [0, 2]\n";
     let (folder, log, file) = folder("e.toml", experiment);
     let out = folder.path().join("out");
-    let reason = "a warm-up of 2 leaves nothing of 2 jobs";
+    let reason = "a warm-up of 2 leaves none of 2 jobs";
     for run in [
         ["simulate", "--trace", &log, "--warmup", "2"],
         ["experiment", &file, "--out", out.to_str().unwrap(), "--threads=1"],
@@ -67,7 +67,7 @@ fn columns_of_a_log_for_drawn_jobs() {
         &["experiment", &file, "--out", out.to_str().unwrap()],
     ] {
         let message = refused(run);
-        assert!(message.contains("queue=2 is for job logs; name one with"), "{message}");
+        assert!(message.contains("queue=2 applies only to job logs; name one with"), "{message}");
     }
     good(&["simulate", "--trace", &log, "--freedom", "any:queue=2"]);
     good(&["simulate", "--jobs", "10", "--freedom", "box:4,any:25%"]);
@@ -92,7 +92,7 @@ fn options_of_what_is_not_simulated() {
     let (_folder, log, _) = folder("x", "");
     let simulate = |more: &[&str]| refused(&[&["simulate"], more].concat());
     let unhit = simulate(&["--max-interruptions", "5"]);
-    assert!(unhit.contains("--max-interruptions is for failures"), "{unhit}");
+    assert!(unhit.contains("--max-interruptions applies only to failures"), "{unhit}");
     let cubes = ["--machine", "torus:8x8x8", "--fail-classes", "cube:mttf=9:mttr=1"];
     let whole = simulate(&[&cubes[..], &["--spare-switches", "1"]].concat());
     assert!(whole.contains("no switch fails"), "{whole}");
@@ -103,7 +103,7 @@ fn options_of_what_is_not_simulated() {
     let moved = simulate(&[&moves[..], &["--jobs-csv", "jobs.csv"]].concat());
     assert!(moved.contains("a job that moves has several: use --placements"), "{moved}");
     let unbounded = simulate(&["--trace", &log, "--max-waiting", "3"]);
-    assert!(unbounded.contains("--max-waiting is for synthetic workloads"), "{unbounded}");
+    assert!(unbounded.contains("--max-waiting applies only to synthetic workloads"), "{unbounded}");
     let standard = simulate(&["--jobs", "9", "--strategy", "ff", "--placements", "-"]);
     assert!(standard.contains("use /dev/stdout for standard output"), "{standard}");
 }

@@ -74,7 +74,7 @@ fn the_mfa_paper_quickly() {
     let results = read("results.csv");
     assert!(results.contains(",optimality_index,10,0,count"), "{results}");
     let message = refused(&["reproduce", "mfa", "--resume", "--out", at]);
-    assert!(message.contains("holds a quick reproduction; add --quick"), "{message}");
+    assert!(message.contains("contains a quick reproduction; add --quick"), "{message}");
 }
 
 fn rows(csv: &str) -> Vec<csv::StringRecord> {

@@ -48,5 +48,5 @@ fn what_is_wrong_with_a_list_is_said_with_its_place() {
     let outside = told(&line.replace("[0]", "[4]"));
     assert!(outside.contains("is not on mesh:4"), "{outside}");
     let moving = simulate(line, &["--migration", "1"]).unwrap_err();
-    assert!(moving.contains("advance reservations do not go together"), "{moving}");
+    assert!(moving.contains("advance reservations cannot be combined"), "{moving}");
 }

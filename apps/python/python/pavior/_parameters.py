@@ -24,10 +24,10 @@ class Parameters(TypedDict, total=False):
             (str, or sides of a mesh as an int or a sequence of ints; default 'mesh:16x16')
         machines: another name of `machine`
             (str, or sides of a mesh as an int or a sequence of ints; default 'mesh:16x16')
-        reservations: a list of nodes that are reserved ahead, into which no job starts: JSON lines
+        reservations: a list of advance reservations of nodes, which no job may overlap: JSON lines
             {"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}; also of "nodes":[[1,1]]
             (str; default None)
-        freedom: how free jobs are to be placed: box, turned, any-box, connected or any, also by
+        freedom: the freedom of placement that jobs allow: box, turned, any-box, connected or any, also by
             size, column or share: box:16,connected; box:queue=2; any:25%
             (str; default None)
         migration: running jobs move so that the oldest waiting job fits, if that pays: how much
@@ -57,7 +57,7 @@ class Parameters(TypedDict, total=False):
             (str: 'exponential', 'constant', 'messages', 'iterations'; default 'exponential')
         arrivals: when jobs arrive
             (str: 'exponential', 'bursts'; default 'exponential')
-        jobs: completed jobs that end a run
+        jobs: the number of completed jobs after which a run ends
             (int, in jobs; default 1000)
         load: arrivals per unit of time
             (float, in jobs per unit of time; default 1.5)
@@ -68,7 +68,7 @@ class Parameters(TypedDict, total=False):
         communication: the share of the run times of a log's jobs that is communication, 0 to 1; it
             grows as the network says
             (float; default None)
-        contention: what is done about jobs of a log that share links
+        contention: how contention between jobs of a log that share links is treated
             ('estimated' (a model of queues at links), 'simulated' (their messages are simulated,
             which takes long); default 'estimated')
         cycles_per_second: network cycles in a second of the log
@@ -86,8 +86,8 @@ class Parameters(TypedDict, total=False):
         sending: messages in flight at once; else sequential for messages, blocking for iterations
             ('sequential' (one message of the job), 'blocking' (one message of each rank),
             'pipelined' (all of a rank's messages); default None)
-        rounds: what lies between two rounds of a pattern; else what the pattern says
-            ('barrier' (a round starts when the one before is delivered), 'free' (ranks send on
+        rounds: how two rounds of a pattern are separated; by default as the pattern states
+            ('barrier' (a round starts when the previous one is delivered), 'free' (ranks send on
             without waiting); default None)
         ranks: how the ranks of a job are numbered
             ('coordinates' (row-major over the whole allocation), 'parts' (part by part), 'snake'
@@ -99,7 +99,7 @@ class Parameters(TypedDict, total=False):
             (int, in flits; default 8)
         routing_delay: the time that a header takes to be routed through a node
             (int, in cycles; default 3)
-        buffer: what the buffer behind a channel holds
+        buffer: the capacity of the buffer behind a channel
             (int, in flits; default 1)
         engine: the network engine; the results are the same
             ('worm' (header events only), 'flit' (flit by flit); default 'worm')
@@ -123,15 +123,15 @@ class Parameters(TypedDict, total=False):
             (str: 'compact', 'exact', 'pow2', 'random'; default 'compact')
         arrival_scale: multiplies the times between arrivals
             (float; default 1)
-        first: reads this many job lines only
+        first: reads only this many job lines
             (int, in lines; default None)
         filter: keeps jobs whose fields have these values, such as partition=gpu,queue=1
             (str; default None)
         status: keeps jobs with these status values (field 11, or words), separated by commas
             (str; default None)
-        estimates: what schedulers are told of run times: log, exact or factor:2
+        estimates: the run time estimates given to schedulers: log, exact or factor:2
             (str; default 'log')
-        kill: cuts logged run times at their estimates; what messages and moves add comes on top
+        kill: cuts logged run times at their estimates, before messages and moves add to them
             (bool; default False)
         lenient: skips and counts lines that cannot be read, instead of stopping
             (bool; default False)
@@ -143,9 +143,9 @@ class Parameters(TypedDict, total=False):
         nodes_from: the column of an SWF log, from 1, that has nodes: 4, 2x4, or either behind a
             colon
             (int; default None)
-        pieces: keeps parts of jobs (status 2, 3, 4), too, where the log has the whole job
+        pieces: also keeps parts of jobs (status 2, 3, 4) if the log has the whole job
             (bool; default None)
-        log_format: the format of the log, where neither its text nor its name say it
+        log_format: the format of the log, if neither its text nor its name tells it
             (str; default None)
 
     Parameters: Failures
@@ -153,7 +153,7 @@ class Parameters(TypedDict, total=False):
             (float or timedelta, in units of time; default None)
         mttr: the mean time to its repair, exponential
             (float or timedelta, in units of time; default None)
-        fail_classes: what fails, each kind with means of its own:
+        fail_classes: the components that fail, each kind with its own means:
             chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,switch:mttf=1e5:mttr=8
             (str, in units of time; default None)
         spares: cubes of 4x4x4 nodes that are kept out of use until another fails
@@ -173,11 +173,11 @@ class Parameters(TypedDict, total=False):
     Parameters: Replications
         warmup: completions to drop before averages start
             (int, in jobs; default 0)
-        max_waiting: ends a run of drawn jobs with an error when more wait; else 1000000
+        max_waiting: ends a run of synthetic jobs with an error when more jobs wait; by default 1000000
             (int, in jobs; default None)
-        max_time: ends a run with an error at this time; else at the greatest that can be told
+        max_time: ends a run with an error at this time; by default at the largest possible time
             (float or timedelta, in units of time; default None)
-        max_interruptions: ends a run with an error when a job loses a node more often; else 10000
+        max_interruptions: ends a run with an error when a job loses nodes more often; by default 10000
             (int, in times; default None)
         seed: the seed of all random numbers
             (int; default 1)
@@ -192,9 +192,9 @@ class Parameters(TypedDict, total=False):
             (str or a sequence of str; default None)
         confidence: the confidence level of precision
             (float; default 0.95)
-        min_replications: the least replications with precision
+        min_replications: the minimum number of replications with precision
             (int; default 5)
-        max_replications: the most replications with precision
+        max_replications: the maximum number of replications with precision
             (int; default 200)
         sweep: parts of the experiment, each a dict of parameters that takes the place of these
             (a sequence of dicts; default None)
@@ -205,11 +205,11 @@ class Parameters(TypedDict, total=False):
             (float or timedelta, in units of time; default None)
         title: the heading of the report
             (str; default None)
-        metrics: what is observed; +NAME adds one to the usual ones. See `pavior metrics`
+        metrics: the metrics to observe; +NAME adds one to the usual ones. See `pavior metrics`
             (str or a sequence of str; default None)
         timing: whether allocation attempts are timed
             (bool; default True)
-        baseline: the strategy that others are compared with: the first
+        baseline: the strategy that others are compared with; the first by default
             (str; default None)
         orders: orders of growth by strategy, for the metric printed_order: formulas of N nodes, h
             rows, B busy submeshes, K nodes a submesh
@@ -220,9 +220,9 @@ class Parameters(TypedDict, total=False):
     Parameters: Snapshots
         busy: the busy boxes of a snapshot, base and sides: 1,2:4x3 5,5:2x2
             (str; default None)
-        submeshes: so many busy boxes at random places, drawn anew for each replication
+        submeshes: the number of busy boxes at random places, drawn again for each replication
             (int, in boxes; default None)
-        request: asks for these sides in a snapshot, without time: 3x2
+        request: the sides requested in a snapshot, without time: 3x2
             (str; default None)
         requests: another name of `request`
             (str; default None)

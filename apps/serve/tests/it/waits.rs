@@ -35,7 +35,9 @@ fn easy_names_whose_reservation_and_until_when() {
     let behind = ask(&mut client, json!({ "shape": [2, 2], "estimate_s": 2 * 3600 }));
     let told = waits_for(&mut client, &head);
     has(&told, &json!({ "kind": "nodes", "needed": 64, "free": 32 }));
-    assert!(told["sentence"].as_str().unwrap().starts_with("It needs 64 nodes, and 32 are free"));
+    assert!(
+        told["sentence"].as_str().unwrap().starts_with("It needs 64 nodes, but only 32 are free")
+    );
     let planned = told["planned"].clone();
     assert!(planned.is_string(), "the head has a reservation: {told}");
 

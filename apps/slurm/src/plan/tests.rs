@@ -271,7 +271,7 @@ fn what_slurm_says_of_nodes_that_were_down_does_not_keep_a_job_away() {
         let mut state = ledger(vec![waits]);
         state.nodes[0].condition = Condition::Unavailable;
         let note = told(&run.decide(&state, 1000), "1");
-        let words = "cannot start before the unavailable node of 4x2 at 0,0 can be had";
+        let words = "cannot start until the unavailable node of 4x2 at 0,0 is back";
         assert!(note.contains(words), "{note}");
         state.nodes[0].condition = Condition::Idle;
         assert_eq!(opens(&run.at(&state, 1001)).len(), 1);
@@ -370,7 +370,7 @@ fn waiting_jobs_are_told_why_once() {
     let mut note = |now| told(&run.decide(&ledger(jobs()), now), "1");
     assert_eq!(
         note(1000),
-        "pavior: It needs 8 nodes, and 4 are free; it is planned to start at \
+        "pavior: It needs 8 nodes, but only 4 are free; it is planned to start at \
          1970-01-01T00:17:40Z, on 4x2 at 0,0. In the way there: job 9 (4 nodes). Nearest free: 4x1 \
          at 0,1."
     );

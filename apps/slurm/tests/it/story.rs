@@ -82,7 +82,7 @@ fn placed_and_told(cluster: &Cluster) {
     assert!(told.contains("AdminComment=pavior:box=8x8@0,0;ranks=n00,n01,"), "{told}");
     let next = cluster.submit("2x3-next", "--comment=shape=2x3", 0.5);
     cluster.until(&format!("scontrol show job {next}"), 20, |text| {
-        text.contains("pavior: It needs 6 nodes, and 0 are free; ")
+        text.contains("pavior: It needs 6 nodes, but none are free; ")
     });
     let config = cluster.path().join("pavior.toml");
     let program = cluster.program();

@@ -21,14 +21,14 @@ pub struct StartWords<'a> {
 
 impl QueueForecast {
     /// Writes when a job will probably start, and how reliable such forecasts have been. If there
-    /// is not a forecast, writes what is missing for one, or why the job does not start.
+    /// is no forecast, writes what is missing for one, or why the job does not start.
     pub fn words(&self, job: JobId, words: &StartWords<'_>) -> Option<String> {
         let (start, learned) = (self.starts.get(&job)?, &self.experience);
         Some(match &start.obstacle {
             Some(obstacle) => obstacle.words(words.grid),
             None if learned.calibrated => self.range(start, words.date),
             None => format!(
-                "A range is told when 30 {} had to wait; of {} that {}, {} had to.",
+                "A range is given once 30 {} had to wait; of {} that {}, {} had to.",
                 words.jobs,
                 learned.runs,
                 words.known,
@@ -43,7 +43,7 @@ impl QueueForecast {
         let at = |time: Option<Time>| time.map_or_else(|| format!("after {}", date(end)), date);
         format!(
             "It probably starts between {} and {}, as likely before {} as after it. Of the last {} \
-             jobs that had to wait, {} would have been told right.",
+             jobs that had to wait, {} started in such a range.",
             at(start.earliest),
             at(start.latest),
             at(start.median),
@@ -62,7 +62,7 @@ impl Obstacle {
                 "It cannot start until an unavailable node is back.".to_string()
             }
             Obstacle::Unavailable(Some((at, missing))) => format!(
-                "It cannot start until an unavailable node is back; {} has the fewest of them \
+                "It cannot start until an unavailable node is back; {} has the fewest such nodes \
                  ({missing}).",
                 explain::words(grid, at)
             ),

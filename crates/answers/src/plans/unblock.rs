@@ -43,7 +43,7 @@ pub(crate) fn unblocked(
 
 /// Does the same for whichever of several boxes can be made to fit at the least weight, with ties
 /// going to the first. The budget is divided equally among the boxes. If the list is empty, there
-/// is not a plan.
+/// is no plan.
 pub fn unblock_any(
     snapshot: &Snapshot,
     shapes: &[Shape],

@@ -50,17 +50,17 @@ impl Why {
                 format!("; it is planned to start at {}{on}", time(*start))
             }
             (None, Some(Blocked { at: place, until: Some(until), .. })) => {
-                format!("; {} is free first, at {}", at(*place), time(*until))
+                format!("; {} becomes free first, at {}", at(*place), time(*until))
             }
             (None, Some(Blocked { at: place, unavailable, .. })) if !unavailable.is_empty() => {
-                let lost = match unavailable.len() {
-                    1 => "the unavailable node".to_string(),
-                    many => format!("{many} unavailable nodes"),
+                let (lost, are) = match unavailable.len() {
+                    1 => ("the unavailable node".to_string(), "is"),
+                    many => (format!("{many} unavailable nodes"), "are"),
                 };
-                format!("; it cannot start before {lost} of {} can be had", at(*place))
+                format!("; it cannot start until {lost} of {} {are} back", at(*place))
             }
             (None, _) => {
-                let enough = self.enough.map(|at| format!("; enough are at {}", time(at)));
+                let enough = self.enough.map(|at| format!("; enough will be free at {}", time(at)));
                 enough.unwrap_or_default()
             }
         }
@@ -75,16 +75,19 @@ impl Why {
                 [part] => format!("It fits now, on {}", at(part)),
                 parts => format!("It fits now, in {} boxes", parts.len()),
             },
-            Cause::Nodes | Cause::Place => {
-                let lacks = format!("It needs {}, and {free} are free", count(*needed, "node"));
-                match self.cause {
-                    Cause::Place => format!(
-                        "{lacks}, but `{}` finds no place for it among them",
-                        words.strategy
-                    ),
-                    _ => lacks,
-                }
+            Cause::Nodes => {
+                let few = match free {
+                    0 => "none are".to_string(),
+                    1 => "only 1 is".to_string(),
+                    free => format!("only {free} are"),
+                };
+                format!("It needs {}, but {few} free", count(*needed, "node"))
             }
+            Cause::Place => format!(
+                "It needs {}, and {free} are free, but `{}` finds no place for it among them",
+                count(*needed, "node"),
+                words.strategy
+            ),
             Cause::Strategy => match self.place.first() {
                 Some(part) => format!(
                     "{} is free, but `{}` does not place it there",
@@ -95,7 +98,7 @@ impl Why {
             },
             Cause::Never => format!("It never fits: {} is too small for it", words.grid),
             Cause::Queue(Queued::Kept) if words.scheduler.is_empty() => {
-                "No scheduler starts requests that wait: the service was started without one"
+                "Waiting requests do not start: the service was started without a scheduler"
                     .to_string()
             }
             Cause::Queue(Queued::Kept) if !self.place.is_empty() => format!(
@@ -112,7 +115,7 @@ impl Queued {
     fn clause(self, words: &Words<'_>) -> String {
         let Words { job, time, scheduler, .. } = words;
         match self {
-            Queued::First => "It is the next".to_string(),
+            Queued::First => "It is next".to_string(),
             Queued::Behind(Some(other)) => {
                 format!("It waits for its turn: by `{scheduler}`, {} starts before it", job(other))
             }

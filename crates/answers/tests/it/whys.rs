@@ -122,7 +122,7 @@ fn the_sentences_are_these() {
         ask(&mut machine, 4, Queued::First, 0),
         [
             "It needs 4 nodes, and 5 are free, but `ff` finds no place for it among them; 4 at 0 \
-             is free first, at 11:00.",
+             becomes free first, at 11:00.",
             "In the way there: job 1 (1 node).",
         ]
     );
@@ -133,7 +133,7 @@ fn the_sentences_are_these() {
     assert_eq!(
         ask(&mut machine, 9, Queued::First, 2),
         [
-            "It needs 9 nodes, and 5 are free; 9 at 0 is free first, at 13:00.",
+            "It needs 9 nodes, but only 5 are free; 9 at 0 becomes free first, at 13:00.",
             "In the way there: job 2 (2 nodes), job 1 (1 node), job 3 (1 node).",
         ]
     );
@@ -145,8 +145,8 @@ fn the_sentences_are_these() {
     machine.fail(NodeId(6)).unwrap();
     assert_eq!(
         ask(&mut machine, 12, Queued::First, 2)[0],
-        "It needs 12 nodes, and 3 are free; it cannot start before 2 unavailable nodes of 12 at 0 \
-         can be had."
+        "It needs 12 nodes, but only 3 are free; it cannot start until 2 unavailable nodes of 12 \
+         at 0 are back."
     );
 }
 

@@ -21,8 +21,8 @@ pub enum DirectoryError {
     },
     /// A line of a file does not have the checksum that was written with it.
     #[error(
-        "{path}, line {line}, was changed since it was written: its checksum is wrong; --resume \
-         --discard-damaged runs what it held anew"
+        "{path}, line {line}, has changed since it was written: its checksum is wrong; --resume \
+         --discard-damaged runs its replications again"
     )]
     DamagedLine {
         /// The displayed name of the file.
@@ -32,8 +32,8 @@ pub enum DirectoryError {
     },
     /// A file does not have the checksum that was written with it.
     #[error(
-        "{path} was changed since it was written, or was written by an earlier version: its \
-         checksum is wrong; --resume --discard-damaged runs what it held anew"
+        "{path} has changed since it was written, or was written by an earlier version: its \
+         checksum is wrong; --resume --discard-damaged runs its replications again"
     )]
     DamagedFile {
         /// The displayed name of the file.

@@ -63,7 +63,7 @@ impl Directory {
     /// or if it cannot be written.
     pub fn open(path: &Path) -> Result<Directory, DirectoryError> {
         if !path.join(RUN).exists() && !is_empty(path)? {
-            let reason = "is not empty, and contains no experiment; choose another --out";
+            let reason = "is not empty and contains no experiment; choose another --out";
             return Err(DirectoryError::taken(path, reason));
         }
         let Some(lock) = Lock::take(path)? else {
@@ -94,8 +94,8 @@ impl Directory {
         };
         if let Some(note) = &note {
             if !how.resume {
-                let reason = "holds an experiment already; the command that began it goes on under \
-                              --resume, --out chooses another directory";
+                let reason = "already contains an experiment; continue it by adding --resume to \
+                              its command, or choose another directory with --out";
                 return Err(DirectoryError::taken(path, reason));
             }
             if note.run.fingerprint != run.fingerprint {
@@ -168,7 +168,7 @@ impl Store for OpenRun {
 /// Reads the note of a directory; `None` if it contains no run.
 ///
 /// # Errors
-/// Returns an error if `run.json` cannot be read or was changed since it was written.
+/// Returns an error if `run.json` cannot be read or has changed since it was written.
 pub fn note(directory: &Path) -> Result<Option<Note>, DirectoryError> {
     Note::read(&directory.join(RUN))
 }
@@ -182,14 +182,14 @@ fn other_run(old: &Run, new: &Run) -> &'static str {
     let quick = |run: &Run| run.reproduced.as_ref().map(|reproduced| reproduced.quick);
     match (quick(old), quick(new)) {
         (Some(true), Some(false)) if old.name == new.name => {
-            "holds a quick reproduction; add --quick to go on with it, or choose another --out"
+            "contains a quick reproduction; add --quick to continue it, or choose another --out"
         }
         (Some(false), Some(true)) if old.name == new.name => {
-            "holds a full reproduction; leave --quick out to go on with it, or choose another --out"
+            "contains a full reproduction; omit --quick to continue it, or choose another --out"
         }
         _ => {
-            "holds another experiment, or one of another version or of other inputs: its results \
-             cannot be mixed with these; choose another --out"
+            "contains another experiment, or one from another version or with other inputs: its \
+             results cannot be mixed with these; choose another --out"
         }
     }
 }

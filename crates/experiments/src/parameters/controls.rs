@@ -43,7 +43,7 @@ pub const SKIP_UNSUPPORTED: &str = "skip-unsupported";
 pub static CONTROLS: &[Control] = &[
     Control {
         name: "name",
-        meaning: "names files; the file's own name where it is left out",
+        meaning: "the name of the experiment and of its files; by default the name of the file",
         kind: ControlKind::Word,
         default: "",
         heading: None,
@@ -57,8 +57,8 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: SKIP_UNSUPPORTED,
-        meaning: "leaves out, and tells, what does not apply to the machine or the workload: a \
-                  strategy, scheduler, freedom or pattern of a list",
+        meaning: "skips, with a note, strategies, schedulers, freedoms and patterns of a list that \
+                  do not apply to the machine or the workload",
         kind: ControlKind::Switch,
         default: "false",
         heading: Some(Heading::General),
@@ -94,21 +94,21 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: "min-replications",
-        meaning: "the least replications with precision",
+        meaning: "the minimum number of replications with precision",
         kind: ControlKind::Count,
         default: "5",
         heading: Some(Heading::Replications),
     },
     Control {
         name: "max-replications",
-        meaning: "the most replications with precision",
+        meaning: "the maximum number of replications with precision",
         kind: ControlKind::Count,
         default: "200",
         heading: Some(Heading::Replications),
     },
     Control {
         name: "metrics",
-        meaning: "what is observed; +NAME adds one to the usual ones. See `pavior metrics`",
+        meaning: "the metrics to observe; +NAME adds one to the usual ones. See `pavior metrics`",
         kind: ControlKind::Metrics,
         default: "",
         heading: Some(Heading::Results),
@@ -122,7 +122,7 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: "baseline",
-        meaning: "the strategy that others are compared with: the first",
+        meaning: "the strategy that others are compared with; the first by default",
         kind: ControlKind::Text,
         default: "",
         heading: None,

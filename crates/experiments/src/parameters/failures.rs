@@ -31,7 +31,7 @@ pub(super) const MTTR: Parameter = Parameter {
 
 pub(super) const FAIL_CLASSES: Parameter = Parameter {
     name: "fail-classes",
-    meaning: "what fails, each kind with means of its own: \
+    meaning: "the components that fail, each kind with its own means: \
               chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,switch:mttf=1e5:mttr=8",
     kind: ValueType::Text,
     read: |text, _| parsed(text, |given| &mut given.fail_classes),
@@ -59,8 +59,8 @@ const MOST_SPARES: u64 = 1_000_000;
 
 pub(super) const SLICE: Parameter = Parameter {
     name: "slice",
-    meaning: "watches whether this could be placed: so many cubes of 4x4x4 nodes, or sides in \
-              nodes such as 8x8x16; see the metrics slice_availability and slice_free",
+    meaning: "the slice whose availability is observed: a number of cubes of 4x4x4 nodes, or sides \
+              in nodes such as 8x8x16; see the metrics slice_availability and slice_free",
     kind: ValueType::Text,
     unit: "",
     read: |text, _| parsed(text, |given| &mut given.slice),
@@ -79,7 +79,7 @@ pub(super) const FAILURES: Parameter = Parameter {
 
 pub(super) const CHECKPOINT: Parameter = Parameter {
     name: "checkpoint",
-    meaning: "interrupted jobs go on from the last multiple of this run time; else from scratch",
+    meaning: "interrupted jobs resume from the last multiple of this run time; else from scratch",
     read: |text, _| number(text, |value| value > 0.0, "above 0", |given| &mut given.checkpoint),
     ..FAILURE
 };

@@ -111,7 +111,7 @@ const OF_PYTHON: [OfPython; 6] = [
         "int",
         "int",
         "0",
-        "which of the independent replications is run: another one draws other jobs",
+        "the number of the replication to run; each draws different jobs",
         Heading::Replications,
     ),
     (
@@ -119,8 +119,8 @@ const OF_PYTHON: [OfPython; 6] = [
         "bool | Callable[[Progress], object] | None",
         "bool, or a function of a `Progress`",
         "None",
-        "True shows on standard error how far the run is, False does not; None does after two \
-         seconds on a terminal; a function is called every half second",
+        "True shows progress on standard error, False does not; None shows it after two seconds on \
+         a terminal; a function is called every half second",
         Heading::Results,
     ),
 ];

@@ -47,7 +47,7 @@ pub(super) const ARRIVAL_SCALE: Parameter = Parameter {
 
 pub(super) const FIRST: Parameter = Parameter {
     name: "first",
-    meaning: "reads this many job lines only",
+    meaning: "reads only this many job lines",
     kind: ValueType::Count,
     unit: "lines",
     read: |text, _| count(text, 1..=u64::MAX, |given| &mut given.first),
@@ -74,7 +74,7 @@ pub(super) const STATUS: Parameter = Parameter {
 
 pub(super) const ESTIMATES: Parameter = Parameter {
     name: "estimates",
-    meaning: "what schedulers are told of run times: log, exact or factor:2",
+    meaning: "the run time estimates given to schedulers: log, exact or factor:2",
     default: &["log"],
     read: |text, _| parsed(text, |given| &mut given.estimates),
     ..LOG
@@ -82,7 +82,7 @@ pub(super) const ESTIMATES: Parameter = Parameter {
 
 pub(super) const KILL: Parameter = Parameter {
     name: "kill",
-    meaning: "cuts logged run times at their estimates; what messages and moves add comes on top",
+    meaning: "cuts logged run times at their estimates, before messages and moves add to them",
     kind: ValueType::Switch,
     default: &["false"],
     read: |text, _| switch(text, |given| &mut given.kill),
@@ -124,7 +124,7 @@ pub(super) const NODES_FROM: Parameter = Parameter {
 
 pub(super) const PIECES: Parameter = Parameter {
     name: "pieces",
-    meaning: "keeps parts of jobs (status 2, 3, 4), too, where the log has the whole job",
+    meaning: "also keeps parts of jobs (status 2, 3, 4) if the log has the whole job",
     kind: ValueType::Switch,
     read: |text, _| switch(text, |given| &mut given.pieces),
     ..LOG
@@ -132,7 +132,7 @@ pub(super) const PIECES: Parameter = Parameter {
 
 pub(super) const LOG_FORMAT: Parameter = Parameter {
     name: "log-format",
-    meaning: "the format of the log, where neither its text nor its name say it",
+    meaning: "the format of the log, if neither its text nor its name tells it",
     read: |text, _| parsed(text, |given| &mut given.log_format),
     ..LOG
 };

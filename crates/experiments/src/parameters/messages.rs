@@ -23,8 +23,8 @@ const MOST: u64 = u32::MAX as u64;
 /// The fraction of the run times of a log's jobs that is communication.
 pub const COMMUNICATION: Parameter = Parameter {
     name: "communication",
-    meaning: "the share of the run times of a log's jobs that is communication, 0 to 1; it grows \
-              as the network says",
+    meaning: "the share of the run time of a log's jobs that is communication, 0 to 1; the network \
+              lengthens it",
     kind: ValueType::Number,
     applies: Applies::Log,
     read: |text, _| {
@@ -40,7 +40,7 @@ pub const COMMUNICATION: Parameter = Parameter {
 
 pub(super) const CONTENTION: Parameter = Parameter {
     name: "contention",
-    meaning: "what is done about jobs of a log that share links",
+    meaning: "how contention between jobs of a log that share links is treated",
     kind: ValueType::Choice(&[
         ("estimated", "a model of queues at links"),
         ("simulated", "their messages are simulated, which takes long"),
@@ -100,10 +100,10 @@ pub(super) const SENDING: Parameter = Parameter {
 
 pub(super) const ROUNDS: Parameter = Parameter {
     name: "rounds",
-    meaning: "what lies between two rounds of a pattern; else what the pattern says",
+    meaning: "how two rounds of a pattern are separated; by default as the pattern states",
     kind: ValueType::Choice(&[
-        ("barrier", "a round starts when the one before is delivered"),
-        ("free", "ranks send on without waiting"),
+        ("barrier", "a round starts when the previous one is delivered"),
+        ("free", "ranks continue without waiting"),
     ]),
     read: |text, _| {
         let words = [("barrier", Rounds::Barrier), ("free", Rounds::Free)];
@@ -120,8 +120,8 @@ pub(super) const RANKS: Parameter = Parameter {
         ("parts", "part by part"),
         ("snake", "row by row, every second of the job's rows backwards"),
         ("hilbert", "along the Hilbert curve through the machine"),
-        ("greedy", "a free neighbour of the rank before, else the nearest node"),
-        ("pattern", "as the messages of the pattern cross few links; also in one box"),
+        ("greedy", "a free neighbor of the previous rank, or else the nearest node"),
+        ("pattern", "so that messages of the pattern cross few links; also within one box"),
     ]),
     default: &["coordinates"],
     read: |text, _| chosen(text, RankOrder::NAMED, |given| &mut given.ranks),
@@ -150,7 +150,7 @@ pub(super) const ROUTING_DELAY: Parameter = Parameter {
 
 pub(super) const BUFFER: Parameter = Parameter {
     name: "buffer",
-    meaning: "what the buffer behind a channel holds",
+    meaning: "the capacity of the buffer behind a channel",
     kind: ValueType::Count,
     unit: "flits",
     default: &["1"],

@@ -4,8 +4,8 @@ use super::{Applies, COMMON, Parameter, ValueType, number, parsed};
 
 pub(super) const MIGRATION: Parameter = Parameter {
     name: "migration",
-    meaning: "running jobs move so that the oldest waiting job fits, if that pays: how much longer \
-              a job runs for each of its nodes that moves",
+    meaning: "moves running jobs so that the oldest waiting job fits, if that pays; the value is \
+              the time that each moved node adds to its job",
     applies: Applies::Runs,
     kind: ValueType::Number,
     unit: "units of time",

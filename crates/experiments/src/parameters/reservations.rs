@@ -4,7 +4,7 @@ use super::{Applies, COMMON, Parameter, verbatim};
 
 pub(super) const RESERVATIONS: Parameter = Parameter {
     name: "reservations",
-    meaning: "a list of nodes that are reserved ahead, into which no job starts: JSON lines \
+    meaning: "a list of advance reservations of nodes, which no job may overlap: JSON lines \
               {\"boxes\":[{\"base\":[0,0],\"sides\":[4,2]}],\"from\":3600,\"to\":7200}; also of \
               \"nodes\":[[1,1]]",
     applies: Applies::Runs,

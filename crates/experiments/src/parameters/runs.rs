@@ -47,8 +47,8 @@ pub const SCHEDULER: Parameter = Parameter {
 
 pub(super) const FREEDOM: Parameter = Parameter {
     name: "freedom",
-    meaning: "how free jobs are to be placed: box, turned, any-box, connected or any, also by \
-              size, column or share: box:16,connected; box:queue=2; any:25%",
+    meaning: "the freedom of placement that jobs allow: box, turned, any-box, connected or any, \
+              also by size, column or share: box:16,connected; box:queue=2; any:25%",
     applies: Applies::Runs,
     read: |text, _| parsed(text, |given| &mut given.freedom),
     ..COMMON
@@ -79,7 +79,7 @@ pub(super) const WARMUP: Parameter = Parameter {
 
 pub(super) const SLOWDOWN_BOUND: Parameter = Parameter {
     name: "slowdown-bound",
-    meaning: "the least run time in the bounded slowdown; else 10 s for logs, 1 unit for others",
+    meaning: "the minimum run time in the bounded slowdown; by default 10 s for logs, else 1 unit",
     heading: Heading::Results,
     applies: Applies::Runs,
     kind: ValueType::Number,
@@ -100,7 +100,7 @@ const BOUND: Parameter = Parameter {
 pub(super) const MAX_WAITING: Parameter = Parameter {
     name: "max-waiting",
     applies: Applies::Synthetic,
-    meaning: "ends a run of drawn jobs with an error when more wait; else 1000000",
+    meaning: "ends a run of synthetic jobs with an error when more jobs wait; by default 1000000",
     unit: "jobs",
     read: |text, _| count(text, 1..=MOST_WAITING, |given| &mut given.max_waiting),
     ..BOUND
@@ -108,7 +108,7 @@ pub(super) const MAX_WAITING: Parameter = Parameter {
 
 pub(super) const MAX_TIME: Parameter = Parameter {
     name: "max-time",
-    meaning: "ends a run with an error at this time; else at the greatest that can be told",
+    meaning: "ends a run with an error at this time; by default at the largest possible time",
     kind: ValueType::Number,
     unit: "units of time",
     read: |text, _| number(text, |value| value > 0.0, "above 0", |given| &mut given.max_time),
@@ -117,7 +117,7 @@ pub(super) const MAX_TIME: Parameter = Parameter {
 
 pub(super) const MAX_INTERRUPTIONS: Parameter = Parameter {
     name: "max-interruptions",
-    meaning: "ends a run with an error when a job loses a node more often; else 10000",
+    meaning: "ends a run with an error when a job loses nodes more often; by default 10000",
     unit: "times",
     read: |text, _| count(text, 0..=u64::MAX, |given| &mut given.max_interruptions),
     ..BOUND

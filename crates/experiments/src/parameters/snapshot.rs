@@ -16,7 +16,7 @@ pub(super) const BUSY: Parameter = Parameter {
 
 pub(super) const SUBMESHES: Parameter = Parameter {
     name: "submeshes",
-    meaning: "so many busy boxes at random places, drawn anew for each replication",
+    meaning: "the number of busy boxes at random places, drawn again for each replication",
     kind: ValueType::Count,
     unit: "boxes",
     read: |text, _| count(text, 0..=u64::MAX, |given| &mut given.submeshes),
@@ -27,7 +27,7 @@ pub(super) const SUBMESHES: Parameter = Parameter {
 pub const REQUEST: Parameter = Parameter {
     name: "request",
     alias: Some("requests"),
-    meaning: "asks for these sides in a snapshot, without time: 3x2",
+    meaning: "the sides requested in a snapshot, without time: 3x2",
     read: |text, _| sides(text).map(|sides| Reading::new(text, sides, |given| &mut given.request)),
     ..SNAPSHOT
 };

@@ -33,7 +33,7 @@ pub(super) const ARRIVALS: Parameter = Parameter {
 
 pub(super) const JOBS: Parameter = Parameter {
     name: "jobs",
-    meaning: "completed jobs that end a run",
+    meaning: "the number of completed jobs after which a run ends",
     kind: ValueType::Count,
     unit: "jobs",
     default: &["1000"],

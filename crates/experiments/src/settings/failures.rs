@@ -80,8 +80,7 @@ impl FailureSource {
             Err((name, format!("{} needs {}", keys.spell(name), keys.spell(other))))
         };
         let one_or_other = |name: &'static str, others: &str| {
-            let reason =
-                format!("{} cannot be used with {others}: one or the other", keys.spell(name));
+            let reason = format!("{} cannot be used with {others}", keys.spell(name));
             Err((name, reason))
         };
         let nodes = match (given.mttf, given.mttr) {
@@ -107,7 +106,7 @@ impl FailureSource {
             }
         };
         if given.pattern.is_some() {
-            let reason = "failures of nodes and messages of jobs do not go together";
+            let reason = "node failures and messages of jobs cannot be combined";
             return Err((name, reason.into()));
         }
         Ok(Some(source))
@@ -125,14 +124,14 @@ fn without_failures(given: &Given, keys: Keys) -> Result<(), Fault> {
     let Some((name, _)) = said.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
     let [mttf, classes, list] = ["mttf", "fail-classes", "failures"].map(|name| keys.spell(name));
     let name_here = keys.spell(name);
-    Err((name, format!("{name_here} is for failures; give {mttf}, {classes} or {list}")))
+    Err((name, format!("{name_here} applies only to failures; give {mttf}, {classes} or {list}")))
 }
 
 /// Checks that switches can fail if there are spare ones, and that some switches are in use.
 fn check_switches(classes: &FailureClasses, spare: u32) -> Result<(), Fault> {
     let fail = classes.iter().any(|class| class.kind == ComponentKind::Switch);
     if !fail && spare > 0 {
-        return Err(("spare-switches", "no switch fails, so that none has to stand by".into()));
+        return Err(("spare-switches", "no switch fails, so no spare switch is needed".into()));
     }
     if spare >= SWITCHES {
         let reason = format!("{spare} of {SWITCHES} switches leave none in use");

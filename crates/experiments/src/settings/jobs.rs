@@ -102,14 +102,14 @@ impl JobSettings {
         let warmup = needed(given.warmup, "warmup")?;
         if let JobSource::Drawn { completions, .. } = source {
             if network.is_some() && weighs_messages(&scheduler) {
-                let reason = "it weighs the communication of jobs of logs; what messages of drawn \
-                              jobs take is not foretold";
+                let reason = "it needs the communication of the jobs of a log; messages of \
+                              synthetic jobs are not predicted";
                 return Err(("scheduler", reason.into()));
             }
             without_columns(given, keys)?;
             if warmup >= completions {
                 let reason =
-                    format!("a warm-up of {warmup} leaves nothing of {completions} completions");
+                    format!("a warm-up of {warmup} leaves none of {completions} completions");
                 return Err(("warmup", reason));
             }
         }
@@ -234,13 +234,14 @@ impl MigrationSettings {
         let Some(price) = given.migration else {
             if given.movable.is_some() {
                 let [name, movable] = ["migration", "movable"].map(|name| keys.spell(name));
-                let reason = format!("{movable} is for running jobs that move; give {name}");
+                let reason =
+                    format!("{movable} applies only to running jobs that move; give {name}");
                 return Err(("movable", reason));
             }
             return Ok(None);
         };
         let other = |what: &str| {
-            Err(("migration", format!("running jobs that move and {what} do not go together")))
+            Err(("migration", format!("running jobs that move and {what} cannot be combined")))
         };
         if given.pattern.is_some() {
             return other("messages of jobs");
@@ -259,7 +260,7 @@ impl MigrationSettings {
 fn without_columns(given: &Given, keys: Keys) -> Result<(), Fault> {
     let fault = |name: &'static str, condition: &Condition| {
         let trace = keys.spell("trace");
-        Err((name, format!("{condition} is for job logs; name one with {trace}")))
+        Err((name, format!("{condition} applies only to job logs; name one with {trace}")))
     };
     if let Some(condition) = given.freedom.as_ref().and_then(FreedomRule::needs_log) {
         return fault("freedom", condition);

@@ -39,7 +39,7 @@ impl SnapshotSettings {
     ) -> Result<SnapshotSettings, Fault> {
         let (busy, name) = match (&given.busy, given.submeshes) {
             (Some(_), Some(_)) => {
-                let reason = "a state is given by `busy` or drawn, not both".to_string();
+                let reason = "a state is either given by `busy` or drawn, not both".to_string();
                 return Err(("submeshes", reason));
             }
             (None, Some(count)) => (BusyBoxes::Drawn(count), "submeshes"),
@@ -106,5 +106,5 @@ fn draw(state: &mut State, job: JobId, sides: Sides, stream: &mut Stream) -> Res
             }
         }
     }
-    Err(format!("so many boxes hardly find room on {grid}"))
+    Err(format!("that many boxes hardly fit on {grid}"))
 }

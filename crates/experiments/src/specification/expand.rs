@@ -140,24 +140,28 @@ fn refuse_what_does_not_apply(
         ]
         .map(|name| keys.spell(name));
         let reason = if parameter.applies == Applies::Snapshot {
-            format!("{name} is for snapshots; give a {request} to ask there")
+            format!("{name} applies only to snapshots; give a {request} for one")
         } else if reach.snapshot {
-            format!("{name} is for runs of jobs; a {request} asks in a snapshot")
+            format!("{name} applies only to runs of jobs; a {request} makes a snapshot")
         } else if reach.log
             && matches!(parameter.applies, Applies::Messages | Applies::Communication)
         {
-            format!("{name} is for jobs that send messages; those of a log do with {share}")
+            format!(
+                "{name} applies only to jobs that send messages; those of a log do so with \
+                     {share}"
+            )
         } else if reach.log {
             format!(
-                "{name} is for synthetic workloads; a log runs all its jobs as they come ({first} \
+                "{name} applies only to synthetic workloads; a log runs all its jobs ({first} \
                  reads a part, {scale} changes its load)"
             )
         } else if parameter.applies == Applies::Messages {
             format!(
-                "{name} is for jobs that send messages; choose {service} messages or iterations"
+                "{name} applies only to jobs that send messages; choose {service} messages or \
+                 iterations"
             )
         } else {
-            format!("{name} is for job logs; name one with {trace}")
+            format!("{name} applies only to job logs; name one with {trace}")
         };
         return Err(Fault::new(reason, entry.key_place.clone()));
     }

@@ -105,7 +105,7 @@ pub(super) fn read(node: Node<'_>, specification: &Specification) -> Result<Figu
     };
     let name_text = word(name.node)?;
     if specification.figures.iter().any(|other| other.name == name_text) {
-        return name.node.fail(format!("there is a figure `{name_text}` already"));
+        return name.node.fail(format!("there is already a figure `{name_text}`"));
     }
     let x = match find("x") {
         Some(entry) => parameter(entry.node)?,
@@ -299,7 +299,7 @@ fn stated(
             }
         }
         if mark.x.is_empty() || !mark.y.is_finite() {
-            return node.fail("what is stated needs an `x` and a number `y`");
+            return node.fail("a stated value needs an `x` and a number `y`");
         }
         Ok(mark)
     };

@@ -208,22 +208,22 @@ impl Specification {
     fn policy(&mut self, entries: &[Entry<'_>], keys: Keys) -> Result<(), Fault> {
         let find = |key: &str| entries.iter().find(|entry| entry.is(key));
         let points = self.points.len() as u64;
-        let count =
-            |key: &str| {
-                let Some(node) = find(key).map(|entry| entry.node) else { return Ok(None) };
-                let runs = |count: u64| count.saturating_mul(points);
-                match node.count()? {
+        let count = |key: &str| {
+            let Some(node) = find(key).map(|entry| entry.node) else { return Ok(None) };
+            let runs = |count: u64| count.saturating_mul(points);
+            match node.count()? {
                 0 => node.fail("there must be at least one replication"),
                 count if count > Policy::MOST => {
                     node.fail(format!("at most {} replications of a point", Policy::MOST))
                 }
                 count if key != "max-replications" && runs(count) > MOST_RUNS => node.fail(format!(
-                    "{} runs in all, {count} of each of {points} points: at most {MOST_RUNS}",
+                    "{} runs in total, {count} for each of {points} points; at most {MOST_RUNS} \
+                     are allowed",
                     runs(count)
                 )),
                 count => Ok(Some(count)),
             }
-            };
+        };
         let Some(precision) = find("precision") else {
             let others =
                 ["confidence", "min-replications", "max-replications", "precision-metrics"];
@@ -231,7 +231,7 @@ impl Specification {
             let others = others.iter().find_map(|key| find(key));
             if let Some(entry) = others.or(capped.as_ref()) {
                 let (key, precision) = (keys.spell(entry.key), keys.spell("precision"));
-                let reason = format!("{key} goes with {precision}");
+                let reason = format!("{key} needs {precision}");
                 return Err(Fault::new(reason, entry.key_place.clone()));
             }
             let usual = if self.draws() { 10 } else { 1 };
@@ -247,10 +247,14 @@ impl Specification {
         let least = count("min-replications")?.unwrap_or(Policy::BATCH);
         let most = count("max-replications")?.unwrap_or(200);
         if let (Some(entry), true) = (find("min-replications"), least < 2) {
-            return entry.node.fail("at least 2: a single replication has no confidence interval");
+            return entry
+                .node
+                .fail("must be at least 2: a single replication has no confidence interval");
         }
         if let (Some(entry), true) = (find("min-replications"), least > most) {
-            return entry.node.fail(format!("the least, {least}, is more than the most, {most}"));
+            return entry
+                .node
+                .fail(format!("the minimum, {least}, is more than the maximum, {most}"));
         }
         let relative = precision.node.share()?;
         self.policy = Policy::Precision { relative, confidence, least, most };
@@ -299,7 +303,7 @@ impl Specification {
     fn target(&self, node: Node<'_>) -> Result<usize, Fault> {
         let name = node.text()?;
         if name == ALLOCATION_NS {
-            return node.fail("a measured time is not a target: it differs from run to run");
+            return node.fail("a measured time cannot be a target: it differs from run to run");
         }
         self.metrics.iter().position(|spec| spec.name == name).map_or_else(
             || {
@@ -377,7 +381,8 @@ fn word(node: Node<'_>) -> Result<String, Fault> {
     let text = node.text()?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     if text.is_empty() || text.len() > 80 || !text.bytes().all(plain) {
-        return node.fail("a name is made of letters, digits, `-` and `_`, for it names files");
+        return node
+            .fail("a name may contain only letters, digits, `-` and `_`, because it names files");
     }
     Ok(text.to_string())
 }

@@ -145,7 +145,7 @@ fn figure() -> Value {
         "properties": {
             "name": described(text(), "names the figure's files"),
             "title": text(),
-            "x": described(parameter.clone(), "the parameter along x; load where it is left out"),
+            "x": described(parameter.clone(), "the parameter along x; load by default"),
             "y": described(text(), "the metric"),
             "series": described(one_or_more(&parameter), "the parameters that tell lines apart"),
             "where": described(

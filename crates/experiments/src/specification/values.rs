@@ -78,7 +78,7 @@ fn range(
         } else if entry.is("steps") {
             let count = entry.node.count()?;
             if !(2..=MOST_STEPS).contains(&count) {
-                return entry.node.fail(format!("a range has 2 to {MOST_STEPS} steps"));
+                return entry.node.fail(format!("a range must have 2 to {MOST_STEPS} steps"));
             }
             steps = Some(count);
         } else if entry.is("scale") {
@@ -92,10 +92,10 @@ fn range(
         }
     }
     let (Some((start, from)), Some(to), Some(steps)) = (from, to, steps) else {
-        return node.fail("a range is written { from = 1, to = 4, steps = 7 }");
+        return node.fail("write a range as { from = 1, to = 4, steps = 7 }");
     };
     if logarithmic && (from <= 0.0 || to <= 0.0) {
-        return start.fail("a logarithmic range lies above 0");
+        return start.fail("a logarithmic range must be above 0");
     }
     let mut all: Vec<Value> = Vec::new();
     for step in 0..steps {

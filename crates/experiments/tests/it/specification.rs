@@ -134,7 +134,7 @@ fn a_sweep_may_cap_its_replications() {
     let of = |experiment: &Specification| experiment.fingerprint(&NoFiles).unwrap();
     assert_ne!(of(&experiment), of(&other));
     let error = Specification::parse(&text[16..].replace("max-replications = 40\n", ""), "test");
-    assert!(error.err().unwrap().reason.contains("goes with `precision`"));
+    assert!(error.err().unwrap().reason.contains("needs `precision`"));
     for wrong in ["0", "1.5", "[3]"] {
         let text = text.replace("= 3\n", &format!("= {wrong}\n"));
         assert!(Specification::parse(&text, "test").is_err(), "{wrong}");
@@ -198,7 +198,7 @@ fn faults_are_shown_where_they_stand() {
         ("strategy = 3", "3", "text in quotes"),
         ("load = [1, 2, 1.0]", "1.0", "appears twice"),
         ("load = []", "[]", "empty list"),
-        ("load = { from = 1, to = 2 }", "{ from = 1, to = 2 }", "a range is written"),
+        ("load = { from = 1, to = 2 }", "{ from = 1, to = 2 }", "write a range as"),
         ("load = { from = 1, to = 2, steps = 1 }", "1", "2 to 10000 steps"),
         ("load = { from = 0, to = 2, steps = 3, scale = 'log' }", "0", "above 0"),
         ("load = { from = 1, to = 2, stesp = 3 }", "stesp", "did you mean `steps`?"),
@@ -212,7 +212,7 @@ fn faults_are_shown_where_they_stand() {
         ("metrics = ['turnaronud']", "'turnaronud'", "did you mean `turnaround`?"),
         ("replications = 0", "0", "at least one"),
         ("replications = 3\nprecision = 0.1", "replications", "cannot be used with"),
-        ("confidence = 0.9", "confidence", "goes with `precision`"),
+        ("confidence = 0.9", "confidence", "needs `precision`"),
         ("precision = 1", "1", "between 0 and 1"),
         ("precision = 0.1\nprecision-metrics = 'allocation_ns'", "'allocation_ns'", "measured"),
         ("precision = 0.1\nmetrics = 'makespan'", "0.1", "no metric to be precise about"),

@@ -180,7 +180,7 @@ fn equal_strategies_do_not_differ() {
 fn a_log_that_cannot_be_read_is_said() {
     let experiment = Specification::parse("trace = 'none.swf'\nstrategy = 'ff'", "test").unwrap();
     let result = experiment.run(Vec::new(), Shard::WHOLE, Environment::PLAIN, &mut NoStore);
-    assert_eq!(result.unwrap_err().to_string(), "none.swf: no files are read here");
+    assert_eq!(result.unwrap_err().to_string(), "none.swf: files cannot be read here");
 }
 
 #[test]

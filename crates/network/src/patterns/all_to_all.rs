@@ -43,7 +43,7 @@ pub(super) static ENTRY: Entry = Entry {
             key: "quota",
             values: Values::OneOf(&["job", "rank"]),
             default: "job",
-            meaning: "whose messages a number of messages counts: the job's, or each rank's",
+            meaning: "whether a number of messages is for the whole job or for each rank",
             bare: false,
         },
     ],

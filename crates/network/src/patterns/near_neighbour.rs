@@ -21,7 +21,7 @@ pub(super) static ENTRY: Entry = Entry {
     options: &[WRAP],
     variants: &["", "wrap=yes"],
     does: PatternKind {
-        meaning: "every rank sends to its east, west, north, south, up and down neighbours",
+        meaning: "every rank sends to its east, west, north, south, up and down neighbors",
         quota_only: false,
         objection: any_grid,
         build: BuildPattern::Function(build),

@@ -225,7 +225,7 @@ fn bad_messages_are_refused() {
     };
     assert_eq!(error([[4, 0, 0], [0, 0, 0]], 8, 0), "node [4,0] is outside mesh:4x4");
     assert_eq!(error([[0, 0, 0], [0, 9, 0]], 8, 0), "node [0,9] is outside mesh:4x4");
-    assert_eq!(error([[0; 3], [0; 3]], 0, 0), "a message has at least 1 flit, its header");
+    assert_eq!(error([[0; 3], [0; 3]], 0, 0), "a message must have at least 1 flit, its header");
     assert!(error([[0; 3], [0; 3]], 1, u64::MAX).contains("2^62"));
 }
 

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// The error for a job that is already waiting or running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("job {} waits or already holds nodes", .0.0)]
+#[error("job {} is already waiting or holds nodes", .0.0)]
 pub struct RepeatedJob(pub JobId);
 
 /// Reasons why a job that has not waited is given no nodes.
@@ -67,7 +67,7 @@ pub enum StartError {
         given: u32,
     },
     /// The job was given nodes that are reserved before its expected end.
-    #[error("job {} was started on nodes of reservation {reservation} and reaches into it", job.0)]
+    #[error("job {} was started on nodes of reservation {reservation} and would reach it", job.0)]
     Reserved {
         /// The job.
         job: JobId,

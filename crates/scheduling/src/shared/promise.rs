@@ -10,8 +10,8 @@ pub(crate) const OPTION: OptionSpec = OptionSpec {
     key: "promise",
     values: Values::OneOf(&["moves", "holds"]),
     default: "moves",
-    meaning: "whether a promised start moves on when a job that overtook the waiting one outruns \
-              its estimate; holds is for users who may say too little",
+    meaning: "whether a promised start is postponed when a job that overtook the waiting one \
+              exceeds its estimate; holds is for users who may underestimate",
     bare: false,
 };
 

@@ -12,7 +12,7 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const AVAILABILITY: MetricSpec = MetricSpec {
     name: "slice_availability",
-    meaning: "share of time in which the slice could be placed were no job running (with a slice)",
+    meaning: "share of time in which the slice could be placed if no jobs ran (with a slice)",
     unit: Unit::Fraction,
     standard: false,
     build: |_| Box::new(SliceShare::of(|alone, _| alone)),
@@ -20,7 +20,7 @@ pub(super) const AVAILABILITY: MetricSpec = MetricSpec {
 
 pub(super) const FREE: MetricSpec = MetricSpec {
     name: "slice_free",
-    meaning: "share of time in which the slice could be placed beside the jobs that run (with a \
+    meaning: "share of time in which the slice could be placed next to the running jobs (with a \
               slice)",
     unit: Unit::Fraction,
     standard: false,

@@ -30,7 +30,7 @@ pub(super) fn of_shape(
     text: &str,
 ) -> Result<&'static MetricSpec, BadName> {
     read_sides(text).map(|_| options::with_option(spec, text)).ok_or_else(|| BadName {
-        reason: format!("write a shape behind it, such as {}:4x4x4", spec.name),
+        reason: format!("write a shape after it, such as {}:4x4x4", spec.name),
         span: 0..text.len(),
     })
 }

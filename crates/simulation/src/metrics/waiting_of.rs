@@ -33,7 +33,7 @@ pub(super) fn of_sizes(text: &str) -> Result<&'static MetricSpec, BadName> {
             Ok(options::with_option(&SPEC, &format!("{}-{}", sizes.start(), sizes.end())))
         }
         None => Err(BadName {
-            reason: "write the least and the greatest number of nodes behind it, such as \
+            reason: "write the smallest and the largest number of nodes after it, such as \
                      waiting_of:5-32"
                 .to_string(),
             span: 0..text.len(),

@@ -119,7 +119,7 @@ impl Readings {
             return Ok(self);
         }
         if count > MOST_READINGS {
-            let reason = format!("{count} combinations, of at most {MOST_READINGS}");
+            let reason = format!("{count} combinations; at most {MOST_READINGS} are allowed");
             return Err(PaperError::new(folder::READINGS, reason));
         }
         let mut combinations = vec![Reading::default()];

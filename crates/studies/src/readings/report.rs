@@ -119,16 +119,18 @@ impl Readings {
             ranking.iter().filter(all).map(|one| one.reading.name.as_str()).collect();
         text.push(match (&whole[..], &unexplained[..]) {
             ([], []) => {
-                "Each number is reproduced by some reading, but all of them by none: what is \
-                         left remains unexplained."
+                "Each number is reproduced by some reading, but no reading reproduces all of them: \
+                 the rest remains unexplained."
                     .to_string()
             }
-            ([], missing) => format!(
-                "What no reading reproduces, and remains unexplained: {}.",
-                missing.join(", ")
-            ),
+            ([], missing) => {
+                format!("Reproduced by no reading, and unexplained: {}.", missing.join(", "))
+            }
             (names, _) => {
-                format!("Within its intervals every number holds under: {}.", names.join(", "))
+                format!(
+                    "Readings under which every number holds within its interval: {}.",
+                    names.join(", ")
+                )
             }
         });
         text
@@ -137,8 +139,8 @@ impl Readings {
     /// Returns the paragraphs at the beginning of the report.
     pub fn lead(&self, paper: &Paper, quick: bool) -> Vec<String> {
         let source = format!("{}: {}.", paper.source(), paper.title());
-        let readings = "Each reading changes the default one in one thing, or in a few together; \
-                        all meet the same jobs. Nothing here is timed or drawn.";
+        let readings = "Each reading differs from the default one in one or a few settings; all \
+                        run the same jobs. Nothing here is timed or plotted.";
         let quick = quick.then(|| QUICK.to_string());
         [source, readings.to_string()].into_iter().chain(quick).collect()
     }

@@ -120,7 +120,7 @@ impl TryFrom<String> for Name {
     type Error = String;
 
     fn try_from(text: String) -> Result<Name, String> {
-        let wrong = || format!("`{text}` is to be a strategy and a scheduler");
+        let wrong = || format!("`{text}` must be a strategy and a scheduler");
         let (strategy, scheduler) = text.split_once(' ').ok_or_else(wrong)?;
         let catalogue = Catalogue::default();
         catalogue.strategies.select(strategy).map_err(|error| error.to_string())?;
@@ -209,7 +209,7 @@ impl Row {
             (Rule::Above | Rule::Below, ..) => {
                 Err("`above` and `below` have no `bound`, and judge `longer` alone".to_string())
             }
-            _ => Err("`rule` is to be at-least, at-most, above or below".to_string()),
+            _ => Err("`rule` must be at-least, at-most, above or below".to_string()),
         }
     }
 }

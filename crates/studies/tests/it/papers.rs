@@ -167,7 +167,7 @@ fn faults_in_rows_are_refused_where_they_stand() {
         // The row's `id` contains a parameter that its values no longer have.
         ("at = { load = 3.8 }", "at = { laod = 3.8 }", "unknown parameter `load`; did you mean"),
         ("paper = 0.53", "papers = 0.53", "unknown field `papers`"),
-        ("paper = 0.53", "paper = \"half\"", "statement T2: row T2@4.2: `paper` is to be a number"),
+        ("paper = 0.53", "paper = \"half\"", "statement T2: row T2@4.2: `paper` must be a number"),
     ] {
         let read = |name: &str| {
             let text = std::fs::read_to_string(format!("{folder}{name}")).ok();

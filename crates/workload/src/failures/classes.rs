@@ -72,7 +72,7 @@ impl FromStr for FailureClasses {
                 |bad: BadName| BadName { span: at + bad.span.start..at + bad.span.end, ..bad };
             let class = class(part).map_err(moved)?;
             if classes.iter().any(|other| other.kind == class.kind) {
-                let reason = format!("there are two classes of {}", class.kind.word());
+                let reason = format!("there is more than one class of {}", class.kind.word());
                 return Err(moved(BadName { reason, span: 0..part.len() }));
             }
             classes.push(class);

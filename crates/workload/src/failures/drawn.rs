@@ -15,7 +15,7 @@ use crate::TimeUnit;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadFailures {
     /// A mean is out of range.
-    #[error("the mean time to {what} is a number of units from 1e-3 to 1e12, not {value}")]
+    #[error("the mean time to {what} must be a number of units from 1e-3 to 1e12, not {value}")]
     Mean {
         /// `failure` or `repair`.
         what: &'static str,

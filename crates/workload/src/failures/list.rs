@@ -54,7 +54,9 @@ pub fn read_failures(
         let line: Line = json::read(text)
             .map_err(|error| fault(error.column().saturating_sub(1), json::reason(&error)))?;
         if !(0.0..=1e12).contains(&line.at) {
-            return Err(fault(0, format!("`at` is a time from 0 to 1e12, not {}", line.at)).into());
+            return Err(
+                fault(0, format!("`at` must be a time from 0 to 1e12, not {}", line.at)).into()
+            );
         }
         let component = line.component(grid).map_err(|reason| fault(0, reason))?;
         let change = match line.op {
@@ -84,8 +86,8 @@ impl Line {
                     Err(format!("switches are numbered from 0 to {}, not {switch}", SWITCHES - 1))
                 }
             }
-            (None, None, None) => Err("a line names a `node`, a `cube` or a `switch`".into()),
-            _ => Err("a line names one of `node`, `cube` and `switch`".into()),
+            (None, None, None) => Err("a line must name a `node`, a `cube` or a `switch`".into()),
+            _ => Err("a line must name only one of `node`, `cube` and `switch`".into()),
         }
     }
 }
@@ -93,7 +95,7 @@ impl Line {
 /// Returns the number of a node, or of a cube in the grid of cubes.
 fn place(given: &[u16], among: &Grid, what: &str, machine: &Grid) -> Result<NodeId, String> {
     if given.len() != among.axes() {
-        return Err(format!("a {what} of {machine} has {} coordinates", among.axes()));
+        return Err(format!("a {what} of {machine} must have {} coordinates", among.axes()));
     }
     let mut point = [0; 3];
     point[..given.len()].copy_from_slice(given);

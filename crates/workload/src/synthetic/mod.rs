@@ -46,7 +46,7 @@ pub struct Synthetic {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SyntheticError {
     /// The load is not a positive number in range.
-    #[error("a load is a number of jobs per unit of time from 1e-6 to 1e6, not {0}")]
+    #[error("a load must be a number of jobs per unit of time from 1e-6 to 1e6, not {0}")]
     Load(String),
     /// The sides are not defined on the machine.
     #[error("sides `{sides}` cannot be drawn on {machine}: {reason}")]

@@ -211,7 +211,10 @@ impl Profiles {
             return Ok(run);
         }
         if depth == DEEPEST {
-            return Err(format!("profile `{}` is a sequence in itself, or too deep", shown(name)));
+            return Err(format!(
+                "profile `{}` is a sequence that contains itself, or is nested too deeply",
+                shown(name)
+            ));
         }
         let once = seq.iter().map(|one| self.run(&word(one), depth + 1)).sum::<Result<f64, _>>()?;
         let run = once * profile.repeat.unwrap_or(1) as f64;
@@ -227,7 +230,7 @@ fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, 
     let (id, name) = (word(entry.id), word(entry.profile));
     let id = shown(&id);
     if !profiles.by_name.contains_key(&name) {
-        return Err(fault(format!("job {id} has the unknown profile `{}`", shown(&name))));
+        return Err(fault(format!("job {id} has an unknown profile `{}`", shown(&name))));
     }
     let run = profiles.run(&name, 0).map_err(fault)?;
     if entry.subtime > LONGEST || run > LONGEST {
@@ -237,7 +240,7 @@ fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, 
     let shape = shape(&extra).map_err(&fault)?;
     let freedom = freedom(&extra).map_err(&fault)?;
     if let Some(sides) = shape.filter(|&sides| (volume(sides) as i128) < i128::from(entry.res)) {
-        let reason = format!("the shape {sides:?} does not hold {} resources", entry.res);
+        let reason = format!("the shape {sides:?} does not have {} nodes", entry.res);
         return Err(fault(reason));
     }
     Ok(Draft {

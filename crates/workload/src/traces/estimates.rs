@@ -20,7 +20,7 @@ impl Family for Estimates {
 
 const LOG: Entry<Estimates> = Entry {
     name: "log",
-    title: "the user's estimate in the log, else the run time",
+    title: "the user's estimate in the log, or else the run time",
     source: "",
     options: &[],
     variants: &[""],

@@ -155,7 +155,8 @@ impl Format {
     /// format.
     pub fn read(self, reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
         if options.nodes_from.is_some() && self != Format::Swf {
-            let reason = format!("--nodes-from is for columns of SWF, not for: {}", self.title());
+            let reason =
+                format!("--nodes-from applies to columns of SWF, not to: {}", self.title());
             return Err(ReadError::Option(reason));
         }
         let mut trace = match self {

@@ -95,7 +95,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         match world.take(entry) {
             Ok(true) => {}
             Ok(false) => {
-                jobs.note("objects that are no Jobs, nor Pods of one: passed over", entry.line);
+                jobs.note("objects that are neither Jobs nor Pods of Jobs: skipped", entry.line);
             }
             Err(fault) => jobs.malformed(entry.line, || fault)?,
         }
@@ -125,7 +125,7 @@ impl World {
             Some("Job") => self.job(entry, &object).map(|()| true),
             Some("Pod") => self.pod(entry, &object),
             Some(_) => Ok(false),
-            None => Err(entry.fault(".kind", "an object of Kubernetes has a kind")),
+            None => Err(entry.fault(".kind", "a Kubernetes object must have a kind")),
         }
     }
 

@@ -97,7 +97,8 @@ fn job(
 ) -> Result<Option<(Vec<u8>, Draft)>, LineError> {
     let fault = |at: Range<usize>, reason: String| LineError::new(line_number, line, at, reason);
     let Some((kind, id, start)) = record(line) else {
-        let reason = "no record of an accounting log: 03/18/2017 00:01:15;E;71.host;user=...";
+        let reason =
+            "not a record of an accounting log, such as 03/18/2017 00:01:15;E;71.host;user=...";
         return Err(fault(0..1, reason.into()));
     };
     let is_array = id.windows(2).any(|pair| pair == b"[]");

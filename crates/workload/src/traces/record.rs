@@ -162,7 +162,7 @@ impl Trace {
         trace.report.notes.retain(|note| note.text != processors(by));
         let text = format!(
             "sizes are processors, since jobs are larger than the machine's nodes: divided by {by} \
-             (MaxProcs / MaxNodes); --processors-per-node 1 takes them as nodes"
+             (MaxProcs / MaxNodes); --processors-per-node 1 treats them as nodes"
         );
         trace.report.note(text, 0);
         trace
@@ -184,7 +184,7 @@ impl Trace {
 
 fn processors(by: u32) -> String {
     format!(
-        "sizes look like processors (MaxProcs is {by} times MaxNodes) and are taken as nodes; \
+        "sizes look like processors (MaxProcs is {by} times MaxNodes) and are treated as nodes; \
          --processors-per-node {by} divides them"
     )
 }
@@ -411,7 +411,7 @@ impl<'o> Collector<'o> {
             if skipped {
                 report.skip(Skip::Piece, record.line);
             } else if is_piece(record) {
-                report.note("status 2, 3 or 4 without a line of the whole job: kept", record.line);
+                report.note("status 2, 3 or 4 without a line for the whole job: kept", record.line);
             }
             !skipped
         });

@@ -86,10 +86,11 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
 fn job(entry: &Entry<'_>, divides: bool, names: &mut Names) -> Result<(u64, Draft), LineError> {
     let job: Job = entry.read()?;
     let at = |path: &str, value: &Value| {
-        number(value).map_err(|()| entry.fault(path, "not a number, nor {set, infinite, number}"))
+        number(value)
+            .map_err(|()| entry.fault(path, "neither a number nor {set, infinite, number}"))
     };
     let id = at(".job_id", &job.id)?.filter(|&id| id >= 0.0 && id.fract() == 0.0);
-    let id = id.ok_or_else(|| entry.fault(".job_id", "a job has a whole number"))?;
+    let id = id.ok_or_else(|| entry.fault(".job_id", "a job must have a whole number"))?;
     let word = match &job.state {
         Value::Object(state) => state.get("current").unwrap_or(&Value::Null),
         other => other,
@@ -105,7 +106,8 @@ fn job(entry: &Entry<'_>, divides: bool, names: &mut Names) -> Result<(u64, Draf
     let limit = time("limit")?.map_or(-1.0, |minutes| (minutes * 60.0).min(LONGEST));
     let size = size(entry, &job)?;
     if matches!(size, Size::Processors(_)) && !divides {
-        let reason = "there is no number of nodes, only of processors: give --processors-per-node";
+        let reason =
+            "there is no number of nodes, only a number of processors: give --processors-per-node";
         return Err(entry.fault("", reason));
     }
     let (Size::Nodes(count) | Size::Processors(count)) = size;

@@ -123,7 +123,7 @@ impl Line<'_> {
         let sides = self.sides(&places[1..])?;
         let volume = volume(sides);
         if (volume as f64) < nodes {
-            let reason = format!("a mesh of {volume} nodes does not hold {nodes} processors");
+            let reason = format!("a mesh of {volume} nodes is too small for {nodes} processors");
             return Err(self.fault(&(places[1].start..places[3].end), reason));
         }
         Ok(sides)
@@ -134,7 +134,7 @@ impl Line<'_> {
         for (side, at) in sides.iter_mut().zip(places) {
             let value = self.whole("side", at)?;
             if !(1.0..=65_535.0).contains(&value) {
-                return Err(self.fault(at, format!("a side of {value}; a side is 1 to 65535")));
+                return Err(self.fault(at, format!("a side of {value}; a side must be 1 to 65535")));
             }
             *side = value as u16;
         }
@@ -162,7 +162,7 @@ impl Line<'_> {
     fn number(&self, what: &str, at: &Range<usize>) -> Result<f64, LineError> {
         let token = &self.bytes[at.clone()];
         number(token).ok_or_else(|| {
-            self.fault(at, format!("{} is not a number where the {what} stands", quoted(token)))
+            self.fault(at, format!("{} is not a number for the {what}", quoted(token)))
         })
     }
 }

@@ -77,7 +77,7 @@ fn line_breaks_in_texts_of_sacct_are_joined() {
     }
     let short = fault(&format!("{HEAD}|Comment\n1|2026-01-05T08:00:00\n2|5|00:01:00|4|FAILED|\n"));
     assert_eq!(short.line, 2);
-    assert!(short.reason.contains("leave columns of texts out"), "{short}");
+    assert!(short.reason.contains("omit text columns such as"), "{short}");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn faults_in_json_have_a_byte_and_a_path() {
         jobs.join(",")
     );
     let byte = text.find(r#"{"id":"15""#).unwrap();
-    let reason = format!("jobs[15] (byte {byte}): job 15 has the unknown profile `y`");
+    let reason = format!("jobs[15] (byte {byte}): job 15 has an unknown profile `y`");
     assert_eq!(fault(&text).reason, reason);
 }
 
@@ -285,8 +285,8 @@ fn sequences_of_batsim_are_added_up() {
         deep += &format!(r#","s{level}":{{"seq":["s{}","s{}"]}}"#, level + 1, level + 1);
     }
     for (profiles, reason) in [
-        (r#""s":{"seq":["s"]}"#, "is a sequence in itself"),
-        (r#""s":{"seq":["t"]},"t":{"seq":["s"]}"#, "is a sequence in itself"),
+        (r#""s":{"seq":["s"]}"#, "is a sequence that contains itself"),
+        (r#""s":{"seq":["t"]},"t":{"seq":["s"]}"#, "is a sequence that contains itself"),
         (r#""s":{"seq":["u"]}"#, "unknown profile `u`"),
         (r#""s":{"seq":["c"]},"c":{"type":"parallel","cpu":[1]}"#, "has no delay"),
         // 2^62 times 10 s: each is added up once.
@@ -339,7 +339,7 @@ fn accounting_logs_of_pbs_are_read() {
 fn faults_in_accounting_logs_name_the_place() {
     let first = record("E", "1", "ctime=1 start=2 end=3 exec_host=a/0");
     for (line, reason) in [
-        ("nonsense\n".to_string(), "no record of an accounting log"),
+        ("nonsense\n".to_string(), "not a record of an accounting log"),
         (record("E", "x", "ctime=1"), "is not a job id"),
         (record("E", "2", "ctime=soon"), "`soon` is not a time in seconds"),
         (record("E", "2", "ctime=1 Resource_List.walltime=long"), "`long` is not a span of time"),
@@ -447,7 +447,7 @@ fn jobs_of_a_set_are_one() {
     for (text, reason) in [
         (job("a", r#","annotations":{"pavior.dev/shape":"2y"}"#, ""), "is not a shape"),
         (job("a", "", r#""startTime":5"#), "items[0].status.startTime (byte"),
-        ("{}".to_string(), "an object of Kubernetes has a kind"),
+        ("{}".to_string(), "a Kubernetes object must have a kind"),
         ("[]".to_string(), "not an object, as the others are"),
     ] {
         assert!(fault(&list(&[text])).reason.contains(reason), "{reason}");

@@ -75,10 +75,10 @@ fn sim_faults_name_the_place() {
     for (line, column, reason) in [
         ("0 12", 5, "2 columns"),
         ("0 1 2 3 4 5 6 7 8 9", 20, "too many columns"),
-        ("0 12 6x0", 6, "`6x0` is not a number where the run time stands"),
+        ("0 12 6x0", 6, "`6x0` is not a number for the run time stands"),
         ("0 12 60 mash 2 3 2", 9, "`mash` is not the word `mesh`"),
         ("0 12 60 mesh 2 0 2", 16, "a side of 0"),
-        ("0 12 60 mesh 2 1 2", 14, "a mesh of 4 nodes does not hold 12 processors"),
+        ("0 12 60 mesh 2 1 2", 14, "a mesh of 4 nodes is too small for 12 processors"),
         ("0 2 2 70000 60", 7, "a side of 70000"),
         ("0 1.5 60", 3, "the number of processors is not a whole number"),
         ("1e13 1 60", 1, "the arrival is above"),
@@ -138,14 +138,14 @@ fn batsim_faults_name_the_place() {
         BATSIM.replace(from, to)
     };
     for (text, line, reason) in [
-        (with("\"long\", \"wall", "\"lang\", \"wall"), 5, "job 8 has the unknown profile `lang`"),
+        (with("\"long\", \"wall", "\"lang\", \"wall"), 5, "job 8 has an unknown profile `lang`"),
         (
             with("\"short\", \"wall", "\"unused\", \"wall"),
             4,
             "profile `unused` of type `parallel_homogeneous` has no delay",
         ),
         (with("\"subtime\": 11, ", ""), 9, "missing field `subtime`"),
-        (with("[3, 2]", "[3, 1]"), 5, "the shape [3, 1, 1] does not hold 6 resources"),
+        (with("[3, 2]", "[3, 1]"), 5, "the shape [3, 1, 1] does not have 6 nodes"),
         (with("[3, 2]", "[3, 2, 1, 1]"), 5, "the shape [3,2,1,1] is not one to three sides"),
         (with("\"res\": 11", "\"res\": 1x1"), 7, "expected"),
         (with("\"res\": 11", "\"res\": \"11\""), 7, "invalid type"),

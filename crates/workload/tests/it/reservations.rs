@@ -30,10 +30,13 @@ fn lists_have_boxes_and_nodes() {
 #[test]
 fn faults_in_lists_name_the_place() {
     for (line, reason) in [
-        ("{\"nodes\":[[0,0]],\"from\":5,\"to\":5}", "`to` is a later time than `from`"),
-        ("{\"nodes\":[[0,0]],\"from\":-1,\"to\":5}", "`from` is a time from 0 to 1e12, not -1"),
-        ("{\"nodes\":[[0,0]],\"from\":1,\"to\":1e13}", "`to` is a time"),
-        ("{\"nodes\":[],\"from\":1,\"to\":2}", "a line has `boxes` or `nodes`"),
+        ("{\"nodes\":[[0,0]],\"from\":5,\"to\":5}", "`to` must be later than `from`"),
+        (
+            "{\"nodes\":[[0,0]],\"from\":-1,\"to\":5}",
+            "`from` must be a time from 0 to 1e12, not -1",
+        ),
+        ("{\"nodes\":[[0,0]],\"from\":1,\"to\":1e13}", "`to` must be a time"),
+        ("{\"nodes\":[],\"from\":1,\"to\":2}", "a line must have `boxes` or `nodes`"),
         ("{\"nodes\":[[0]],\"from\":1,\"to\":2}", "have 2 coordinates"),
         ("{\"nodes\":[[0,2]],\"from\":1,\"to\":2}", "is not on torus:4x2"),
         ("{\"boxes\":[{\"base\":[0,0],\"sides\":[0,1]}],\"from\":1,\"to\":2}", "is not on"),

@@ -89,7 +89,7 @@ fn a_name_with_bars_is_no_column() {
     assert_eq!(seen(&trace), [(1, 0, 60, None, 4, 1, -1)]);
     let two = "JobID|JobName|Submit|Elapsed|NNodes|State|Comment\n\
                1|a|b|5|00:01:00|4|COMPLETED|\n";
-    assert!(fault(two).reason.contains("leave columns of texts out"), "{}", fault(two));
+    assert!(fault(two).reason.contains("omit text columns such as"), "{}", fault(two));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn faults_name_the_place() {
 #[test]
 fn a_header_that_lacks_a_column_says_what_to_ask_for() {
     for (header, reason) in [
-        ("71|ann|5", "no header of sacct, which names JobID: it begins with `71`"),
+        ("71|ann|5", "not the header of sacct, which names JobID: it begins with `71`"),
         ("JobID|State|NNodes|Elapsed", "there is no column Submit. Ask for it: sacct -a -X"),
         ("JobID|Submit|NNodes|Elapsed", "there is no column State"),
         ("JobID|Submit|State|Elapsed", "there is no column NNodes"),

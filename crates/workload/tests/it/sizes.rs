@@ -119,7 +119,7 @@ fn a_column_may_have_the_nodes() {
         }
     }
     let error = Format::Sim.read("0 1 2\n".as_bytes(), &at(2)).unwrap_err();
-    assert!(error.to_string().contains("--nodes-from is for columns of SWF"), "{error}");
+    assert!(error.to_string().contains("--nodes-from applies to columns of SWF"), "{error}");
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn pieces_of_jobs_are_skipped() {
     assert_eq!(trace.report.skipped(Skip::Piece).lines(), [2, 3, 4]);
     assert_eq!((trace.report.job_lines, trace.report.kept), (6, 3));
     let note = &trace.report.notes[0];
-    assert!(note.text.contains("without a line of the whole job"), "{note:?}");
+    assert!(note.text.contains("without a line for the whole job"), "{note:?}");
     assert_eq!((note.count, note.line), (1, 6));
     let options = ReadOptions { pieces: true, ..ReadOptions::default() };
     assert_eq!(with(&log, &options).unwrap().report.kept, 6);

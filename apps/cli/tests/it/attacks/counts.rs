@@ -129,7 +129,7 @@ fn hopeless_failures_are_told() {
                 "nothing completes any more",
                 "none has completed",
                 "has lost a node",
-                "at this pace the run comes to no end",
+                "at this pace the run does not finish",
                 "more arrive than the machine takes",
             ];
             outcome.code == Some(2) && known.iter().any(|words| outcome.message.contains(words))

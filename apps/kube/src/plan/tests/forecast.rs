@@ -126,7 +126,7 @@ fn what_cannot_start_has_no_time() {
         model.make_pods();
         let told = forecast(&model, &mut Memory::default());
         let cannot = "It cannot start until an unavailable node is back; 3x2 at 0,0 has the \
-                      fewest of them (1).";
+                      fewest such nodes (1).";
         assert_eq!(words(&told, &lacking), cannot);
         assert_eq!(words(&told, &behind), "It does not start within 60 days.");
         let json = told.json(&lacking, |seconds| seconds.to_string());

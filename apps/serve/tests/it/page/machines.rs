@@ -65,7 +65,7 @@ fn each_machine_has_its_own() {
     browser.shows("counts", "51 busy");
     browser.value("document.getElementById('shape').value = '4x4x1'");
     browser.value("document.querySelector('#ask button').click()");
-    browser.shows("answer", "It needs 16 nodes, and 13 are free");
+    browser.shows("answer", "It needs 16 nodes, but only 13 are free");
     choose(&mut browser, "r&d #1");
     browser.shows("counts", "mesh:16: 0 busy");
     browser.until("document.getElementById('answer').textContent === ''");

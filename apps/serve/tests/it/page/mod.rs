@@ -47,7 +47,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     browser.value("document.getElementById('tab-waiting').click()");
     browser.until("document.querySelector('#waiting .act')");
     browser.value("document.querySelector('#waiting .act').click()");
-    browser.shows("answer", "It needs 256 nodes, and 159 are free");
+    browser.shows("answer", "It needs 256 nodes, but only 159 are free");
     browser.shows("answer", "nearest free box");
     browser.shows("answer", "In the way");
     browser.picture("refusal-3d");

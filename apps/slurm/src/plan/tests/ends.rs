@@ -35,7 +35,7 @@ fn an_ending_job_is_about_to_be_gone() {
     assert!(opens(&decision.changes).is_empty(), "{decision:?}");
     assert_eq!(
         told(&decision, "1"),
-        "pavior: It needs 8 nodes, and 4 are free; it is planned to start at \
+        "pavior: It needs 8 nodes, but only 4 are free; it is planned to start at \
          1970-01-01T00:21:40Z, on 4x2 at 0,0. In the way there: job 9 (4 nodes). Nearest free: 4x1 \
          at 0,1."
     );
@@ -68,7 +68,7 @@ fn nodes_that_are_powered_off_are_free_in_a_moment() {
     assert!(opens(&decision.changes).is_empty(), "{decision:?}");
     assert_eq!(
         told(&decision, "1"),
-        "pavior: It needs 8 nodes, and 6 are free; it is planned to start at \
+        "pavior: It needs 8 nodes, but only 6 are free; it is planned to start at \
          1970-01-01T00:21:40Z, on 4x2 at 0,0. In the way there: nodes that are being powered off \
          (2 nodes). Nearest free: 4x1 at 0,1."
     );

@@ -20,8 +20,8 @@ fn an_answer_has_one_time_and_one_place() {
     let jobs = vec![runs(), shaped("2", "4x2", 8, 5)];
     assert_eq!(
         why(&ledger(jobs), "easy"),
-        "It needs 8 nodes, and 0 are free; it is planned to start at 1970-01-01T00:26:40Z, on 4x2 \
-         at 0,0.\nIn the way there: job 1 (8 nodes)."
+        "It needs 8 nodes, but none are free; it is planned to start at 1970-01-01T00:26:40Z, on \
+         4x2 at 0,0.\nIn the way there: job 1 (8 nodes)."
     );
     let jobs = vec![runs(), shaped("3", "4x2", 8, 9), shaped("2", "4x2", 8, 5)];
     let behind = why(&ledger(jobs), "easy");
@@ -41,7 +41,7 @@ fn a_job_that_cannot_start_has_no_time() {
     let mut lacking = ledger(vec![shaped("1", "1x2", 2, 9), shaped("2", "3x2", 6, 5)]);
     lacking.nodes[1].condition = Condition::Unavailable;
     let told = why(&lacking, "easy");
-    assert!(told.contains("cannot start before the unavailable node"), "{told}");
+    assert!(told.contains("cannot start until the unavailable node"), "{told}");
     let mut lacking = ledger(vec![shaped("1", "3x2", 6, 9), shaped("2", "1x1", 1, 5)]);
     lacking.nodes[1].condition = Condition::Unavailable;
     for told in [told, why(&lacking, "strict")] {

@@ -94,8 +94,8 @@ pub(crate) static ENTRY: Entry = Entry {
             key: "reserve",
             values: Values::OneOf(&["geometry", "count", "plain"]),
             default: "geometry",
-            meaning: "whether a booking is nodes for a time, or a number of nodes; plain is \
-                      geometry with every question put, for comparison",
+            meaning: "whether a booking reserves specific nodes or only a number of nodes; plain \
+                      is geometry without shortcuts, for comparison",
             bare: true,
         },
         OptionSpec {

@@ -24,7 +24,7 @@ pub(super) const ENTRY: Entry<SideDistribution> = Entry {
             key: "decay",
             values: Values::Number(0.001, 1000.0),
             default: "0.8",
-            meaning: "how often a volume is asked for, over half that volume",
+            meaning: "how often a volume is requested, relative to half that volume",
             bare: true,
         },
         OptionSpec {

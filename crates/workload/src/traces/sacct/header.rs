@@ -89,7 +89,7 @@ impl Column {
         match self {
             Column::JobId | Column::JobIdRaw => "71, 71_4, 71+0, 71.batch",
             Column::Submit | Column::Start | Column::End => {
-                "2026-01-02T03:04:05, perhaps with +0100, or seconds since 1970 \
+                "2026-01-02T03:04:05, with or without +0100, or seconds since 1970 \
                  (SLURM_TIME_FORMAT=%s)"
             }
             Column::Elapsed | Column::Timelimit => "[days-]hours:minutes:seconds",
@@ -154,8 +154,8 @@ impl Layout {
             }
             if is_aligned(lines.line()) {
                 let reason = format!(
-                    "a table that sacct aligned with spaces, with cells that are cut. Print it \
-                     with --parsable2: {ASK}"
+                    "a table that sacct aligned with spaces, with truncated cells. Print it with \
+                     --parsable2: {ASK}"
                 );
                 return Err(fault(reason).into());
             }
@@ -223,8 +223,8 @@ impl Layout {
         let missing = if !any(&[Column::JobId, Column::JobIdRaw]) {
             let first = quoted(self.line.split(|&byte| byte == b'|').next().unwrap_or_default());
             return Some(format!(
-                "no header of sacct, which names JobID: it begins with {first}. Print it without \
-                 --noheader: {ASK}"
+                "not the header of sacct, which names JobID: it begins with {first}. Print it \
+                 without --noheader: {ASK}"
             ));
         } else if !any(&[Column::Submit]) {
             "Submit"
@@ -250,8 +250,8 @@ impl Layout {
         let columns = self.columns;
         if cells < columns {
             let text = if self.has_texts() {
-                ". A line break in a text ends the line: leave columns of texts out, such as \
-                 JobName, Comment and SubmitLine"
+                ". A line break in a text ends the line: omit text columns such as JobName, \
+                 Comment and SubmitLine"
             } else {
                 ""
             };
@@ -264,8 +264,8 @@ impl Layout {
             return Ok(());
         }
         Err(format!(
-            "{cells} cells; the header has {columns} columns. {} in a text cannot be told from \
-             one between columns: leave columns of texts out, such as JobName",
+            "{cells} cells; the header has {columns} columns. {} in a text looks like one between \
+             columns: omit text columns such as JobName",
             if self.delimiter == b"|" { "A bar".to_string() } else { quoted(&self.delimiter) }
         ))
     }

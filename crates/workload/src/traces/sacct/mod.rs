@@ -71,11 +71,11 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         return Err(ReadError::NoJobs { lines: lines.number });
     };
     if layout.in_front > 0 {
-        let text = "lines in front of the header of sacct, such as warnings: passed over";
+        let text = "lines before the header of sacct, such as warnings: skipped";
         (0..layout.in_front).for_each(|_| jobs.note(text, 1));
     }
     if !layout.has_nodes() && options.processors_per_node.is_none() {
-        let reason = "there are numbers of processors, but no column NNodes: ask for it, or give \
+        let reason = "there are numbers of processors but no column NNodes: request it, or give \
                       --processors-per-node";
         return Err(ReadError::Option(reason.into()));
     }
