@@ -11,10 +11,10 @@ use serde_json::json;
 use crate::calls::{Operator, Question, capture, now};
 use crate::carry::lock::Lock;
 use crate::gate::answer::loaded_gate;
-use crate::ledger::Ledger;
 use crate::ledger::reservations::Reservation;
 use crate::ledger::site::Site;
 use crate::ledger::usage::Reader;
+use crate::ledger::{Ledger, Newest};
 use crate::names::NodeName;
 use crate::plan::change::Change;
 use crate::plan::request::shaper;
@@ -70,6 +70,7 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
         lock: Lock::default(),
         memory: Memory::default(),
         metrics,
+        newest: Newest::default(),
         site: Site::default(),
         site_looked: 0,
         reader: Reader::default(),
@@ -117,6 +118,8 @@ struct Daemon {
     shaper: Shaper,
     memory: Memory,
     metrics: Arc<Metrics>,
+    /// The newest job of the last cycles.
+    newest: Newest,
     site: Site,
     site_looked: u64,
     reader: Reader,
@@ -224,7 +227,7 @@ impl Daemon {
         if !self.fit {
             start::look(&self.config, self.operator.is_some())?;
         }
-        let ledger = Ledger::read(&self.config)?;
+        let ledger = Ledger::read_after(&self.config, self.newest)?;
         if !self.fit {
             for fault in start::names(&self.config, &ledger)? {
                 let more = json!({ "error": fault });
@@ -236,7 +239,8 @@ impl Daemon {
         if time >= self.look_at {
             self.look_at_gate(time);
         }
-        self.look_at_site(time)?;
+        self.look_at_site(ledger.newest() > self.newest, time)?;
+        self.newest = self.newest.max(ledger.newest());
         let site = &self.site;
         let usage = self.reader.read(&self.config, site, &ledger, time)?;
         let world = World { config: &self.config, ledger: &ledger, now: time };
@@ -269,12 +273,14 @@ impl Daemon {
         ))
     }
 
-    /// Reads the site's configuration again if that is due.
-    fn look_at_site(&mut self, time: u64) -> Result<(), SlurmError> {
-        if time < self.site_looked + SITE_LOOK {
+    /// Reads the site's configuration again if that is due, or if there is a newer job.
+    fn look_at_site(&mut self, is_newer: bool, time: u64) -> Result<(), SlurmError> {
+        let is_newer = is_newer && self.site.unknown.is_none();
+        if !is_newer && time < self.site_looked + SITE_LOOK {
             return Ok(());
         }
         self.site = Site::read(Some(&self.site))?;
+        self.reader.forget();
         self.site_looked = time;
         if let Some(error) = &self.site.unknown {
             // Waiting for an unavailable slurmdbd may take seconds.

@@ -6,6 +6,9 @@
 //! partition with an unknown end time, and a large box that needs them would have no reservation in
 //! this cycle.
 //!
+//! A new job is never judged by older facts. Reservations are read after the jobs, and so are, if
+//! there is a job that the previous cycle did not know, the nodes once more.
+//!
 //! An unreadable record affects no other record. A node with an unreadable line is unavailable. The
 //! nodes of a job with an unreadable record are free only if Slurm says so after the jobs were
 //! read.
@@ -31,6 +34,9 @@ pub(crate) use nodes::{Condition, SlurmNode};
 use records::{Mark, Unreadable};
 use reservations::Reservation;
 
+/// The submission time of the newest job, by Slurm's clock, and its name.
+pub(crate) type Newest = (u64, Option<JobName>);
+
 /// Everything that is read in a cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ledger {
@@ -44,15 +50,20 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// Reads the ledger from Slurm.
     pub(crate) fn read(config: &Config) -> Result<Ledger, SlurmError> {
+        Ledger::read_after(config, (u64::MAX, None))
+    }
+
+    /// Reads the ledger from Slurm, and the nodes a second time if there is a job newer than
+    /// `newest`.
+    pub(crate) fn read_after(config: &Config, newest: Newest) -> Result<Ledger, SlurmError> {
         let partition = config.partition.as_str();
-        let reservations = reservations::read(&capture(Question::Show, &["reservation", "-o"])?);
         let (nodes, bad_lines) = Ledger::read_nodes(partition)?;
         let active = "RUNNING,CONFIGURING,SUSPENDED,STOPPED,SIGNALING,STAGE_OUT,COMPLETING";
         let states = format!("PENDING,{active}");
         let (jobs, mut unreadable) = Ledger::squeue(&["-p", partition, "-t", &states])?;
         unreadable.extend(bad_lines);
-        let mut ledger = Ledger { nodes, jobs, unreadable, reservations };
-        if !ledger.ownerless().is_empty() {
+        let mut ledger = Ledger { nodes, jobs, unreadable, reservations: Vec::new() };
+        if ledger.newest() > newest || !ledger.ownerless().is_empty() {
             // A line that cannot be read now makes its node unavailable.
             let (later, _) = Ledger::read_nodes(partition)?;
             ledger.read_again(later);
@@ -64,7 +75,14 @@ impl Ledger {
             let (all, _) = Ledger::squeue(&["-t", active])?;
             ledger.add_strangers(all);
         }
+        let reservations = capture(Question::Show, &["reservation", "-o"])?;
+        ledger.reservations = reservations::read(&reservations);
         Ok(ledger)
+    }
+
+    /// Returns the job that was submitted last.
+    pub(crate) fn newest(&self) -> Newest {
+        self.jobs.iter().map(|job| (job.submitted, Some(job.name))).max().unwrap_or_default()
     }
 
     /// Finds the job that a text names. An array is represented by its first task, preferably a
@@ -128,13 +146,21 @@ impl Ledger {
         taken.map(|node| &node.name).filter(|name| !held.contains(name)).cloned().collect()
     }
 
-    /// Updates the conditions of the ownerless nodes with later ones.
+    /// Updates the offers of all nodes with later ones, and the conditions of those that are
+    /// ownerless or have become unavailable.
     fn read_again(&mut self, later: Vec<SlurmNode>) {
         let ownerless = self.ownerless();
-        let later: HashMap<NodeName, Condition> =
-            later.into_iter().map(|node| (node.name, node.condition)).collect();
-        for node in self.nodes.iter_mut().filter(|node| ownerless.contains(&node.name)) {
-            node.condition = later.get(&node.name).copied().unwrap_or(Condition::Unavailable);
+        let mut later: HashMap<NodeName, SlurmNode> =
+            later.into_iter().map(|node| (node.name.clone(), node)).collect();
+        for node in &mut self.nodes {
+            let later = later.remove(&node.name);
+            let condition = later.as_ref().map_or(Condition::Unavailable, |node| node.condition);
+            if condition == Condition::Unavailable || ownerless.contains(&node.name) {
+                node.condition = condition;
+            }
+            if let Some(later) = later {
+                node.offer = later.offer;
+            }
         }
     }
 }

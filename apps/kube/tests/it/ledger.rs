@@ -1,17 +1,20 @@
 //! Quota of Kueue from the audit log alone: Jobs that held quota without a box, answers to each
 //! Workload, and pods on nodes of other flavors.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::Path;
 
 use k8s_openapi::jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::judge;
 use crate::kueue::flavor;
 
 const RESOURCE: &str = "pavior.dev/node";
+
+/// The conditions of a Job for which Kubernetes makes no more pods.
+const ENDS: [&str; 4] = ["SuccessCriteriaMet", "Complete", "FailureTarget", "Failed"];
 
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
@@ -40,6 +43,8 @@ pub(crate) struct Ledger {
     unplaced: HashMap<String, (f64, &'static str)>,
     /// The Job of each pod.
     pods: HashMap<String, String>,
+    /// Jobs that need no pods any more, by their own conditions.
+    ended: HashSet<String>,
 }
 
 /// The quota of a Job.
@@ -48,6 +53,8 @@ struct Held {
     reserved: bool,
     admitted: bool,
     evicted: bool,
+    /// True if our check does not stand in the way.
+    ready: bool,
     flavor: String,
     told: String,
     /// Since when it is reserved without a place.
@@ -65,7 +72,8 @@ impl Ledger {
 
     /// Checks that no Job holds quota without a box for long, admitted or not, and that the log is
     /// complete. A copy that reads late that a record was deleted may answer Ready for it: such a
-    /// Job is admitted without a box, and has the same patience.
+    /// Job is admitted without a box, and has the same patience. A Job whose pods have all ended
+    /// needs no box: once our check is Ready, only Kueue can give back its quota.
     pub(crate) fn check(&self, patience_s: u64) {
         assert_eq!(self.elsewhere, 0, "{self}");
         assert!(self.longest <= patience_s as f64 + LAG_S, "{self}");
@@ -93,8 +101,17 @@ impl Ledger {
                     self.unplaced.extend(jobs.map(|job| (job, (at, "deleted"))));
                 }
             }
+            ["jobs", ..] => {
+                let all = answer["status"]["conditions"].as_array().into_iter().flatten();
+                let mut ends =
+                    all.filter(|one| one["status"] == "True" && ENDS.contains(&word(&one["type"])));
+                if ends.next().is_some() {
+                    self.ended.insert(word(&answer["metadata"]["uid"]).to_string());
+                }
+            }
             ["pods", "", "create"] => {
                 let job = word(&answer["metadata"]["ownerReferences"][0]["uid"]);
+                self.ended.remove(job);
                 self.pods.insert(word(&answer["metadata"]["uid"]).to_string(), job.to_string());
             }
             ["pods", "binding", "create"] => {
@@ -146,6 +163,7 @@ impl Ledger {
             }
         }
         (held.admitted, held.evicted) = (admitted, evicted);
+        held.ready = status["admissionChecks"][0]["state"] == "Ready";
         held.reserved = holds("QuotaReserved") && !evicted && !holds("Finished");
         // Kueue may give quota of no flavor: any node is good then.
         if status["admission"].is_object() {
@@ -165,7 +183,8 @@ impl Ledger {
     fn look(&mut self, at: f64) {
         let placed: Vec<&String> = self.placed.values().flatten().collect();
         for (job, held) in &mut self.jobs {
-            if !held.reserved || placed.contains(&job) {
+            let has_ended = held.ready && self.ended.contains(job);
+            if !held.reserved || has_ended || placed.contains(&job) {
                 held.since = None;
                 continue;
             }
@@ -213,4 +232,38 @@ fn word(value: &Value) -> &str {
 
 fn seconds(stamp: &str) -> f64 {
     stamp.parse::<Timestamp>().map_or(0.0, |stamp| stamp.as_millisecond() as f64 / 1000.0)
+}
+
+#[test]
+fn a_job_whose_pods_have_ended_waits_for_kueue_alone_once_it_was_told_so() {
+    let event = |at: u32, verb: &str, resource: &str, answer: Value| {
+        let stamp = format!("2026-11-28T00:{at:02}:00.000000Z");
+        let what = json!({ "resource": resource, "subresource": "" });
+        json!({
+            "verb": verb, "stageTimestamp": stamp, "objectRef": what, "responseObject": answer,
+        })
+    };
+    let condition = |kind: &str| json!([{ "type": kind, "status": "True" }]);
+    let quota = |at: u32, state: &str| {
+        let checks = json!([{ "name": "place", "state": state, "message": "" }]);
+        let status = json!({ "conditions": condition("QuotaReserved"), "admissionChecks": checks });
+        let labels = json!({ "kueue.x-k8s.io/job-uid": "job" });
+        let workload = json!({ "metadata": { "labels": labels }, "status": status });
+        event(at, "patch", "workloads", workload)
+    };
+    let status = json!({ "conditions": condition("SuccessCriteriaMet") });
+    let job = json!({ "metadata": { "uid": "job" }, "status": status });
+    let ends = event(1, "update", "jobs", job);
+    let owner = json!({ "metadata": { "uid": "pod", "ownerReferences": [{ "uid": "job" }] } });
+    let again = event(5, "create", "pods", owner);
+    let longest = |events: &[&Value]| {
+        let mut ledger = Ledger::default();
+        events.iter().for_each(|event| ledger.event(event));
+        ledger.longest
+    };
+    let (pending, ready) = (quota(2, "Pending"), quota(4, "Ready"));
+    let (later, last) = (quota(9, "Ready"), quota(12, "Ready"));
+    assert_eq!(longest(&[&pending, &ready, &later]), 420.0);
+    assert_eq!(longest(&[&ends, &pending, &quota(4, "Pending"), &ready, &later]), 120.0);
+    assert_eq!(longest(&[&ends, &ready, &again, &later, &last]), 420.0);
 }

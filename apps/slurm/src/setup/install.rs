@@ -1,7 +1,7 @@
 //! `pavior slurm install`: writes the files that a cluster needs.
 //!
 //! Each file is sealed by a checksum in its first line. A file that was edited, or that someone
-//! else wrote, is never overwritten.
+//! else wrote, is never overwritten, and if there is one, nothing is written.
 
 use std::path::Path;
 
@@ -56,22 +56,25 @@ pub fn install(
     let started = if open.is_some() { Path::new(unit::PROGRAM) } else { program };
     let module = gate::module_name(config);
     let lists = Lists::beside(&folder);
-    for (name, text) in [
-        (module.as_str(), gate::module(config)),
-        ("slurm.conf.lines", lines(config, lists.as_ref())),
-        ("pavior-slurm.service", unit(config_path, started)),
-    ] {
-        let path = folder.join(name);
-        if files::read(&path)?.is_some_and(|text| !gate::is_sealed(&text)) {
+    let mut written = vec![
+        (folder.join(&module), gate::module(config)),
+        (folder.join("slurm.conf.lines"), lines(config, lists.as_ref())),
+        (folder.join("pavior-slurm.service"), unit(config_path, started)),
+    ];
+    for (path, _) in &written {
+        if files::read(path)?.is_some_and(|text| !gate::is_sealed(&text)) {
             return Err(SlurmError::Config(format!(
                 "{} has been edited, or was not written by Pavior, so it is not overwritten: move \
                  it away",
                 path.display()
             )));
         }
-        files::write(&path, &text)?;
     }
-    let told = job_submit(config, &folder, &module)?;
+    let (told, caller) = job_submit(config, &folder, &module)?;
+    written.extend(caller.map(|text| (folder.join(JOB_SUBMIT), text)));
+    for (path, text) in &written {
+        files::write(path, text)?;
+    }
     let open = open.map_or(String::new(), |open| own_program(program, &open));
     let known = lists.is_some();
     let lists = lists.unwrap_or_default();
@@ -100,9 +103,15 @@ fn own_program(program: &Path, open: &Path) -> String {
     )
 }
 
-/// Writes job_submit.lua, or leaves the site's own; says which.
-fn job_submit(config: &Config, folder: &Path, module: &str) -> Result<String, SlurmError> {
-    let path = folder.join("job_submit.lua");
+const JOB_SUBMIT: &str = "job_submit.lua";
+
+/// Returns instructions and the text of job_submit.lua, or no text if the site has its own.
+fn job_submit(
+    config: &Config,
+    folder: &Path,
+    module: &str,
+) -> Result<(String, Option<String>), SlurmError> {
+    let path = folder.join(JOB_SUBMIT);
     let standing = files::read(&path)?;
     if let Some(text) = standing.as_deref().filter(|text| !gate::is_sealed(text)) {
         let path = path.display();
@@ -112,25 +121,27 @@ fn job_submit(config: &Config, folder: &Path, module: &str) -> Result<String, Sl
                  install again"
             )));
         }
-        if text.contains(module) {
-            return Ok(format!(
+        let told = if text.contains(module) {
+            format!(
                 "  job_submit.lua        is the site's own, already names {module}, and is \
                  unchanged.\n  Slurm reads the gate again when it changes: touch {path}\n"
-            ));
-        }
-        return Ok(format!(
-            "  job_submit.lua        is the site's own and is unchanged. Put these lines at its \
-             end,\n  before it returns:\n{}",
-            gate::calls(config, folder)
-        ));
+            )
+        } else {
+            format!(
+                "  job_submit.lua        is the site's own and is unchanged. Put these lines at its \
+                 end,\n  before it returns:\n{}",
+                gate::calls(config, folder)
+            )
+        };
+        return Ok((told, None));
     }
     let mut modules = standing.map_or(Vec::new(), |text| gate::modules(&text));
     modules.push(module.to_string());
     modules.sort_unstable();
     modules.dedup();
     // Written again even if it says the same: Slurm reads the module again only then.
-    files::write(&path, &gate::job_submit(&modules))?;
-    Ok("  job_submit.lua        calls the gate; belongs there too\n".into())
+    let told = "  job_submit.lua        calls the gate; belongs there too\n";
+    Ok((told.into(), Some(gate::job_submit(&modules))))
 }
 
 #[cfg(test)]
@@ -198,6 +209,9 @@ mod tests {
         }
         std::fs::write(file("job_submit.lua"), format!("{}mesh:4x2.\n", gate::OLDER)).unwrap();
         assert!(put(CONFIG, folder.path()).unwrap_err().to_string().contains("earlier version"));
+        // Nothing is written if one of the files cannot be.
+        let larger = CONFIG.replace("4x2", "9x9");
+        assert!(put(&larger, folder.path()).is_err() && !read("pavior.lua").contains("mesh:9x9"));
         std::fs::write(file("pavior.lua"), first.replace("{ 4, 2 }", "{ 4, 4 }")).unwrap();
         let fault = put(CONFIG, folder.path()).unwrap_err().to_string();
         assert!(fault.contains("pavior.lua has been edited"), "{fault}");

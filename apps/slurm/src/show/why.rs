@@ -30,7 +30,7 @@ pub(crate) const MOVED: usize = 2;
 /// # Errors
 /// If Slurm does not answer, or there is no such job.
 pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
-    let (site, ledger, now) = (Site::read(None)?, Ledger::read(config)?, now());
+    let (ledger, site, now) = (Ledger::read(config)?, Site::read(None)?, now());
     let usage = Reader::default().read(config, &site, &ledger, now)?;
     let unknown = || SlurmError::UnknownJob(shown(name).to_string());
     let (name, mut text) = ledger.find(name).ok_or_else(unknown)?;

@@ -26,6 +26,11 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
+    /// Makes the next reading ask for limits of associations, even if there were none.
+    pub(crate) fn forget(&mut self) {
+        self.looked = 0;
+    }
+
     /// Asks Slurm for limits and their use. Call this after the jobs are read: a job that has
     /// started in between then counts twice for one cycle, instead of not at all.
     ///

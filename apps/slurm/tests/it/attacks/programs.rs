@@ -215,6 +215,24 @@ fn nodes_of_a_running_job_that_cannot_be_read_are_not_free() {
 }
 
 #[test]
+fn a_new_job_is_judged_by_what_is_so_when_it_is_read() {
+    // Until squeue has answered, there is no reservation, and no node is drained.
+    let sinfo = "if [ -e $FOLDER/read ]; then S=drained; else S=idle; fi
+                 for node in 0 1 2 3 4 5 6 7; do
+                   echo \"n$node|$S|(null)|(null)|100|1|1:1:1|0\"; S=idle
+                 done";
+    let programs = Programs::new(sinfo, "waits 7 4 shape=2x2; touch $FOLDER/read");
+    assert_eq!(opened(&programs.cycle(), "7").as_deref(), Some("n1,n2,n5,n6"));
+    let programs = Programs::new(IDLE, "waits 7 4 shape=2x2; touch $FOLDER/read");
+    let scontrol = std::fs::read_to_string(programs.path().join("scontrol")).unwrap();
+    let magnet =
+        "ReservationName=magnet StartTime=1 EndTime=4000000000 Nodes=n[0-1] Flags=MAGNETIC";
+    let more = format!("[ \"$2\" = reservation ] && [ -e $FOLDER/read ] && echo '{magnet}'; true");
+    programs.write("scontrol", &format!("{scontrol}\n{more}"));
+    assert_eq!(opened(&programs.cycle(), "7").as_deref(), Some("n2,n3,n6,n7"));
+}
+
+#[test]
 fn what_is_said_of_a_job_is_harmless() {
     let squeue = "waits 7 4 \"$(printf 'shape=2x\\033[31m')\"
                   waits 8 4 \"$(printf 'shape=2\\342\\200\\256x2')\"
