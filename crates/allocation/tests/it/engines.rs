@@ -19,7 +19,7 @@ fn engines_and_plain_searches_answer_alike() {
             conformance::walks(engine).map(move |(grid, longest)| (engine, plain, grid, longest))
         })
         .collect();
-    let steps = size(40_000, 1_000_000, 1_000_000) / work.len() as u64 + 1;
+    let steps = size(40_000, 250_000, 1_000_000) / work.len() as u64 + 1;
     in_two_threads(&work, |(engine, plain, grid, longest)| {
         let walked = conformance::lock_step([engine, plain], grid, *longest, 1, steps);
         walked.unwrap_or_else(|difference| panic!("{difference}"));

@@ -46,7 +46,7 @@ fn steady_strategies() -> impl Iterator<Item = &'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(size(8, 64, 64)))]
+    #![proptest_config(ProptestConfig::with_cases(size(8, 32, 64)))]
 
     #[test]
     fn easy_decides_as_its_plain_form(jobs in jobs(40, Estimates::Any)) {
@@ -106,7 +106,7 @@ fn asides() -> impl Strategy<Value = Vec<(Time, Aside)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(size(2, 24, 24)))]
+    #![proptest_config(ProptestConfig::with_cases(size(2, 12, 24)))]
 
     #[test]
     fn backfilling_decides_as_its_plain_form_beside_grants(
@@ -128,7 +128,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(size(1, 12, 12)))]
+    #![proptest_config(ProptestConfig::with_cases(size(1, 4, 12)))]
 
     #[test]
     fn conservative_decides_as_its_plain_form(
