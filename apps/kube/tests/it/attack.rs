@@ -19,7 +19,7 @@ fn who_attacks_stops_no_other_user() {
     cluster.good(User::Admin, "POST", "/api/v1/namespaces", &namespace);
     cluster.machine_with("torus:4x4x2", &json!({ "nodesPerNamespace": 20 }));
     cluster.start_copy("lease");
-    // Two hundred Jobs at once, each with as much text as an object may have.
+    // Two hundred Jobs at once, each as large as an object may be.
     for number in 0..200 {
         let mut one = job(&format!("flood{number}"), "2x2x1", 30);
         if number < 4 {
@@ -29,7 +29,7 @@ fn who_attacks_stops_no_other_user() {
         }
         cluster.good(User::Alice, "POST", JOBS, &one);
     }
-    // A pod that takes a node by its selector is a stranger, and its node is busy.
+    // A pod that selects a node itself is foreign, and its node counts as busy.
     let named = json!({ "nodeSelector": { "kubernetes.io/hostname": "n3-3-1" } });
     cluster.label("n3-3-1", "kubernetes.io/hostname", "n3-3-1");
     cluster.good(User::Alice, "POST", PODS, &pod("stranger", &named));
@@ -48,7 +48,7 @@ fn who_attacks_stops_no_other_user() {
             cluster.ask(User::Alice, "POST", PODS, &pod(name, &more)).unwrap_err();
         assert_eq!(code, 422, "{name}: {message}");
     }
-    // A pod that says that it belongs to a Job of another namespace does not count as one of its.
+    // A pod that claims to belong to a Job in another namespace is not counted as one of its pods.
     cluster.good(User::Alice, "POST", OTHER, &job("modest", "2x2x2", 1));
     let uid = cluster.get(&format!("{OTHER}/modest"))["metadata"]["uid"].clone();
     let owner = json!({
@@ -59,7 +59,7 @@ fn who_attacks_stops_no_other_user() {
     forged["metadata"]["ownerReferences"] = json!([owner]);
     forged["metadata"]["labels"] = json!({ "batch.kubernetes.io/job-completion-index": "0" });
     cluster.good(User::Alice, "POST", PODS, &forged);
-    // What was given is not made larger, and no other namespace waits for all that.
+    // Placements do not grow, and no other namespace has to wait because of this.
     let more = json!({ "spec": { "parallelism": 1 } });
     assert!(cluster.ask(User::Alice, "PATCH", &format!("{JOBS}/flood0"), &more).is_err());
     let away = json!({ "metadata": { "annotations": { "pavior.dev/shape": null } } });

@@ -282,7 +282,7 @@ impl Cluster {
         let log: File = log.expect("there is room");
         let mut command = Command::new(env!("CARGO_BIN_EXE_pavior-kube"));
         if let Some(clock) = clock {
-            // As the command `faketime` does, which would be killed in place of the copy.
+            // Does the same as the command `faketime`, which would be killed instead of the copy.
             command.env("LD_PRELOAD", "/usr/$LIB/faketime/libfaketimeMT.so.1");
             command.env("FAKETIME", clock).env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
         }
@@ -454,7 +454,7 @@ pub(crate) fn job(name: &str, shape: &str, run_s: u32) -> Value {
     let annotations = json!({
         "pavior.dev/shape": shape, "pavior.dev/seconds": (run_s + 4).to_string(),
     });
-    // What the cluster adds where it can.
+    // Added by the cluster if it can.
     let mut spec = json!({ "restartPolicy": "Never", "containers": [container] });
     if !mutates(release()) {
         spec["schedulingGates"] = json!([{ "name": "pavior.dev/placement" }]);

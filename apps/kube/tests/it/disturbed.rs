@@ -36,7 +36,7 @@ fn copies_whose_clocks_are_an_hour_wrong_place_jobs_as_others_do() {
     let record = Record::read(cluster.path());
     assert_eq!((record.overlaps, record.misplaced), (0, 0), "{record:?}");
     assert!(record.confirmations >= 6, "{record:?}");
-    // What they tell bears the API server's time.
+    // Their events carry the API server's time.
     let events = cluster.get("/api/v1/namespaces/default/events?fieldSelector=source=pavior");
     let events = events["items"].as_array().unwrap();
     assert!(!events.is_empty());
@@ -61,7 +61,7 @@ fn a_copy_that_slept_until_its_past_was_compacted_away_reads_everything_anew() {
     });
     let version = cluster.get(PODS)["metadata"]["resourceVersion"].clone();
     cluster.sleep_copy(0, true);
-    // Meanwhile all that it knows becomes untrue.
+    // Meanwhile everything that it knows becomes outdated.
     let how = json!({ "propagationPolicy": "Background" });
     cluster.good(User::Alice, "DELETE", &format!("{JOBS}/first"), &how);
     cluster.job("second", "4x2x1", 1);
@@ -95,7 +95,7 @@ fn what_the_api_server_refuses_or_loses_is_asked_again() {
         assert!(jobs < 60, "{:?}", proxy.counts().collect::<Vec<_>>());
         cluster.job(&format!("job{jobs}"), ["2x2x1", "4x1x1", "4x2x1"][jobs % 3], 1);
         jobs += 1;
-        // One that begins reads everything. Later it reads little.
+        // A copy reads everything at its start and little afterwards.
         if jobs % 8 == 0 {
             cluster.end_copy(0);
             cluster.start_copy_as("spoilt", "always", &[]);

@@ -61,7 +61,7 @@ fn real_jobsets_get_a_box_for_each_job_or_one_for_all() {
     let all: Vec<String> = row(0).chain(row(1)).collect();
     cluster.until("the set has one box", || places() == all);
 
-    // A pod fails: both Jobs are deleted, and made anew under their names.
+    // A pod fails: both Jobs are deleted and recreated with the same names.
     let uid = |name: &str| {
         let job = cluster.ask(
             User::Admin,

@@ -101,7 +101,7 @@ impl Record {
                 if answer["status"]["confirmed"] != true {
                     return;
                 }
-                // An API server that is killed may have stored what it has not logged.
+                // A killed API server may have stored changes that it has not logged.
                 self.propose(answer);
                 let uid = word(&answer["metadata"]["uid"]);
                 let Some(spec) = self.spec.get(&uid).cloned() else { return };
@@ -114,7 +114,7 @@ impl Record {
                 self.confirmed.insert(uid, spec);
             }
             ("placements", "", "delete") => {
-                // Of a deletion the log has the object, or a status with its uid.
+                // For a deletion the log contains the object, or a status with its uid.
                 let uids = [&answer["metadata"]["uid"], &answer["details"]["uid"]];
                 for uid in uids {
                     self.confirmed.remove(&word(uid));
@@ -125,7 +125,7 @@ impl Record {
                 let uid = word(&event["requestObject"]["metadata"]["uid"]);
                 self.bind(&uid, node);
             }
-            // A binding may be made, and answered 504.
+            // A binding may succeed and still be answered with 504.
             ("pods", "" | "status", _) if answer["spec"]["nodeName"].is_string() => {
                 self.bind(&word(&answer["metadata"]["uid"]), word(&answer["spec"]["nodeName"]));
             }
@@ -172,7 +172,7 @@ impl Record {
             return;
         }
         self.nodes.insert(uid.to_string(), node.clone());
-        // The rank in the box: that of the pod, behind those of the Jobs before its own.
+        // The rank in the box: that of the pod, after the ranks of all earlier Jobs.
         let said = self.spec.values().any(|spec| {
             let Some(at) = spec.jobs.iter().position(|one| *one == job) else { return false };
             let before = spec.jobs[..at].iter().map(|job| self.completions.get(job));
@@ -212,7 +212,7 @@ fn unanswered(good: &[Value], others: &[Value]) -> Vec<Value> {
     let good: Vec<&Value> = good.iter().filter(is_ours).collect();
     let answered = |event: &Value| good.iter().any(|one| one["auditID"] == event["auditID"]);
     let lost = |event: &Value| {
-        // Who was refused has changed nothing.
+        // Refused requests have changed nothing.
         let refused = event["responseStatus"]["code"].as_u64().is_some_and(|code| code < 500);
         event["verb"] == "delete" && !refused && !answered(event)
     };
@@ -311,7 +311,7 @@ fn a_deletion_without_an_answer_took_place_if_nothing_is_heard_again() {
         let events = [first.clone(), asked(code), second.clone()];
         assert_eq!(overlaps(&events), overlapping, "{code}");
     }
-    // It stood on: it is deleted later.
+    // It remained: it is deleted later.
     let later = word_on("first", "delete", 4, 200, "n0-0-0");
     assert_eq!(overlaps(&[first, asked(0), second, later]), 1);
 }

@@ -96,7 +96,7 @@ async fn look(client: &Client, mut pod: Pod, ends: &mut HashMap<String, (Instant
         let early = pod.annotations().get("toy/first").filter(|_| first == Some("0"));
         let seconds = early.or_else(|| pod.annotations().get("toy/seconds"));
         let seconds = seconds.and_then(|text| text.parse().ok());
-        // If it cannot be said now, its end can be said later.
+        // If this cannot be reported now, its end can be reported later.
         let _ = set(client, &mut pod, "Running").await || set(client, &mut pod, "Running").await;
         ends.insert(uid, (Instant::now() + Duration::from_secs(seconds.unwrap_or(1)), pod));
     }

@@ -105,7 +105,7 @@ fn preempt_in_part(cluster: &Cluster) {
     cluster.until("one is preempted", || {
         ["half0", "half1"].iter().any(|name| job(name)["spec"]["suspend"] == true)
     });
-    // One that asks for no box waits for none.
+    // A Job that requests no box does not wait for one.
     let mut plain = queued("plain", "1x1x1", "low", 1);
     plain["metadata"]["annotations"] = json!({});
     plain["spec"]["completionMode"] = json!("NonIndexed");

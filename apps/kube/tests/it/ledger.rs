@@ -165,7 +165,7 @@ impl Ledger {
         (held.admitted, held.evicted) = (admitted, evicted);
         held.ready = status["admissionChecks"][0]["state"] == "Ready";
         held.reserved = holds("QuotaReserved") && !evicted && !holds("Finished");
-        // Kueue may give quota of no flavor: any node is good then.
+        // Kueue may admit without a flavor: then any node will do.
         if status["admission"].is_object() {
             let sets = &status["admission"]["podSetAssignments"];
             held.flavor = word(&sets[0]["flavors"][RESOURCE]).to_string();

@@ -27,7 +27,7 @@ fn users_open_no_gates_and_write_no_placements() {
         job["spec"]["completions"] = json!(3);
     };
     refused(job("bad", "2x2x1", 1), &other, "number of nodes");
-    // Where no policy adds gate and resource, a Job that lacks one of them is refused.
+    // If no policy adds the gate and the resource, a Job that lacks one of them is refused.
     if !mutates(release()) {
         let ungated = |job: &mut Value| {
             job["spec"]["template"]["spec"]["schedulingGates"] = json!([]);
@@ -38,7 +38,8 @@ fn users_open_no_gates_and_write_no_placements() {
         };
         refused(job("bad", "2x2x1", 1), &shared, "has a limit of pavior.dev/node");
     }
-    // A good one has gate and resource. No user opens its pods, and no administrator.
+    // A valid Job has the gate and the resource. Neither users nor administrators can open its
+    // pods.
     cluster.job("good", "2x2x1", 1);
     cluster.until("four pods", || cluster.get(PODS)["items"].as_array().unwrap().len() == 4);
     let all = cluster.get(PODS);
@@ -60,7 +61,7 @@ fn users_open_no_gates_and_write_no_placements() {
         job["spec"]["template"]["spec"]["containers"][0]["resources"] = limits;
     };
     refused(job("bad", "2x2x1", 1), &two, "the limit of pavior.dev/node is 1");
-    // No user makes a placement, and no administrator.
+    // Neither users nor administrators can create a placement.
     for user in [User::Admin, User::Alice] {
         assert!(cluster.ask(user, "POST", PLACEMENTS, &placement("forged")).is_err());
     }

@@ -75,7 +75,7 @@ impl Spoils {
     fn next(&self, reads: bool) -> Option<usize> {
         let drawn = self.draw.lock().unwrap().next_u64();
         let which = (drawn / ONE_OF) as usize % 3;
-        // The third is of reads, the fourth of changes.
+        // The third counts reads, the fourth changes.
         let which = which + usize::from(which == 2 && !reads);
         drawn.is_multiple_of(ONE_OF).then(|| {
             self.counts[which].fetch_add(1, Ordering::Relaxed);

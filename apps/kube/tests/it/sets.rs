@@ -100,7 +100,7 @@ fn a_set_gets_one_box_when_it_is_whole_and_anew_when_a_job_of_it_is_made_anew() 
     assert_eq!(placements["items"].as_array().unwrap().len(), 1, "{placements}");
     assert_eq!(placements["items"][0]["spec"]["set"].as_array().unwrap().len(), 2);
 
-    // One is deleted while it is placed: the other waits with its successor for one box again.
+    // One is deleted while it is placed: the other and its successor wait for one box again.
     let old = placements["items"][0]["metadata"]["uid"].clone();
     let how = json!({ "propagationPolicy": "Background" });
     cluster.good(User::Alice, "DELETE", &format!("{JOBS}/train-1"), &how);
@@ -112,7 +112,7 @@ fn a_set_gets_one_box_when_it_is_whole_and_anew_when_a_job_of_it_is_made_anew() 
             .all(|one| one["metadata"]["uid"] != old)
     });
     make(&cluster, &part(&train, 1, "4x2x1", 5, 1));
-    // Pods of before may still be there when all have nodes.
+    // Earlier pods may still exist when all have nodes.
     cluster.until("there is one record again, and all pods have their nodes", || {
         cluster.get(PLACEMENTS)["items"].as_array().unwrap().len() == 1 && whole()
     });
@@ -160,8 +160,8 @@ fn what_a_job_of_a_set_must_say_is_checked_when_it_is_made() {
         assert_eq!(code, 422, "{message}");
         assert!(message.contains("never changed"), "{message}");
     }
-    // A set whose controller is named with what a terminal obeys, and one with a number twice, do
-    // not stop the good one.
+    // A set whose controller's name contains terminal control characters, and one with a repeated
+    // number, do not stop the valid one.
     cluster.start_copy("lease");
     let mut odd = good.clone();
     odd["name"] = json!("\u{1b}[2J<b>");

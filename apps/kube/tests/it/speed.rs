@@ -51,7 +51,7 @@ impl Bindings {
     fn count(&mut self) -> usize {
         let mut line = Vec::new();
         while self.0.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-            // A line that is still being written is read again with its rest.
+            // An incomplete line is read again when the rest has been written.
             if line.last() != Some(&b'\n') {
                 let _ = self.0.seek_relative(-(line.len() as i64));
                 break;
@@ -79,7 +79,7 @@ fn processor_s(cluster: &Cluster, part: &str) -> f64 {
 
 /// Seconds of the clock and of the processor, by part.
 fn run(size: Size, boxes: bool) -> Option<(f64, Vec<(&'static str, f64)>)> {
-    // An audit log of whole objects is a third of the API server's work.
+    // An audit log of whole objects takes a third of the API server's time.
     let mut cluster =
         Cluster::bare("the speed of pavior kube", release(), CONTROLLERS, "Metadata")?;
     let side = size.side;

@@ -118,7 +118,7 @@ fn a_bearer_token_over_tls() {
     let over = guarded.client(None, Some("tenant-hush-2")).post("/v1/leases", r#"{"nodes":5}"#);
     over.is(409, "over-quota");
 
-    // Without a token, with a wrong one, and with parts of a right one.
+    // Without a token, with a wrong one, and with parts of a valid one.
     for token in [None, Some("wrong-hush-3"), Some("operator-hush-"), Some("operator-hush-1 x")] {
         for (method, path) in [("POST", "/v1/leases"), ("GET", "/v1/state"), ("GET", "/metrics")] {
             let reply = guarded.client(None, token).send(method, path, ASK, &[]);
@@ -132,7 +132,7 @@ fn a_bearer_token_over_tls() {
     assert!(stranger.try_get("/healthz").is_err());
     let mut plain = guarded.server.client();
     assert!(plain.try_get("/healthz").is_err());
-    // All of it was written down, and no token with it.
+    // All of this was logged, but no token.
     let log = guarded.log();
     assert!(log.matches("path=\"/v1/leases\"").count() >= 7, "{log}");
     assert!(!log.contains("hush"), "{log}");
@@ -153,7 +153,7 @@ fn a_client_certificate_is_a_tenant() {
         let reply = guarded.client(identity, None).post("/v1/leases", ASK);
         assert_eq!(reply.status, 401, "{}", reply.text);
     }
-    // Nor does a certificate count that another authority has signed, or one that is out of date.
+    // Certificates that another authority signed or that have expired are refused, too.
     let strange = certificate(&authority(), &["a.example"]).0;
     assert!(guarded.client(Some(strange), None).try_get("/v1/leases").is_err());
     let key = KeyPair::generate().unwrap();
@@ -197,7 +197,7 @@ fn certificates_that_cannot_be_used_are_named() {
         (&missing, &key, None, ["--tls-cert", "missing.pem"]),
         (&empty, &key, None, ["--tls-cert", "empty.pem"]),
         (&good, &empty, None, ["--tls-key", "empty.pem"]),
-        // A key of another certificate.
+        // The key of another certificate.
         (&good, &other, None, ["--tls-cert", "s.pem"]),
         (&good, &key, Some(empty.clone()), ["--client-ca", "empty.pem"]),
     ] {

@@ -32,7 +32,7 @@ struct Run {
 
 /// Groups of random commands, each made durable before the next one, until the disk fails.
 fn run(disk: &Simulated, random: &mut Random, steps: u64) -> Option<Run> {
-    // A fault may come while the journal is being made.
+    // A fault may occur while the journal is being created.
     let Ok((mut journal, mut state)) = opened(disk.clone()) else { return None };
     if state.seq() == 0 {
         let (fresh, record) = begin(Some("fcfs"));
@@ -48,7 +48,7 @@ fn run(disk: &Simulated, random: &mut Random, steps: u64) -> Option<Run> {
         if !run.group(random, now) {
             return Some(run);
         }
-        // A snapshot now and then, and what is old goes.
+        // A snapshot now and then, after which old records are removed.
         if random.one_in(6) {
             let snapshot = run.state.snapshot();
             let history = run.journal.history();
@@ -80,7 +80,7 @@ impl Run {
                 true
             }
             Err(StoreError::Full(_)) => {
-                // Read-only with a reason: back to what is durable, and once more later.
+                // Read-only with a reason: it returns to the durable state, and tries again later.
                 let durable = self.known.acknowledged.seq;
                 let back = state_of(&*self.journal.history(), durable);
                 self.state = back.expect("what is durable can be read");
@@ -109,7 +109,7 @@ fn judge(run: &Run, after: &Simulated) -> Result<(), String> {
             known.acknowledged.seq, found.seq
         ));
     }
-    // And the service goes on from there.
+    // The service continues from there.
     let (mut records, mut random) = (Vec::new(), Random(1));
     for _ in 0..5 {
         let (caller, key, command) = command(&mut random, &state);
@@ -129,7 +129,7 @@ fn nothing_acknowledged_is_lost_in_a_crash() {
         let fault = [Fault::Crash, Fault::Crash, Fault::Error, Fault::Full][seed as usize % 4];
         disk.fault_after(random.below(160), fault);
         let Some(run) = run(&disk, &mut random, 40) else {
-            // Nothing was acknowledged yet: whatever is there can be opened.
+            // Nothing has been acknowledged yet: the folder can be opened whatever its contents.
             disk.mend();
             for _ in 0..3 {
                 let opened = opened(disk.after_crash(&mut random));
@@ -173,7 +173,7 @@ fn every_turned_bit_is_found_or_was_never_acknowledged() {
                 turned.flip(&name, bit);
                 bits += 1;
                 let Ok((_, state)) = opened(turned) else { continue };
-                // Not refused: then nothing that was acknowledged depends on the bit.
+                // If it is not refused, no acknowledged record depends on the bit.
                 assert_eq!(
                     state.snapshot(),
                     run.known.acknowledged,
@@ -207,7 +207,7 @@ fn damage_names_its_place() {
         }
         journal.append(&records).unwrap();
     }
-    // Two bits of the second frame: not one turned bit, but frames follow.
+    // Two bits of the second frame: not a single flipped bit, but more frames follow.
     disk.flip("journal-00000000000000000001.log", (offset + 40) * 8);
     disk.flip("journal-00000000000000000001.log", (offset + 41) * 8);
     let error = JournalStore::open(Arc::new(disk)).err().expect("it is damaged");
@@ -222,7 +222,7 @@ fn what_a_failed_sync_left_in_memory_alone_is_made_durable_at_the_next_start() {
     let (_, first) = begin(None);
     journal.append(std::slice::from_ref(&first)).unwrap();
     let at = |seq| ServiceRecord { seq, ..first.clone() };
-    // The write goes well, and making it durable fails.
+    // The write succeeds, but syncing it fails.
     disk.fault_after(1, Fault::Error);
     assert!(matches!(journal.append(&[at(2)]), Err(StoreError::Unknown(_))));
     drop(journal);

@@ -68,7 +68,7 @@ fn the_fold_is_the_state() {
         }
         assert_eq!(folded.snapshot(), state.snapshot(), "seed {seed}");
         folded.validate();
-        // From a snapshot it is the same.
+        // The result from a snapshot is the same.
         let saved = saved.expect("the middle was passed");
         let text = serde_json::to_string(&saved).expect("a snapshot can be written");
         let saved: StateSnapshot = serde_json::from_str(&text).expect("and read");
@@ -93,8 +93,8 @@ fn a_request_that_waits_keeps_its_freedom_and_older_journals_are_read() {
     ask(3, [8, 2, 1], None);
     let text = serde_json::to_string(&records).unwrap();
     assert_eq!(text.matches("\"freedom\":\"connected\"").count(), 1, "{text}");
-    // Only a request that says how free it is has the member, so that a journal without it reads
-    // alike.
+    // Only requests with a freedom have this member, so journals without it are read in the same
+    // way.
     assert_eq!(text.matches("freedom").count(), 1, "{text}");
     let old: Vec<ServiceRecord> =
         serde_json::from_str(&text.replace(",\"freedom\":\"connected\"", "")).unwrap();

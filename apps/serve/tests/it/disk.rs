@@ -146,7 +146,7 @@ impl Simulated {
     pub(crate) fn after_crash(&self, random: &mut Random) -> Simulated {
         let inner = self.0.lock().unwrap();
         let mut after = Inner { durable: inner.durable.clone(), ..Inner::default() };
-        // Names are changed one after the other: some of the last changes may be lost.
+        // Names are changed one after another: some of the last changes may be lost.
         if random.one_in(2) {
             after.durable = inner.seen.clone();
         }
@@ -212,7 +212,7 @@ impl Simulated {
                 Ok(())
             }
             Fault::Panic => {
-                // The lock is not to be poisoned.
+                // The lock must not be poisoned.
                 drop(inner);
                 panic!("the disk panics")
             }
@@ -234,7 +234,7 @@ fn tear(bytes: &mut Vec<u8>, offset: usize, data: &[u8], random: &mut Random) {
         let kept = if torn { random.below(sector.len() as u64) as usize } else { sector.len() };
         let start = offset + index * SECTOR;
         if bytes.len() < start + kept {
-            // What was never written is zeros, or what the disk held before.
+            // Unwritten sectors contain zeros, or the former contents of the disk.
             let old = if random.one_in(2) { 0 } else { random.below(256) as u8 };
             bytes.resize(start + kept, old);
         }
@@ -300,7 +300,7 @@ impl DiskFile for Handle {
             Some(room) => bytes.len().min(room as usize),
             None => bytes.len(),
         };
-        // A write that fails may have been carried out in part.
+        // A failed write may have been carried out partially.
         let done = if fault.is_err() { bytes.len() / 2 } else { fits };
         if let Some(room) = &mut inner.room {
             *room -= done.min(*room as usize) as u64;
@@ -311,7 +311,7 @@ impl DiskFile for Handle {
             content.seen.resize(end, 0);
         }
         content.seen[offset as usize..end].copy_from_slice(&bytes[..done]);
-        // On its way to the disk is the whole of it when the power goes.
+        // All of it is on its way to the disk when the power fails.
         let sent = if fault.is_err() { bytes } else { &bytes[..done] };
         content.pending.push(Change::Write(offset, sent.to_vec()));
         fault?;
@@ -333,8 +333,8 @@ impl DiskFile for Handle {
         let dead = inner.dead;
         let content = &mut inner.files[self.file];
         let pending = if dead { Vec::new() } else { std::mem::take(&mut content.pending) };
-        // After an error the kernel holds what it could not write for written: the next call does
-        // not try it again.
+        // After an error the kernel treats unwritten pages as written: the next call does not retry
+        // them.
         fault?;
         for change in pending {
             match change {

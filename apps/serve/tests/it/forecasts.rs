@@ -77,11 +77,11 @@ fn who_waits_is_told_an_interval_and_who_fits_is_told_now() {
     // Nothing is known yet, and the answer says so.
     has(&told, &json!({ "calibrated": false, "kept": 0, "broken": 0, "runs": 0 }));
     assert_eq!(client.get("/v1/queue").json()["waiting"][0]["forecast"], told);
-    // One more like it comes after it.
+    // Another request like it would follow it.
     let like = json!({ "shape": [8, 8], "estimate_s": 3600 });
     let behind = would(&mut client, &like);
     assert_eq!(millis(behind["plan"].as_str().unwrap()), time("plan") + 3_600_000);
-    // One that ends by itself is said to run until then.
+    // A lease with an end is expected to run until then.
     client.lease(json!({ "shape": [8, 8], "ttl_s": 600, "wait": true }));
     let behind = until_plan(&mut client, &like, time("plan") + 4_200_000);
     has(&behind, &json!({ "calibrated": false }));
@@ -89,7 +89,7 @@ fn who_waits_is_told_an_interval_and_who_fits_is_told_now() {
     let before = now_ms();
     let fits = would(&mut client, &json!({ "nodes": 4, "machine": "other" }));
     let now = fits["median"].as_str().unwrap();
-    // The service's clock was read once, and has gone on by itself.
+    // The system clock was read once; the service's time has advanced on its own since.
     assert!((before - 1000..=now_ms() + 1000).contains(&millis(now)), "{fits}");
     has(&fits, &json!({ "earliest": now, "latest": now, "plan": now }));
 
@@ -117,17 +117,17 @@ fn an_event_has_only_those_made_anew_that_it_can_change() {
     let made = |client: &mut Client| ["default", "other"].map(|m| counter(client, "forecasts", m));
     assert_eq!(made(&mut client), [2, 1]);
     let told = forecast(&mut client, &first);
-    // A request that comes changes none but its own: later arrivals are in the others.
+    // A new request changes only its own forecast: the others already assume later arrivals.
     let third = client.lease(whole("default", "third"));
     forecast(&mut client, &third);
     assert_eq!((made(&mut client), forecast(&mut client, &first)), ([3, 1], told));
-    // What happens on another machine changes none here.
+    // Events on another machine change no forecast here.
     assert_eq!(client.end(&elsewhere).status, 200);
     until("the run is known", || {
         would(&mut client, &json!({ "nodes": 1, "machine": "other" }))["runs"] == 1
     });
     assert_eq!(made(&mut client), [3, 1]);
-    // A node that fails may change all.
+    // A failed node may change all forecasts.
     assert_eq!(client.post("/v1/nodes/drain", json!({ "node": [0, 0] })).status, 200);
     until("all are made anew", || made(&mut client) == [6, 1]);
 }
@@ -159,7 +159,7 @@ fn a_request_that_cannot_start_has_no_time() {
         assert_eq!((&told["obstacle"], &told["place"]), (&Value::Null, &Value::Null));
         assert!(millis(told["plan"].as_str().unwrap()) <= now_ms() + 1000, "{told}");
     }
-    // So is one that waits. Behind it is another reason.
+    // So does one that waits. The one behind it has another reason.
     assert_eq!(client.post("/v1/nodes/drain", node).status, 200);
     let waits = client.lease(json!({ "shape": [3, 3], "wait": true }));
     let told = forecast(&mut client, &waits);
@@ -209,7 +209,7 @@ fn promises_are_counted_and_run_times_outlast_a_restart() {
     until("they are counted", || {
         counters.map(|name| counter(&mut client, name, "default")) == [1, 1, 0]
     });
-    // The run times are in the records, promises are not.
+    // Run times are recorded, promises are not.
     server.restart(&setup);
     let told = would(&mut server.client(), &small);
     has(&told, &json!({ "runs": 4, "kept": 0, "broken": 0, "calibrated": false }));
@@ -274,7 +274,7 @@ fn no_tenant_is_told_when_another_starts() {
     let asked = b.post("/v1/forecast", json!({ "shape": [8, 8] }));
     assert_eq!(asked.status, 200);
     assert!(!asked.text.contains("secret"), "{}", asked.text);
-    // Another name than one's own is not taken.
+    // A tenant cannot use another tenant's name.
     b.post("/v1/forecast", json!({ "nodes": 1, "tenant": "a" })).is(400, "bad-value");
     assert_eq!(root.get("/v1/queue").json()["total"], 2);
 }

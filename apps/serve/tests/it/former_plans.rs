@@ -43,7 +43,7 @@ fn refused(disk: &Simulated) -> StoreError {
     let torn = disk.copy();
     let last = disk.list().unwrap().into_iter().filter(|name| name.starts_with("journal-")).max();
     torn.change(&last.unwrap(), |mut bytes| {
-        // The begin of a frame, after the frame of the format.
+        // The beginning of a frame, after the format frame.
         bytes.extend(&JOURNAL[65..150]);
         Some(bytes)
     });
@@ -70,7 +70,7 @@ fn is_of_plan(error: &StoreError, named: &str, what: &str) {
 fn a_journal_with_records_of_plans_is_refused_and_stays() {
     let expected = "record 4 of kind \"planned\" at offset ";
     is_of_plan(&refused(&folder(JOURNAL)), FIRST, expected);
-    // Also where the mark is missing, which is made anew only for a journal that is read.
+    // Also if the mark is missing. It is recreated only for a journal that can be read.
     let unmarked = folder(JOURNAL);
     unmarked.change("mark", |_| None);
     is_of_plan(&refused(&unmarked), FIRST, expected);

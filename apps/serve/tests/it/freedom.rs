@@ -31,7 +31,7 @@ fn a_request_says_how_free_it_is() {
         assert_eq!(granted(&answer), fits, "{freedom}");
     }
     assert_eq!(client.post("/v1/leases", five("any-box")).status, 409);
-    // A plan is for boxes.
+    // Only boxes can be planned.
     assert_eq!(client.post("/v1/unblock", shaped([2, 4], "turned")).status, 200);
     client.post("/v1/unblock", shaped([2, 4], "connected")).is(400, "bad-value");
     for path in ["/v1/explain", "/v1/what-if", "/v1/unblock"] {
@@ -41,7 +41,7 @@ fn a_request_says_how_free_it_is() {
     }
     let lease = client.lease(five("connected"));
     assert_eq!((&lease["nodes"], lease["parts"].as_array().unwrap().len() > 1), (&json!(5), true));
-    // What waits keeps its freedom.
+    // Waiting requests keep their freedom.
     let waits = client.post("/v1/leases?wait=true", shaped([4, 1], "connected"));
     assert_eq!((waits.status, &waits.json()["freedom"]), (202, &json!("connected")));
 }

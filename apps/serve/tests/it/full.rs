@@ -50,7 +50,7 @@ fn a_full_disk_makes_the_service_read_only_with_a_reason() {
     let mut client = server.client();
     let job = "x".repeat(200);
     let ask = json!({ "nodes": 1, "job": job });
-    // Granted and ended again until there is no room.
+    // Leases are granted and ended until the disk is full.
     let mut last: Option<Value> = None;
     let refused = (0..1000).find_map(|_| {
         let reply = match &last {
@@ -68,7 +68,7 @@ fn a_full_disk_makes_the_service_read_only_with_a_reason() {
     refused.is(503, "read-only");
     let detail = refused.json()["detail"].to_string();
     assert!(detail.contains("no room to write") && detail.contains("journal-"), "{detail}");
-    // It can be read, and says that it cannot decide.
+    // Reads work, and the service says that it cannot decide.
     let known = last.iter().map(|lease| lease["id"].clone()).collect::<Vec<_>>();
     let held = |client: &mut Client| -> Vec<Value> {
         let list = client.get("/v1/leases").json();
@@ -77,7 +77,7 @@ fn a_full_disk_makes_the_service_read_only_with_a_reason() {
     assert_eq!(held(&mut client), known);
     client.get("/readyz").is(503, "read-only");
     assert!(client.get("/metrics").text.contains("pavior_ready 0"));
-    // Killed and started again on the full disk, it knows the same.
+    // Killed and restarted on the full disk, it has the same state.
     server.kill();
     disk.grow("96k");
     let server = Server::start(&setup);

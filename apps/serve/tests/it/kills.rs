@@ -138,7 +138,7 @@ fn client(number: u64, target: &Target) -> Vec<Done> {
             let (id, epoch) = own.swap_remove(random.below(own.len() as u64) as usize);
             let (path, body) = (format!("/v1/leases/{id}/end"), json!({ "epoch": epoch }));
             let Some((status, answer, again)) = insist(target, (&path, body), &[]) else { break };
-            // Sent twice, the first one may have been carried out.
+            // If a request was sent twice, the first may have been carried out.
             let right = status == 200 || (again && answer["reason"] == "lease-ended");
             assert!(right, "{status} {answer}");
             done.push(Done { began, ended: Instant::now(), what: What::Ended(id) });
@@ -195,7 +195,7 @@ pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
         };
         points.push((seq, done.began, done.ended));
     }
-    // In the order of the journal, nothing may have ended before something earlier had begun.
+    // No request may have ended before an earlier one in the journal began.
     points.sort_unstable_by_key(|(seq, ..)| *seq);
     let mut latest_begin: Option<Instant> = None;
     for (seq, began, ended) in points {

@@ -40,7 +40,7 @@ fn memory_stays_where_it_is() {
         seen.push(server.memory());
     }
     println!("{total} operations, memory after each quarter: {seen:?} KiB");
-    // The first quarter fills what is bounded; after it nothing grows but by noise.
+    // The first quarter fills the bounded structures; after that nothing grows except for noise.
     let grown = seen[3].saturating_sub(seen[0]);
     assert!(grown < 32 * 1024, "{grown} KiB more after three more quarters");
 }

@@ -44,7 +44,7 @@ fn lease(random: &mut Random) -> LeaseRequest {
     let mut request = LeaseRequest::of(ask);
     request.ttl_ms = random.one_in(2).then(|| 1 + random.below(300));
     request.wait = random.one_in(3);
-    // Half of the requests say how free they are.
+    // Half of the requests state a freedom.
     request.freedom = Freedom::ALL.get(random.below(10) as usize).copied();
     request
 }

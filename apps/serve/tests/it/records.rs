@@ -79,7 +79,7 @@ pub(crate) fn groups(seed: u64, many: usize) -> (Vec<Vec<ServiceRecord>>, StateS
 fn a_journal_of_a_build_before_the_first_release_is_refused_and_stays() {
     let (groups, _) = groups(3, 12);
     let bytes = frames(&groups);
-    // With a mark, as it was left by a build that went on in a file of today's format.
+    // With a mark, as left by a build that continued in a file of the current format.
     for disk in [folder(&bytes), Simulated::default()] {
         disk.put(FIRST, &bytes);
         let refused = JournalStore::open(Arc::new(disk.clone())).err();

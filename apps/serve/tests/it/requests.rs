@@ -84,7 +84,7 @@ fn a_key_stands_for_the_query_too() {
     for path in ["/v1/leases", "/v1/leases?wait=false", "/v1/leases?wait=true&"] {
         asked(path).is(422, "key-reused");
     }
-    // The other way round.
+    // The reverse.
     let body = r#"{"nodes":65}"#;
     assert_eq!(client.keyed("/v1/leases", body, "l").status, 409);
     client.keyed("/v1/leases?wait=true", body, "l").is(422, "key-reused");
@@ -114,7 +114,7 @@ fn every_route_refuses_parameters_that_it_does_not_have() {
     }
     let near = once(&server, "GET", "/v1/leases?afterr=1", "", &[]);
     assert_eq!(detail(&near), "unknown parameter `afterr`; did you mean `after`?");
-    // A machine that is not there is none of the leases' either.
+    // An unknown machine is also unknown as a filter of leases.
     for path in ["/v1/leases?machine=x", "/v1/series?machine=x", "/v1/state?machine=x"] {
         let reply = once(&server, "GET", path, "", &[]);
         reply.is(404, "unknown-machine");
@@ -209,7 +209,7 @@ fn failed_and_drained_nodes_are_counted_alike_in_every_answer() {
     let (server, _) = fresh(|_| {});
     let mut client = server.client();
     let lease = client.lease(r#"{"shape":[8,4]}"#);
-    // Two of each that nobody holds, and one of each under the lease.
+    // Two failed and two drained nodes that no lease holds, and one of each in the lease.
     for (change, nodes) in [("fail", [[0, 7], [1, 7], [0, 0]]), ("drain", [[6, 7], [7, 7], [1, 0]])]
     {
         for node in nodes {
@@ -220,7 +220,7 @@ fn failed_and_drained_nodes_are_counted_alike_in_every_answer() {
     agree(&mut client, [28, 32, 2, 2], [3, 3]);
     client.end(&lease);
     agree(&mut client, [58, 0, 3, 3], [3, 3]);
-    // A drained node that is imagined to fail has failed, and one that is repaired is free.
+    // A drained node assumed to fail counts as failed, and a repaired one as free.
     let asked = r#"{"nodes":65,"fail":[[7,7]],"repair":[[0,7],[6,7]]}"#;
     let imagined = client.post("/v1/what-if", asked).json();
     assert_eq!(counts(&imagined["diagnosis"]["counts"]), [60, 0, 3, 1]);
@@ -236,7 +236,7 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
     assert_eq!(counts(&machines["machines"][0]), expected);
     let state = client.get("/v1/state").json();
     let length = |name: &str| state[name].as_array().unwrap().len();
-    // Lists also have the nodes that a lease still holds.
+    // Lists also include nodes that a lease still holds.
     assert_eq!([length("failed"), length("drained")], listed);
     let metrics = client.get("/metrics").text;
     let gauges = [("free", free), ("busy", busy), ("failed", failed), ("drained", drained)];
@@ -250,10 +250,10 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
         assert_eq!(counts(&diagnosis["counts"]), expected);
         let blocked = &diagnosis["blocked"];
         let length = |name: &str| blocked[name].as_array().unwrap().len() as u64;
-        // So do what is in the way: such a node is not to be had when the lease ends.
+        // So do the blockers: such a node stays unavailable when the lease ends.
         assert_eq!([length("failed"), length("drained")], listed.map(|nodes| nodes as u64));
     }
-    // A sample is taken some time after the record that it shows.
+    // A sample is taken some time after the record it reflects.
     let mut last = Value::Null;
     until("the last record in the series", || {
         let series = client.get("/v1/series").json();
@@ -376,7 +376,7 @@ fn heads_that_are_malformed_or_too_large_are_refused() {
         (head(post, &coded("gzip")) + "{}", 415),
         (head(post, &coded("identity, br")) + "{}", 415),
         (head(post, &coded("Identity")) + "{}", 400),
-        // No byte of the body comes.
+        // No byte of the body arrives.
         (head(post, &format!("{host}{json}Content-Length: 1048577\r\n")), 413),
         (head(post, &format!("{host}{json}Content-Length: 99999999999\r\n")), 413),
         (

@@ -34,7 +34,7 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     assert_eq!(reply.status, 201);
     let one = reply.json();
     has(&one, &json!({ "machine": "default", "name": "cooling", "leases": [long["id"]] }));
-    // Into the right half, or before, or not at all.
+    // In the right half, or before the reservation, or not at all.
     let beside = client.lease(json!({ "shape": [4, 8], "estimate_s": 90_000 }));
     assert_eq!(beside["parts"][0]["base"], json!([4, 0]));
     let refused = client.post("/v1/leases", json!({ "shape": [2, 8], "ttl_s": 4000 }));
@@ -43,7 +43,7 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     assert!(told.contains(one["from"].as_str().unwrap()), "{told}");
     let before = client.lease(json!({ "shape": [2, 8], "ttl_s": 1800 }));
     assert_eq!(before["parts"][0]["base"], json!([2, 0]));
-    // Who waits is told so, by the scheduler's own reason.
+    // The scheduler's reason says so for a waiting request.
     assert_eq!(client.end(&before).status, 200);
     let waiting = client.lease(json!({ "shape": [2, 8], "estimate_s": 4000, "wait": true }));
     assert_eq!(waiting["state"], "waiting");
@@ -80,7 +80,7 @@ fn nothing_that_is_granted_lasts_into_a_reservation() {
         assert_eq!(runs["parts"][0]["base"], json!([0, 0]));
         let one = client.post("/v1/reservations", left(3600, 7200)).json();
         let into = json!({ "shape": [4, 8], "estimate_s": 9000 });
-        // The right half is taken by a lease that waits for nothing.
+        // A lease that does not wait takes the right half.
         let beside = client.lease(&into);
         assert_eq!(beside["parts"][0]["base"], json!([4, 0]), "{scheduler}");
         let waits = client.lease(json!({ "shape": [1, 8], "estimate_s": 9000, "wait": true }));
@@ -93,7 +93,7 @@ fn nothing_that_is_granted_lasts_into_a_reservation() {
         let many = client.post("/v1/batch", batch([lease, queued])).json();
         assert_eq!(many["answers"][0]["status"], 409, "{scheduler}: {many}");
         assert_eq!(many["answers"][1]["status"], 202, "{scheduler}: {many}");
-        // Another lease is renewed, and moved: ended, and held elsewhere.
+        // Another lease is renewed and then moved: ended, and held elsewhere.
         let path = format!("/v1/leases/{}/renew", beside["id"]);
         let renewal = json!({ "epoch": beside["epoch"], "ttl_s": 90_000 });
         assert_eq!(client.post(&path, renewal).status, 200);
@@ -146,7 +146,7 @@ fn what_cannot_be_reserved_is_refused_and_tenants_reserve_nothing() {
     let other = client.lease(json!({ "shape": [1, 1] }));
     let one = client.post("/v1/reservations", left(60, 120)).json();
     assert_eq!(one["leases"], json!([other["id"]]));
-    // A tenant sees when, and no lease of another's.
+    // A tenant sees the times, but no lease of another tenant.
     assert_eq!(reserved(&mut tenant)[0]["from"], one["from"]);
     assert_eq!(reserved(&mut tenant)[0]["leases"], json!([]));
     let path = format!("/v1/reservations/{}/cancel", one["id"]);
@@ -174,7 +174,7 @@ fn room_by_a_time_says_who_moves_is_requeued_and_delayed() {
         (&plan["moves"][0]["lease"], plan["moves"].as_array().unwrap().len()),
         (&b["id"], 1)
     );
-    // Four in a row until 600 s, with nobody moved: only by requeueing b.
+    // Four in a row until 600 s without moves: possible only by requeueing b.
     let four = |requeue: bool, jobs: u32| {
         let by = at(50);
         json!({ "shape": [4], "by": by, "max_jobs": jobs, "requeue": requeue, "for_s": 500 })
@@ -184,7 +184,7 @@ fn room_by_a_time_says_who_moves_is_requeued_and_delayed() {
     has(&plan, &json!({ "found": true, "requeued": [b["id"]], "moves": [] }));
     let late: Vec<&Value> = plan["delayed"].as_array().unwrap().iter().collect();
     assert!(late.iter().any(|one| one["id"] == b["id"]), "{plan}");
-    // In time a is gone.
+    // Job a ends in time.
     let plan = room(&mut client, json!({ "shape": [2], "by": at(600), "max_jobs": 0 })).json();
     assert_eq!((&plan["found"], plan["cost"].as_u64()), (&json!(true), Some(0)));
     let plan = room(&mut client, json!({ "drain": [[0]], "by": at(600), "max_jobs": 0 })).json();

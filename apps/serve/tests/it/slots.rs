@@ -19,7 +19,7 @@ fn slots_are_counted_now_after_moves_and_later() {
         lines.sort();
         lines
     };
-    // The third shape is none of a plane.
+    // The third shape does not fit a plane.
     assert_eq!(
         gauges(&mut client),
         [

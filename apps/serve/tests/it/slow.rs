@@ -17,7 +17,7 @@ pub(crate) fn configure(setup: &mut Setup) {
 
 /// Fills the queue of a server, and returns a batch whose decision takes about so long.
 pub(crate) fn decision(client: &mut Client, length: Duration) -> String {
-    // One node is left free; failing and repairing it voids every plan.
+    // One node stays free; failing and repairing it invalidates every plan.
     client.lease(json!({ "shape": [24, 23], "estimate_s": 1e6 }));
     client.lease(json!({ "shape": [23, 1], "estimate_s": 1e6 }));
     let node = |what: &str| format!(r#"{{"{what}":{{"node":[23,23]}}}}"#);
@@ -72,7 +72,7 @@ fn reads_do_not_wait_for_a_decision() {
     println!("{reads} reads beside a decision, the longest {longest:?}");
     assert!(reads >= 12, "{reads} reads during the decision");
     assert_eq!(deciding.join().unwrap().unwrap().status, 200);
-    // A reply was sent once readers see what it says.
+    // A reply was sent once readers see its effect.
     assert!(client.seq() > before);
 }
 
@@ -90,7 +90,7 @@ fn commands_that_wait_behind_a_slow_one_are_answered_one_after_the_other() {
         });
     }
     let times: Vec<Duration> = answers.iter().take(6).collect();
-    // In one group, all would be answered at the end.
+    // As one group, all would be answered at the end.
     assert!(times[0] < times[5] / 2, "{times:?}");
 }
 

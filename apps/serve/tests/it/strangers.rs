@@ -30,7 +30,8 @@ fn child() {
         assert!(fs::remove_file(&path).is_err(), "it removes {name}");
     }
     assert!(fs::rename(&records, data.join("elsewhere")).is_err(), "it moves the records");
-    // What it may open in the folder above, it may lock: that stops no start.
+    // The stranger may lock files that it can open in the parent folder, but this prevents no
+    // start.
     let open: Vec<File> = fs::read_dir(&data)
         .expect("the folder above is open")
         .filter_map(|entry| File::open(entry.ok()?.path()).ok())
@@ -38,7 +39,7 @@ fn child() {
         .filter(|file| file.try_lock().is_ok())
         .collect();
     assert!(!open.is_empty(), "there is something to lock");
-    // The socket answers, and knows who asks.
+    // The socket answers, and identifies the caller.
     let ask = |path: &str, body: &str| {
         let mut socket = UnixStream::connect(data.join("pavior.sock")).expect("it connects");
         let method = if body.is_empty() { "GET" } else { "POST" };
@@ -97,7 +98,7 @@ fn another_user_reaches_the_socket_and_nothing_else() {
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    // It has locked all that it can: a start is not stopped by that.
+    // It has locked everything it can, which does not prevent a start.
     server.stop();
     let again = Server::start(&setup);
     fs::write(scratch.join("done"), "").unwrap();

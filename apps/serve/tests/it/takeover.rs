@@ -135,7 +135,7 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     let load = Load::start(&first, 8);
     load.wait_for(200);
 
-    // Paused in the middle of whatever it does, and woken when the other one decides.
+    // Paused at an arbitrary moment, and resumed when the other server decides.
     first.signal("STOP");
     let took = until("the takeover", || ready(&second.address));
     println!("taken over {took:?} after a pause");
@@ -154,7 +154,7 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     }
     load.wait_for(100);
 
-    // Killed: the one that was fenced takes over again.
+    // Killed: the fenced server takes over again.
     second.kill();
     let took = until("the second takeover", || ready(&first.address));
     println!("taken over {took:?} after a kill");
@@ -245,7 +245,7 @@ fn a_password_comes_from_a_file_and_is_never_shown() {
     server.stop();
     let text = std::fs::read_to_string(&log).unwrap();
     assert!(!text.contains(password) && !text.contains("can see the password"), "{text}");
-    // A wrong one is refused by the database, and one in the address works with a warning.
+    // The database refuses a wrong password; a password in the address works, with a warning.
     std::fs::write(&file, "wrong-horse-8").unwrap();
     let said = Server::refused(&setup);
     assert!(said.contains("password authentication failed"), "{said}");

@@ -25,7 +25,7 @@ fn tenants_are_apart() {
     assert_eq!(root.get("/v1/leases").json()["leases"][0]["tenant"], "a");
     assert_eq!(b.post("/v1/leases", r#"{"nodes":1,"tenant":"a"}"#).status, 403);
     assert_eq!(b.post("/v1/nodes/fail", r#"{"node":[0,0]}"#).status, 403);
-    // What blocks a request is told without saying whose it is.
+    // The answer names the blockers without their owners.
     let blocked = b.post("/v1/leases", r#"{"shape":[8,8]}"#).json();
     assert_eq!(blocked["diagnosis"]["blocked"]["jobs"][0]["lease"], json!(null));
     // Nor when it ends, nor where it could go.
@@ -42,13 +42,13 @@ fn tenants_are_apart() {
     assert_eq!(diagnosis["blocked"]["moves"], json!([]));
     assert_eq!(slots["next"], json!(null));
     assert_eq!(b.get("/v1/slots?shape=6x3&moves=1").status, 403);
-    // Its owner knows the end, the operator the moves too.
+    // Its owner sees the end, and the operator also the moves.
     assert!(told(&mut a).0["blocked"]["until"].is_string());
     let (diagnosis, slots) = told(&mut root);
     assert!(diagnosis["blocked"]["until"].is_string() && slots["next"]["at"].is_string());
     assert_eq!(diagnosis["blocked"]["moves"][0]["job"], lease["id"]);
     assert_eq!(b.get("/v1/state").json()["leases"][0]["id"], json!(null));
     assert_eq!(a.end(&lease).status, 200);
-    // An ended lease of another tenant is as unknown as one that never was.
+    // An ended lease of another tenant is as unknown as one that never existed.
     assert_eq!(b.end(&lease).status, 404);
 }

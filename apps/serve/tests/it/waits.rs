@@ -9,7 +9,7 @@ fn waits_for(client: &mut Client, id: &Value) -> Value {
     let queue = client.get("/v1/queue").json();
     let all = queue["waiting"].as_array().unwrap();
     let one = all.iter().find(|one| one["id"] == *id).expect("it waits");
-    // The same at every door.
+    // The same in every interface.
     let alone = client.get(&format!("/v1/leases/{id}")).json();
     assert_eq!(alone["waits_for"], one["waits_for"]);
     let explained = client.post("/v1/explain", json!({ "waiting": id })).json();
@@ -58,7 +58,7 @@ fn what_is_planned_is_planned_again_after_a_lease_that_does_not_wait_and_after_a
         ask(&mut client, json!({ "shape": [8, 4], "estimate_s": 600 }));
         let head = ask(&mut client, json!({ "shape": [8, 8], "estimate_s": 60 }));
         let before = waits_for(&mut client, &head)["planned"].clone();
-        // It passes the queue, and runs for longer.
+        // It bypasses the queue and runs longer.
         let passes = client.lease(json!({ "shape": [2, 2], "estimate_s": 3600 }));
         assert!(passes["start"].is_string(), "{scheduler}: {passes}");
         let after = waits_for(&mut client, &head)["planned"].clone();
@@ -79,7 +79,7 @@ fn a_strict_order_names_who_comes_first() {
     assert_eq!(waits_for(&mut client, &head)["kind"], "nodes");
     let told = waits_for(&mut client, &behind);
     assert_eq!((&told["kind"], &told["by"]["job"]), (&json!("turn"), &json!("large")));
-    // It is not said that it would be granted: it is not its turn.
+    // The answer does not say that it would be granted: it is not its turn.
     assert_eq!(told["sentence"], "It waits for its turn: by `fcfs`, job large starts before it.");
 }
 
@@ -100,7 +100,7 @@ fn enough_nodes_without_a_place_is_said_so() {
     assert!(why[0].ends_with("no place for it among them."), "{why:?}");
     assert!(why[1].starts_with("In the way on 5x5 at 0,0: lease 1 (8 nodes)."), "{why:?}");
     assert!(why[2].starts_with("Sooner: moving lease 1 from 1x8 at 3,0 to "), "{why:?}");
-    // What is in the way, and what moves, is at one place.
+    // The blockers and the moves refer to the same place.
     assert_eq!(diagnosis["blocked"]["base"], json!([0, 0]));
     assert_eq!(diagnosis["blocked"]["moves"][0]["job"], diagnosis["blocked"]["jobs"][0]["lease"]);
 }

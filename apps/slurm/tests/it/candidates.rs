@@ -39,7 +39,7 @@ fn demands_and_reservations(release: Release) {
     reservations(&cluster);
     cluster.good("scancel -u root");
     cluster.until_empty(60);
-    // Without it every job would start by itself.
+    // Without it, every job would start on its own.
     cluster.good("scontrol delete ReservationName=pavior");
     let shown = "scontrol show reservation -o";
     cluster.until(shown, 20, |text| text.contains("ReservationName=pavior "));
@@ -54,14 +54,14 @@ fn demands(cluster: &Cluster) {
         let held = nodes(cluster, &job);
         assert!(held.iter().all(|node| *node < 8), "{options}: {held:?}");
     }
-    // No fast node is left. It is told so, and delays nobody.
+    // No fast node is left. The job is told so, and delays no other job.
     let waits = submit(cluster, "2x1", "-C fast --priority=100000");
     let beside = submit(cluster, "2x2", "-x n08,n09");
     assert_eq!(nodes(cluster, &beside), [10, 11, 14, 15]);
     let comment = format!("scontrol show job {waits}");
     let told = cluster.until(&comment, 30, |text| text.contains("In the way"));
     assert!(told.contains("Reason=Licenses") || told.contains("Reason=Priority"), "{told}");
-    // Every row and every column has a node that it does not want.
+    // Every row and every column contains a node that it excludes.
     let never = submit(cluster, "4x1", "-x n00,n05,n10,n15");
     let comment = format!("scontrol show job {never}");
     cluster.until(&comment, 30, |text| text.contains("not placed: no box of its shape"));
@@ -91,13 +91,14 @@ fn reservations(cluster: &Cluster) {
         }
     };
     clear(&["exam", "repair"]);
-    // Its jobs start before it does, and on other nodes, too.
+    // Its jobs start before the reservation does, and also on other nodes.
     let flexible = format!("{make} ReservationName=flexi StartTime=now+10minutes Flags=FLEX");
     cluster.good(&format!("{flexible} Nodes=n[00-01]"));
     let inside = submit(cluster, "2x2", "--reservation=flexi -t 2");
     assert_eq!(nodes(cluster, &inside), [0, 1, 4, 5]);
     clear(&["flexi"]);
-    // Slurm would let any job of its users have its nodes; here, jobs that name it have them.
+    // Slurm would give its nodes to any job of its users; here only jobs that name the reservation
+    // get them.
     cluster.good(&format!(
         "{make} ReservationName=magnet StartTime=now Nodes=n[00-07] Flags=MAGNETIC"
     ));

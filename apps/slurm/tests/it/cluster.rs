@@ -92,7 +92,7 @@ impl User {
 }
 
 pub(crate) struct Cluster {
-    // Ends before its folder does.
+    // Stopped before its folder is removed.
     place: Place,
     /// By the name of its configuration.
     daemons: BTreeMap<String, Child>,
@@ -151,7 +151,7 @@ impl Cluster {
         let cluster = Cluster { place, daemons, folder, release, nodes, ports, _turn: turn };
         let program = cluster.program();
         let own = env!("CARGO_BIN_EXE_pavior-slurm");
-        // A link where it is the same file system.
+        // A hard link if it is the same file system.
         std::fs::hard_link(own, &program)
             .or_else(|_| std::fs::copy(own, &program).map(|_| ()))
             .unwrap();
@@ -428,7 +428,7 @@ impl Ports {
 
     fn free(count: u16) -> Ports {
         let blocks = count.div_ceil(Ports::BLOCK);
-        // Each run begins elsewhere.
+        // Each run begins at another port.
         let begin = (std::process::id() % 120) as u16;
         for block in (begin..120 - blocks).chain(0..begin) {
             let locks: Vec<File> = (block..block + blocks).map_while(Ports::lock).collect();

@@ -12,7 +12,7 @@ fn a_gate_in_slurmctld(release: Release) {
     let what = "the gate in a real slurmctld";
     let options = Options::default().nodes("n[00-63]", "CPUs=2");
     let Some(mut cluster) = Cluster::start(what, release, options) else { return };
-    // It takes a minute, and is the same on all releases.
+    // This takes a minute, and is the same on all releases.
     let before = (release == Release::Testing).then(|| jobs_from_before_the_gate(&cluster));
     shapes_are_read_as_the_table_says(&cluster);
     what_the_daemon_cannot_know_is_refused(&cluster);
@@ -84,7 +84,7 @@ fn what_the_daemon_cannot_know_is_refused(cluster: &Cluster) {
         let (passes, said) = tested(cluster, options);
         assert!(!passes && said.contains(word), "{options}: {said}");
     }
-    // What docs/slurm-users.md says of numbers without a shape.
+    // The rules of docs/slurm-users.md for numbers of nodes without a shape.
     for (count, nodes) in [(5, "5"), (11, "12")] {
         let job = cluster.good(&format!("sbatch --parsable -H -o /dev/null -N{count} --wrap true"));
         assert_eq!(cluster.good(&format!("squeue -h -j {job} -o %D; scancel {job}")), nodes);
@@ -119,12 +119,11 @@ fn the_first_look_says_what_is_wrong(cluster: &Cluster) {
         assert_eq!(output.status.code(), expected, "{}", log(&output));
         assert!(log(&output).contains(word), "{}", log(&output));
     }
-    // As without --dry-run: an ordinary user has no rights.
+    // The same as without --dry-run: an ordinary user has no rights.
     let output = run(cluster, &config, "", true);
     assert_eq!(output.status.code(), Some(3), "{}", log(&output));
     assert!(log(&output).contains("as root"), "{}", log(&output));
-    // A Slurm that does not answer is not a configuration error; a single cycle fails all the
-    // same.
+    // It is not a configuration error if Slurm does not answer, but a single cycle still fails.
     let file = cluster.path().join("away.conf");
     let text = std::fs::read_to_string(cluster.path().join("slurm.conf")).unwrap();
     let port = format!("SlurmctldPort={}\nMessageTimeout=2", cluster.spare_port());
@@ -152,7 +151,7 @@ fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
     let modify = "slurm_job_modify = pavior.modify(slurm_job_modify)\n";
     let older = "function slurm_job_submit() slurm.log_user('pavior: a comment cannot') \
                  return slurm.ERROR end\nfunction slurm_job_modify() end\n";
-    // A script of the site's that refuses jobs without a time limit, and one that refuses all.
+    // A site script that refuses jobs without a time limit, and one that refuses all jobs.
     let refuses = |which: &str| {
         format!(
             "function slurm_job_submit(job) if {which} then slurm.log_user('say how long') \
@@ -168,7 +167,7 @@ fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
         (format!("{ACCEPT}{load}{submit}{modify}"), "faults: []"),
         (own, "faults: []"),
     ] {
-        // Slurm looks at the seconds of its time of change.
+        // Slurm compares its modification time in seconds.
         std::thread::sleep(Duration::from_millis(1100));
         std::fs::write(&file, &text).unwrap();
         assert!(faults().contains(word), "{text}: {}", faults());
@@ -250,7 +249,7 @@ fn ranks_follow_the_box(cluster: &mut Cluster) {
             .map(|(rank, node)| (rank.parse().unwrap(), node))
             .collect();
         lines.sort_unstable();
-        // At the machine's corner, turned or not.
+        // In the corner of the machine, turned or not.
         let sides = if lines[2 * per_node].1 == name(2, 0) { (3, 2) } else { (2, 3) };
         let rank_of = |rank: usize| name(rank / per_node % sides.0, rank / per_node / sides.0);
         let expected: Vec<String> = (0..6 * per_node).map(rank_of).collect();
@@ -308,7 +307,7 @@ fn two_machines_in_one_cluster(release: Release) {
     let upper = own.replace("\"n{:02}\"", names).replace("\"mesh\"", "\"upper\"");
     std::fs::write(cluster.path().join("pavior.toml"), own).unwrap();
     std::fs::write(cluster.path().join("upper.toml"), upper + "licence = \"upper\"\n").unwrap();
-    // Slurm looks at the seconds of the gate's time of change.
+    // Slurm compares the gate's modification time in seconds.
     std::thread::sleep(Duration::from_millis(1100));
     for config in ["pavior", "upper"] {
         cluster.good(&format!("{program} {folder}/{config}.toml install {folder}"));

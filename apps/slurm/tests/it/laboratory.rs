@@ -22,7 +22,7 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
     let right = match cluster.release() {
         Release::Slurm22_05 => version.starts_with("slurm-wlm 22.05."),
         Release::Slurm24_11 => version.starts_with("slurm-wlm 24.11."),
-        // A newer one is welcome.
+        // A newer one is also accepted.
         Release::Testing => version.as_str() > "slurm-wlm 26.05",
     };
     assert!(right, "{version}");

@@ -37,7 +37,7 @@ fn most_at_once(cluster: &Cluster, filter: &str) -> (usize, usize) {
         if now.is_empty() {
             return (running, open);
         }
-        // One that is open has no license to wait for.
+        // A job with an open gate has no license to wait for.
         let states: Vec<&str> = now.lines().filter(|line| !line.contains("pavior")).collect();
         open = open.max(states.iter().filter(|line| !line.starts_with("CG")).count());
         running = running.max(states.iter().filter(|line| line.starts_with('R')).count());
@@ -59,12 +59,12 @@ fn limits_and_holds(release: Release) {
     cluster.start_daemon();
     let array = submit(&cluster, User::Alice, "1x1", "--array=1-7%3", 3);
     assert_eq!(most_at_once(&cluster, &format!("-j {array}")), (3, 3));
-    // The next of an array without room for more is not in the way of others.
+    // The next task of an array at its limit does not block other jobs.
     for _ in 0..4 {
         submit(&cluster, User::Alice, "2x1", "--qos=two", 3);
     }
-    // They run for so long that the last of them is submitted while the first runs, also on a
-    // busy machine.
+    // They run long enough that the last is submitted while the first is running, even on a busy
+    // machine.
     let bob = submit(&cluster, User::Bob, "2x2", "--qos=six", 8);
     submit(&cluster, User::Bob, "2x2", "--qos=six", 8);
     submit(&cluster, User::Bob, "2x1", "--qos=six", 8);
@@ -93,7 +93,7 @@ fn holds(cluster: &Cluster) {
     let ran = submit(cluster, User::Alice, "4x2", "", 300);
     let waits = submit(cluster, User::Alice, "4x4", "", 1);
     cluster.until_runs(&ran, 20);
-    // Alice may do so herself.
+    // Alice may do this herself.
     let hold = cluster.shell_as(User::Alice, &format!("scontrol hold {waits}"));
     assert!(hold.status.success());
     cluster.good(&format!("scontrol requeuehold {ran}"));
@@ -103,7 +103,7 @@ fn holds(cluster: &Cluster) {
     for job in [&ran, &waits] {
         assert_eq!(cluster.good(&state(job)), "PD 0 pavior:1", "{}", cluster.log());
     }
-    // One that is open and is held before it starts.
+    // A job with an open gate that is held before it starts.
     let later = submit(cluster, User::Alice, "2x2", "-H", 1);
     let open = "ReqNodeList=n[00-01,04-05] Licenses=";
     cluster.good(&format!("scontrol update JobId={later} {open}"));
@@ -134,14 +134,14 @@ fn preemption_by_qos(release: Release) {
     cluster.start_daemon();
     let low: Vec<String> =
         (0..3).map(|_| submit(&cluster, User::Alice, "2x2", "--qos=low", 300)).collect();
-    // It may not be preempted.
+    // It must not be preempted.
     let normal = submit(&cluster, User::Alice, "2x2", "", 300);
     for job in low.iter().chain([&normal]) {
         cluster.until_runs(job, 20);
     }
     let high = submit(&cluster, User::Bob, "4x2", "--qos=high", 4);
     cluster.until_runs(&high, 60);
-    // Two of them make the box, and wait behind the gate again.
+    // Two of them make room for the box, and wait behind the gate again.
     let gated = "squeue -h -t PD -o '%i %W' | grep -c pavior:1";
     cluster.until(gated, 30, |count| count == "2");
     assert_eq!(cluster.good(&format!("squeue -h -j {normal} -o %t")), "R");
@@ -149,7 +149,7 @@ fn preemption_by_qos(release: Release) {
     for job in &low {
         cluster.until_runs(job, 60);
     }
-    // No set of them makes this box: nobody is preempted.
+    // No set of them makes room for this box, so none is preempted.
     submit(&cluster, User::Bob, "4x4", "--qos=high", 1);
     std::thread::sleep(Duration::from_secs(5));
     let running = cluster.good("squeue -h -t R -o %i | wc -l");
@@ -171,7 +171,7 @@ fn preemption_by_partition(release: Release) {
     for job in &low {
         cluster.until_runs(job, 20);
     }
-    // First in order, although others of its priority came before.
+    // It is first in order, although others with its priority arrived earlier.
     submit(&cluster, User::Alice, "2x2", "", 1);
     let urgent = submit(&cluster, User::Bob, "4x2", "-p urgent", 4);
     cluster.until_runs(&urgent, 60);

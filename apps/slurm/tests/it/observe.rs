@@ -26,7 +26,7 @@ impl Observer {
         let started: Value = serde_json::from_str(&line).unwrap();
         let page = started["page"].as_str().unwrap();
         let address = page.trim_start_matches("http://").trim_end_matches('/').to_string();
-        // Whoever writes to a pipe that nobody reads is stopped in the end.
+        // A process that writes to a pipe without a reader eventually blocks.
         std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         let observer = Observer { child, address };
         for _ in 0..3000 {
@@ -102,10 +102,10 @@ fn an_observer_only_asks() {
         let all = state[list].as_array().unwrap();
         all.iter().find(|one| one["id"] == id).unwrap_or_else(|| panic!("{id}: {state}")).clone()
     };
-    // What is not a box is shown as the nodes that it holds.
+    // A job whose nodes do not form a box is shown with its nodes.
     assert_eq!(of("leases", "7")["nodes"], 3);
     assert_eq!(of("leases", "7")["parts"].as_array().unwrap().len(), 2);
-    // A node that is taken by nobody who is seen.
+    // A node occupied by a job that cannot be seen.
     assert_eq!(of("leases", "another")["parts"][0]["base"], serde_json::json!([1, 1]));
     assert_eq!(of("waiting", "9")["requested"], 5);
     // A waiting job that names nodes holds none of them.
@@ -120,11 +120,11 @@ fn an_observer_only_asks() {
     assert_eq!(slots["boxes"].as_array().unwrap().len() as u64, count, "{slots}");
     assert!(slots["proven"] == true && slots["bound"] == count, "{slots}");
     assert!(observer.get("/v1/slots?shape=2xx").contains("side"));
-    // A page of another site, whose name leads here.
+    // A page of another site whose name resolves to this machine.
     let stranger = observer.ask("GET /v1/state HTTP/1.1\r\nHost: evil.example\r\n\r\n");
     assert!(stranger.starts_with("HTTP/1.1 421 ") && !stranger.contains("leases"), "{stranger}");
     hostile(&observer);
-    // Some cycles, and the end.
+    // Some cycles, then the end.
     std::thread::sleep(Duration::from_secs(2));
     let kill = |pid: u32| {
         assert!(Command::new("kill").arg(pid.to_string()).status().unwrap().success());
@@ -178,7 +178,7 @@ fn ten_thousand_jobs_wait_on_a_torus() {
     let Some(mut browser) = pavior_trials::Browser::start(1400, 900) else { return };
     let sinfo = "node=0; while [ $node -lt 512 ]; do
         echo \"n$node|idle|(null)|(null)|100|1|1:1:1|0\"; node=$((node + 1)); done";
-    // The records stand in a file, with another mark in the place of Slurm's.
+    // The records are in a file, with another mark instead of Slurm's.
     let squeue = "sed \"s/@/$M/g\" \"$FOLDER/records\"";
     let programs = Programs::new(sinfo, squeue);
     programs.lie_on("torus:8x8x8");
@@ -206,7 +206,7 @@ fn ten_thousand_jobs_wait_on_a_torus() {
     browser.shows("waiting", "10099");
     browser.value("document.querySelector('#waiting .act').click()");
     browser.shows("answer", "Slurm says Resources");
-    // Nothing is granted here, and the past is not kept.
+    // Nothing is granted here, and no history is kept.
     let hidden = "['live', 'play', 'tab-refused', 'first'].every((id) => \
                   !document.getElementById(id).offsetParent)";
     assert_eq!(browser.value(hidden), true);

@@ -46,7 +46,7 @@ pub(crate) fn interactive_jobs(cluster: &Cluster) {
 /// Checks that nodes of a job of another partition are not free.
 pub(crate) fn strangers_hold_nodes(cluster: &Cluster) {
     cluster.good("scontrol create PartitionName=other Nodes=n[00-07] OverSubscribe=EXCLUSIVE");
-    // A row of eight nodes, of which none is free for the daemon; it has no shape to be judged by.
+    // A row of eight nodes, none of which is free for the daemon; it has no shape to check.
     let line = "sbatch --parsable -o /dev/null -p other -J 8x1-other -N8 --wrap 'sleep 300'";
     let other = cluster.good(line);
     cluster.until_runs(&other, 20);
@@ -89,7 +89,7 @@ pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
 
 /// slurmctld dies so early that it forgets a job, and gives its number to the next one.
 pub(crate) fn numbers_are_used_again(cluster: &Cluster) {
-    // What is older than this is written.
+    // Anything older than this has been written.
     std::thread::sleep(Duration::from_secs(6));
     let forgotten = cluster.submit("2x2-forgotten", "--comment=shape=2x2 -t 1 --begin=now+60", 0.5);
     cluster.kill_slurmctld();

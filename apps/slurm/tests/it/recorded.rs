@@ -50,7 +50,7 @@ fn an_answer_with_jobs_of_every_kind(release: Release) {
 
 /// Submits them; returns how many they are, with all tasks and components.
 fn jobs_of_every_kind(cluster: &Cluster) -> usize {
-    // Slurm looks at the seconds of its time of change.
+    // Slurm compares its modification time in seconds.
     std::thread::sleep(std::time::Duration::from_millis(1100));
     std::fs::write(cluster.path().join("job_submit.lua"), ACCEPT).unwrap();
     let open = |options: &str, nodes: &str, comment: &str| {
@@ -63,7 +63,8 @@ fn jobs_of_every_kind(cluster: &Cluster) -> usize {
     let first = open("-t 5", "n00,n01,n04,n05", "shape=2x2");
     let forged = format!("{first}|R|None|1|4|n[00-02]||1|1:00|1|(null)|shape=2x2");
     open("", "n10", &format!("x\n{forged}"));
-    // One that is suspended, and one that was for three seconds: its end is later by them.
+    // One job is suspended, and one was suspended for three seconds, so it ends three seconds
+    // later.
     let suspended = open("-t 5", "n03", "shape=1x1");
     cluster.good(&format!("scontrol suspend {suspended}"));
     let resumed = open("-t 5", "n02", "shape=1x1");

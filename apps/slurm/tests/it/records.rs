@@ -17,7 +17,7 @@ pub(crate) struct Record {
 pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
     let text = std::fs::read_to_string(cluster.path().join("jobs.txt")).unwrap_or_default();
     let mut all = Vec::new();
-    // Slurm writes names as they are: a line that begins otherwise is the end of a job's name.
+    // Slurm writes names unescaped: a line that begins differently is the rest of a job's name.
     for line in text.lines().filter(|line| line.starts_with("JobId=")) {
         let fields: HashMap<&str, &str> =
             line.split(' ').filter_map(|word| word.split_once('=')).collect();
@@ -72,9 +72,9 @@ fn nodes(list: &str) -> Vec<u32> {
 /// Checks that every allocation is a box of the shape that the job's name begins with, on a mesh of
 /// so many columns, and that no two share a node at any time. Returns the number of allocations.
 pub(crate) fn judge(records: &[Record], columns: u32) -> usize {
-    // A job that is requeued while it ends is recorded twice. So is one whose end slurmctld forgot
-    // when it was killed: with the same start, and a later end, of when it asked the node. At the
-    // first end its nodes were free.
+    // A job that is requeued while it ends is recorded twice. So is a job whose end slurmctld
+    // forgot when it was killed: the second record has the same start, and as its end the later
+    // time at which slurmctld asked the node. The nodes were free from the first end.
     let mut held: BTreeMap<(&str, &str), (&str, &Record)> = BTreeMap::new();
     for record in records.iter().filter(|record| !record.nodes.is_empty()) {
         let place = held.entry((&record.job, &record.start)).or_insert((&record.end, record));
@@ -83,7 +83,7 @@ pub(crate) fn judge(records: &[Record], columns: u32) -> usize {
     let mut by_node: BTreeMap<u32, Vec<(&str, &str, &str)>> = BTreeMap::new();
     for (end, record) in held.values() {
         let shape = record.name.split('-').next().unwrap();
-        // Some are put on wrong nodes on purpose.
+        // Some are deliberately put on wrong nodes.
         if shape != "wrong" {
             assert!(is_box(&record.nodes, shape, columns), "{}: {:?}", record.name, record.nodes);
         }

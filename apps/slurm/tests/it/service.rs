@@ -103,7 +103,7 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     let folder = cluster.path().display().to_string();
     cluster.start_daemon();
     load.submit(cluster, 10);
-    // As a package does it: a new file in the place of the old one.
+    // As a package does: a new file replaces the old one.
     cluster.good(&format!(
         "cp {folder}/pavior-slurm {folder}/new && mv {folder}/new {folder}/pavior-slurm"
     ));
@@ -111,9 +111,9 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     load.submit(cluster, 5);
     cluster.start_daemon();
     let log = format!("cat {folder}/pavior.log");
-    // Before it listens, the signal would end it.
+    // Before it handles the signal, the signal would kill it.
     cluster.until(&log, 20, |text| text.matches("\"event\":\"started\"").count() == 2);
-    // A configuration that is wrong changes nothing; a good one is taken.
+    // An invalid configuration changes nothing; a valid one is adopted.
     cluster.good(&format!(
         "cp {folder}/pavior.toml {folder}/good; echo 'wrong = 1' >>{folder}/pavior.toml"
     ));
@@ -124,7 +124,7 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     cluster.signal("pavior", "HUP");
     cluster.until(&log, 20, |text| text.contains("configuration read again"));
     load.submit(cluster, 5);
-    // What slurmctld was told is written when it ends, as a restart of its unit waits for.
+    // slurmctld saves its state when it exits, which a restart of its unit waits for.
     cluster.good(&format!(
         "pid=$(cat {folder}/pid/slurmctld) && kill $pid && timeout 60 tail --pid=$pid -f /dev/null"
     ));
@@ -150,7 +150,7 @@ fn removed(cluster: &mut Cluster, load: &mut Load) {
     assert!(said.contains("the reservation of the license is removed"), "{said}");
     assert!(said.contains("job_submit.lua no longer calls the gate"), "{said}");
     assert!(!said.contains("still acts") && !Path::new(&format!("{folder}/pavior.lua")).exists());
-    // Jobs get no gate any more.
+    // Jobs no longer get a gate.
     load.submit_as(cluster, "2x2-free-late");
     assert_eq!(cluster.good("squeue -h -r -t PD -o %W | sort -u | grep -c pavior || true"), "0");
     cluster.until_empty(120);

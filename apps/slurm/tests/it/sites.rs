@@ -70,7 +70,7 @@ fn dependencies(cluster: &Cluster) {
     let first = alice("2x2", "-t 5", 5);
     let then = alice("4x4", &format!("-t 5 --dependency=afterok:{first}"), 1);
     let never = alice("2x2", &format!("-t 5 --dependency=afternotok:{first}"), 1);
-    // What waits for another job keeps no place.
+    // A job that waits for another job reserves no place.
     let beside = alice("2x2", "-t 60", 1);
     cluster.until_gone(&beside, 20);
     assert_eq!(state(cluster, &then), "PD Dependency");
@@ -94,12 +94,12 @@ fn time_limits(cluster: &Cluster) {
     let least = alice("2x2", "-t 60 --time-min=1", 1);
     stays(cluster, &late);
     stays(cluster, &least);
-    // Its user makes it short enough to pass.
+    // Its user shortens it enough to be started first.
     let shorter = format!("scontrol update JobId={late} TimeLimit=1");
     assert!(cluster.shell_as(User::Alice, &shorter).status.success());
     cluster.until_gone(&late, 20);
     assert!(state(cluster, &least).starts_with("PD"));
-    // The large one cannot start so soon any more.
+    // The large one can no longer start that early.
     cluster.good(&format!("scontrol update JobId={runs} TimeLimit=120"));
     cluster.until_gone(&least, 20);
     assert!(state(cluster, &large).starts_with("PD"));
@@ -117,7 +117,7 @@ fn suspended(cluster: &Cluster) {
     cluster.until_runs(&job, 20);
     cluster.good(&format!("scontrol suspend {job}"));
     let large = alice("4x4", "-t 5", 1);
-    // No time is told.
+    // No time is given.
     until_told(cluster, &large, "are free. In the way on");
     let beside = alice("2x2", "-t 60", 1);
     cluster.until_gone(&beside, 20);
@@ -177,8 +177,8 @@ fn fair_share(cluster: &Cluster) {
 pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
     let each = "export SLURM_CONF=@DIR@/slurm.conf PATH=$PATH:/usr/sbin:/sbin\n\
                 for node in $(scontrol show hostnames \"$1\"); do";
-    // A node that Slurm powered off while its slurmd was starting had no file to kill it by. Slurm
-    // waits for the boot of such a node, so one that runs is ended first.
+    // A node that Slurm powered off while its slurmd was starting has no pid file to kill it with.
+    // Slurm waits for such a node to boot, so a running slurmd is stopped first.
     let on = "kill -9 $(cat @DIR@/pid/$node) 2>/dev/null; \
               [ -e @DIR@/broken-$node ] || \
               slurmd -b -N $node -f $SLURM_CONF -L @DIR@/log/$node.log \
@@ -193,7 +193,7 @@ pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
              SchedulerParameters=bf_interval=1,batch_sched_delay=1"
         ))
         .nodes("n[12-15]", "State=CLOUD")
-        // What a program leaves behind is killed, unless it is a daemon by then.
+        // Processes that a program leaves behind are killed, unless they have become daemons.
         .file("on", &format!("#!/bin/sh\n{each} {on}; done; sleep 2\n"))
         .file("off", &format!("#!/bin/sh\n{each} {off}; done\n"))
 }
@@ -211,7 +211,7 @@ fn nodes_that_are_powered_off(release: Release) {
     cluster.until("sinfo -h -o %t", 60, |text| text.contains("idle%"));
     let whole = submit(&cluster, User::Alice, "4x4", "-t 5", 2);
     until_told(&cluster, &whole, "nodes that are being powered off (");
-    // On a busy machine a node may wake later than Slurm waits for it, and is down then.
+    // On a busy machine a node may wake up later than Slurm waits, and is then down.
     let mended = "sinfo -h -N -t down -o %N | sort -u \
                   | xargs -r -I{} scontrol update NodeName={} State=RESUME >/dev/null 2>&1";
     let line = format!("{mended}; squeue -h -j {whole} -o %t");

@@ -49,7 +49,7 @@ pub(crate) fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
         let resume = "xargs -r -I{} scontrol update NodeName={} State=RESUME";
         cluster.shell(&format!("sinfo -h -N -t drain -o %N | sort -u | {resume}"), false);
         if round % 16 == 15 {
-            // Slurm itself would forget a job that it has not yet written down.
+            // Slurm itself would forget a job that it has not yet saved.
             std::thread::sleep(Duration::from_secs(7));
             cluster.kill_slurmctld();
             std::thread::sleep(Duration::from_millis(storm.below(3000)));
@@ -75,7 +75,7 @@ impl Storm {
     }
 
     fn job(&mut self, cluster: &Cluster, name: &str) {
-        // On more than 64 nodes boxes are larger.
+        // On machines with more than 64 nodes, boxes are larger.
         let longest = if cluster.nodes() > 64 { 10 } else { 5 };
         let (a, b) = (1 + self.below(longest), 1 + self.below(longest));
         let name = format!("{a}x{b}-{name}");

@@ -90,7 +90,7 @@ fn placed_and_told(cluster: &Cluster) {
     assert!(why.contains("It needs 6 nodes") || why.contains("may start"), "{why}");
     cluster.good(&format!("scancel {whole}"));
     cluster.submit("1x2-array", "--array=0-5 -N2", 0.5);
-    // Five nodes are not a box of this machine but 1x5; seven become 1x7; eleven become 12, 3x4.
+    // Five nodes form no box of this machine except 1x5; seven become 1x7; eleven become 12, 3x4.
     cluster.submit("3x4-count", "-N11", 0.5);
     cluster.until_empty(60);
     let output = cluster.shell("srun --comment=shape=2x2 -J 2x2-srun hostname", false);
@@ -122,7 +122,7 @@ fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     let drained = cluster.submit("2x2-drained", "--comment=shape=2x2", 0.5);
     let few = cluster.submit("2x3-few", "--comment=shape=2x3", 0.5);
     let open = "Licenses= Priority=4294967290";
-    // Held back, so that the daemon sees them open.
+    // Held back so that the daemon sees open gates.
     cluster.good(&format!("scontrol update JobId={few} StartTime=now+9"));
     cluster.good(&format!("scontrol update JobId={drained} ReqNodeList=n00,n01,n08,n09 {open}"));
     cluster.good(&format!("scontrol update JobId={few} ReqNodeList=n16,n17 {open}"));

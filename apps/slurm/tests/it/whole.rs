@@ -35,12 +35,12 @@ fn a_controller_fails_over(release: Release) {
         }
     };
     load(&cluster);
-    // What is older than five seconds is written.
+    // Anything older than five seconds has been written.
     std::thread::sleep(Duration::from_secs(7));
     load(&cluster);
     std::thread::sleep(Duration::from_secs(7));
     cluster.kill("slurmctld-one");
-    // The second answers.
+    // The second one answers.
     cluster.until("squeue -h -o %i | wc -l", 90, |text| !text.is_empty());
     load(&cluster);
     cluster.until(storm::FORGOTTEN, 300, str::is_empty);

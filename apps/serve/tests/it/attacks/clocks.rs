@@ -38,7 +38,7 @@ impl Clocked {
     fn start(folder: &Path, wall_ms: u64, confirmed: bool) -> Clocked {
         let running = Running::start(locked(folder), (wall_ms, confirmed), limits());
         let running = Clocked(running.expect("the folder is sound"));
-        // The doubt is found out before the first command is answered.
+        // The service detects the wrong clock before it answers the first command.
         running.view();
         running
     }
@@ -86,7 +86,7 @@ fn a_start_under_a_wrong_clock_ends_no_lease() {
         let leases: Vec<(u64, u64)> =
             (0..4).map(|hour| first.lease((hour + 1) * HOUR + random.below(HOUR))).collect();
         first.stop();
-        // Some starts under a clock that is wrong by up to 30 years, one after the other.
+        // Several starts in a row under a clock that is wrong by up to 30 years.
         let mut later = Vec::new();
         for _ in 0..=random.below(3) {
             let wrong = THEN + 25 * HOUR + random.below(30 * YEAR);
@@ -102,7 +102,7 @@ fn a_start_under_a_wrong_clock_ends_no_lease() {
             assert_eq!((refused.0, &refused.1["reason"]), (403, &json!("operator-only")));
             running.stop();
         }
-        // The clock is corrected: times go on from there, and leases end as they should.
+        // The clock is corrected: times continue from there, and leases end as they should.
         let running = Clocked::start(folder.path(), THEN + 2 * HOUR + HOUR / 2, false);
         assert!(!running.doubts());
         let held = running.held();
@@ -140,7 +140,7 @@ fn a_long_stop_is_confirmed_by_request_or_at_the_start() {
         assert!(!running.doubts());
         let view = running.view();
         assert!((now..now + HOUR).contains(&view.now_ms), "{}", view.now_ms);
-        // What was granted in doubt has as long as it was granted for.
+        // A lease granted while the clock was in doubt keeps its full duration.
         if let Some(fresh) = view.leases.iter().find(|lease| Some(lease.id) == fresh) {
             assert!(fresh.expires_ms.unwrap() >= now + HOUR);
         }
@@ -174,7 +174,7 @@ fn readyz_says_that_the_clock_is_in_doubt() {
     first.stop();
     let server = Server::start(&setup);
     let mut client = server.client();
-    // The doubt is found out before the first command is answered.
+    // The service detects the wrong clock before it answers the first command.
     assert_eq!(client.get("/v1/leases").json()["leases"][0]["id"], 1);
     let ready = client.get("/readyz");
     assert_eq!((ready.status, &ready.json()["clock"]), (200, &json!("in-doubt")));

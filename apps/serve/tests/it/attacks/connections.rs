@@ -55,7 +55,7 @@ fn bodies_that_do_not_end_take_bounded_memory() {
     let _crowd = Crowd::open(&server.address, HERE, count, &unfinished((1 << 20) - 1));
     let more = server.memory().saturating_sub(before);
     println!("{count} bodies of 1 MiB: {more} KiB more");
-    // A tenant may have 32 MiB of bodies under way, and each connection has buffers of its own.
+    // A tenant may have 32 MiB of bodies in transit, and each connection has its own buffers.
     let most = 80 * 1024 + count as u64 * 64;
     attacked("tenants", "memory taken by bodies that do not end", 1, usize::from(more > most));
 }
@@ -76,7 +76,7 @@ fn replies_that_are_not_read_take_bounded_memory() {
     let count = size(200, 200, 400);
     let ask = request("GET /v1/state", "a-secret", "", 0);
     let _crowd = Crowd::open(&server.address, HERE, count, &ask);
-    // They are answered in the order of their coming.
+    // They are answered in the order of arrival.
     let tries = size(3, 3, 20);
     let failed = locked_out(&server, tries);
     let more = server.memory().saturating_sub(before);
@@ -110,7 +110,7 @@ fn known_callers_stay_while_others_come_and_go() {
     for round in 0..rounds {
         let from = if round % 2 == 0 { HERE } else { ELSEWHERE };
         let _crowd = Crowd::open(&server.address, from, places + places / 8, "GET / HTTP/1.1\r\n");
-        // Over the same connections all the time; the client opens none of its own.
+        // All requests use the same connections; the client opens none of its own.
         failed += usize::from(b.try_get("/v1/machine").is_err());
         failed += usize::from(root.try_get("/v1/machine").is_err());
     }
@@ -130,7 +130,7 @@ fn a_server_with_few_open_files_goes_on_granting_and_rotating() {
     let tries = size(60, 60, 300);
     let mut failed = (0..tries).filter(|_| granted(&mut root).is_none()).count();
     println!("{} connections were refused", crowd.failed);
-    // Snapshots are written beside the decisions: the first may still be under way.
+    // Snapshots are written in the background: the first one may still be unfinished.
     let mut saved = || {
         let text = root.try_get("/metrics").map(|reply| reply.text).unwrap_or_default();
         let is = |line: &str| line.starts_with("pavior_snapshots_total") && !line.ends_with(" 0");

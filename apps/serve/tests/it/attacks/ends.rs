@@ -150,7 +150,7 @@ fn another_format_and_noise_are_no_tail() {
         judge(folder(&vec![0; 20 << 10]), false);
         let long = noise.repeat(60);
         judge(folder(&[&some[..], &long].concat()), false);
-        // Beside a mark.
+        // With a mark file.
         let marked = Simulated::default();
         drop(JournalStore::open(Arc::new(marked.clone())).unwrap());
         marked.change(records::FIRST, |bytes| Some(other_magic(&bytes)));
@@ -170,7 +170,7 @@ fn what_is_cut_is_at_most_one_write() {
         journal.append(group).unwrap();
     }
     let acknowledged = disk.read(records::FIRST).unwrap().len();
-    // A group that is larger than what is cut unannounced.
+    // A group larger than the unannounced tail that may be cut off.
     let seq = groups.last().unwrap().last().unwrap().seq + 1;
     let mut large = groups[0][0].clone();
     large.seq = seq;
@@ -179,7 +179,7 @@ fn what_is_cut_is_at_most_one_write() {
     journal.append(&large).unwrap();
     let whole = disk.read(records::FIRST).unwrap();
     assert!(whole.len() - acknowledged > frame::GROUP, "{} bytes", whole.len() - acknowledged);
-    // Its first sectors never came: it was announced, so that it is a tail.
+    // Its first sectors were never written. It was announced, so it is a tail.
     let announced = frame::announcement(seq, whole.len()).len();
     let frame = acknowledged + announced;
     let (mut tried, mut failed) = (0, 0);
@@ -200,7 +200,7 @@ fn what_is_cut_is_at_most_one_write() {
     }
     for short in [1, 100, 4096, 1 << 20] {
         judge(whole[..whole.len() - short].to_vec(), true);
-        // Without the announcement it is more than one write.
+        // Without the announcement, it is more than one write can leave.
         let mut unannounced = whole[..acknowledged].to_vec();
         unannounced.extend(vec![0; 64]);
         unannounced.extend(&whole[frame + 64..]);
@@ -213,7 +213,7 @@ fn what_is_cut_is_at_most_one_write() {
 fn with_members(text: &str) -> Vec<String> {
     let places = text.match_indices('{').map(|(at, _)| at + 1);
     let inside = |at: usize| {
-        // Not inside a kept reply's body, which is a string.
+        // Not inside the body of a stored reply, which is a string.
         let quotes = text[..at].replace("\\\"", "").matches('"').count();
         quotes % 2 == 0
     };
@@ -232,7 +232,7 @@ fn members_and_kinds_that_are_not_known_are_refused_before_anything_is_written()
     let (groups, state) = records::groups(11, pavior_trials::size(60, 60, 600));
     let records: Vec<ServiceRecord> = groups.into_iter().flatten().collect();
     let (mut tried, mut failed) = (0, 0);
-    // The end of the last file was cut short: it stays until all is read.
+    // The end of the last file is truncated: it stays until everything has been read.
     let mut judge = |disk: &Simulated, file: &str, named: &str| {
         let last = journals(disk).pop().unwrap();
         disk.change(&last, |bytes| Some([&bytes[..], &[9; 50]].concat()));

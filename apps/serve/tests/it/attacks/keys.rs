@@ -38,7 +38,7 @@ fn large_replies_of_one_tenant_push_nobody_elses_out() {
     assert!(first.iter().all(|reply| reply.status == 201));
     let mut a = server.of("a-secret");
     let many = batch(vec![r#"{"lease":{"shape":[8,8]}}"#; 4096]);
-    // 111 replies of 0.8 MB were enough to push all others out.
+    // 111 replies of 0.8 MB were enough to evict all others.
     for round in 0..size(111, 111, 300) {
         assert_eq!(a.keyed("/v1/batch", &many, &format!("a{round}")).status, 200);
     }
@@ -49,7 +49,7 @@ fn large_replies_of_one_tenant_push_nobody_elses_out() {
         }
         failed += (0..).zip(&first).filter(|(job, first)| ask(&server, *job) != **first).count();
     }
-    // What was answered is kept compressed: the attack wrote 88 MB before.
+    // Replies are stored compressed: without compression the attack wrote 88 MB.
     let journal = bytes(&setup.data, "journal-");
     println!("{journal} bytes of journal");
     failed += usize::from(journal > 16 << 20);
@@ -68,19 +68,19 @@ fn every_tenant_keeps_its_part_of_all_replies() {
         let caller = Caller { tenant: Some(format!("t{tenant}")) };
         let key = IdempotencyKey { key: format!("k{number}"), digest: number, write: written };
         let before = records.len();
-        // A box that is larger than the machine is refused; the refusal is kept.
+        // A box larger than the machine is refused, and the refusal is stored.
         let body = format!("{{\"of\":[{tenant},{number}]}}");
         let command = Command::Keep(Written { status: 409, body });
         let decision = state.decide(number, &caller, Some(&key), command, &mut records);
         (written(&decision.reply).body, records.len() - before)
     };
-    // Three replies of each: a quarter less than its part.
+    // Three replies of each tenant: a quarter less than its share.
     for number in 0..3 {
         (0..TENANTS).for_each(|tenant| drop(send(&mut state, tenant, number)));
     }
     let mut random = Random(6);
     for number in 3..size(30_000, 30_000, 300_000) as u64 {
-        // A few tenants send without end.
+        // A few tenants send continuously.
         send(&mut state, random.below(4), number);
     }
     let mut restored = ServiceState::restore(&state.snapshot(), limits, 1).unwrap();
@@ -144,7 +144,7 @@ fn the_journal_is_bounded_by_bytes() {
     }
     let seq = root.seq();
     println!("{seq} records, at most {most} bytes of journal");
-    // The history, what was written since the last snapshot, and what came while it was saved.
+    // The history, the records since the last snapshot, and those written while it was saved.
     failed += usize::from(most > 4 * MOST);
     assert!(seq > 10_000);
     attacked("data", "filling the disk with records within --history", tried, failed);

@@ -77,12 +77,12 @@ fn a_failing_disk_says_what_is_known() {
         let disk = Simulated::default();
         with_writer(&disk, async |_| ()).expect("nothing fails yet");
         disk.fault_after(6 + random.below(30), Fault::Error);
-        // Groups of requests that are sent together.
+        // Groups of requests sent together.
         let outcomes = with_writer(&disk, async |writer| {
             let mut outcomes: Vec<(u64, Outcome)> = Vec::new();
             for group in 0..8 {
                 let numbers: Vec<u64> = (group * 4..group * 4 + 4).collect();
-                // Two of them twice: one key, in one group.
+                // Two of them are sent twice, with the same key in the same group.
                 let sent = numbers.iter().chain(&numbers[..2]);
                 let all = sent.map(|&number| async move { (number, answer(writer, number).await) });
                 outcomes.extend(join_all(all).await);
@@ -91,7 +91,7 @@ fn a_failing_disk_says_what_is_known() {
         });
         disk.mend();
         let Some(outcomes) = outcomes else { continue };
-        // The process is started again, or the power has gone, too.
+        // Either the process restarts, or the power also fails.
         let after = if random.one_in(2) { disk.copy() } else { disk.after_crash(&mut random) };
         let found = granted(&after);
         for (number, outcome) in &outcomes {
@@ -108,7 +108,7 @@ fn a_failing_disk_says_what_is_known() {
                 Err(_) => there != 0 && !twice(&outcomes, *number),
             });
         }
-        // Asked again with their keys, all are carried out once.
+        // Sent again with their keys, all are carried out once.
         let again = with_writer(&after, async |writer| {
             let mut again = Vec::new();
             for (number, _) in &outcomes {
@@ -139,10 +139,10 @@ fn a_writer_that_panics_is_not_ready() {
     until("the end of the writer", || writer.unavailable().is_some());
     let refused = wait(answer(writer, 3)).err();
     assert!(matches!(refused, Some(Unavailable::ReadOnly(_))), "{refused:?}");
-    // Readers see the records that were acknowledged.
+    // Readers see the acknowledged records.
     assert_eq!(wait(writer.view()).unwrap().leases.len(), 1);
     running.stop().expect_err("it has panicked");
-    // At the next start it goes on, and the client that asks again is answered.
+    // It continues at the next start, and a client that asks again gets its answer.
     let again = with_writer(&disk, async |writer| answer(writer, 2).await);
     assert!(again.is_some_and(|answer| answer.is_ok()));
     assert_eq!(granted(&disk), HashMap::from([(1, 1), (2, 1)]));
@@ -194,7 +194,7 @@ fn client(address: &str, number: u64, stop: &AtomicBool, notes: &Mutex<Notes>) {
 
 #[test]
 fn a_database_that_ends_in_a_commit_says_what_is_known() {
-    // What is missing where there is none is noted there.
+    // A missing tool is noted where it is needed.
     let Some(database) = Database::start() else { return };
     let folder = tempfile::TempDir::new().unwrap();
     let server = Server::start(&setup(&database, folder.path(), "a"));
@@ -220,7 +220,7 @@ fn a_database_that_ends_in_a_commit_says_what_is_known() {
     });
     until("an answer", || server.client().get("/v1/machine").status == 200);
     let seq = server.client().seq();
-    // Another record, at which the watch ends.
+    // One more record, at which the watch ends.
     let mut node = 0;
     until("a record", || {
         node += 1;

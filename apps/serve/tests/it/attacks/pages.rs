@@ -27,13 +27,13 @@ fn a_short_job_among_thousands_is_seen_and_stands_no_longer() {
           const { chart } = window.pavior, pen = chart.canvas.getContext('2d');
           const { left, width } = chart.area(), row = Math.round(chart.y(44));
           const bytes = pen.getImageData(left, row, width, 1).data;
-          // The curve is blue; the lines of the axes behind it are light.
+          // The curve is blue; the axis lines behind it are light.
           done([...Array(width).keys()].filter((x) => bytes[4 * x + 3] > 90 && bytes[4 * x] < 128));
         })))",
     );
     let painted: Vec<u64> = serde_json::from_value(painted).unwrap();
     let width = browser.value("window.pavior.chart.area().width").as_u64().unwrap();
-    // At the left edge stands the mark of the instant that is shown.
+    // The mark of the displayed instant is at the left edge.
     let painted: Vec<u64> = painted.into_iter().filter(|&x| x > 2).collect();
     let wrong = painted.iter().filter(|&&x| x.abs_diff(width / 2) > 2).count();
     let failed = usize::from(painted.is_empty()) + wrong;

@@ -27,7 +27,7 @@ fn parallel_connections_have_one_rate_together() {
         let all: Vec<_> = (0..32).map(|_| scope.spawn(one)).collect();
         all.into_iter().map(|one| one.join().expect("no panic")).sum()
     });
-    // The first two seconds' worth may be sent at once.
+    // The requests of two seconds may be sent at once.
     let most = (RATE * (2.0 + began.elapsed().as_secs_f64())).ceil() as usize;
     println!("{let_through} let through, {most} at most");
     attacked("tenants", "requests beyond the rate", let_through, let_through.saturating_sub(most));
@@ -42,13 +42,13 @@ fn a_batch_counts_as_its_operations() {
     });
     let mut a = server.of("a-secret");
     let batch = batch(vec![r#"{"lease":{"nodes":1}}"#; 30]);
-    // One that is larger than what may come at once (20) is taken from a full bucket.
+    // A batch larger than the bucket (20) is accepted when the bucket is full.
     assert_eq!(a.post("/v1/batch", &batch).status, 200);
     let tries = size(20, 20, 200);
     let (mut failed, began) = (0, Instant::now());
     for _ in 0..tries {
         let reply = a.post("/v1/batch", &batch);
-        // The debt of 10 and the bucket of 20 are three seconds' worth.
+        // The debt of 10 and the bucket of 20 take three seconds to refill.
         failed += usize::from(reply.status != 429 && began.elapsed() < Duration::from_secs(2));
     }
     attacked("tenants", "batches beyond the rate", tries, failed);

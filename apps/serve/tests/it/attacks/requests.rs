@@ -67,7 +67,7 @@ fn write(value: &Value, chosen: &mut u64, random: &mut Random, text: &mut String
                     written.push(format!("{}:{value}", spelled(name, random)));
                 }
             }
-            // Where the two stand does not matter.
+            // The positions of the two do not matter.
             let turn = random.below(written.len() as u64) as usize;
             written.rotate_left(turn);
             text.push_str(&format!("{{{}}}", written.join(", ")));

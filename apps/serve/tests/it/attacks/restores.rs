@@ -43,7 +43,7 @@ fn an_old_holder_touches_nothing_of_a_restored_copy() {
         ask(&mut client, 5, &mut random);
         let copied = Setup { data: setup.data.with_extension("copy"), ..setup.clone() };
         copy(&setup.data, &copied.data);
-        // The original goes on: over restarts, too.
+        // The original continues to work, also after restarts.
         let mut old = ask(&mut client, 20, &mut random);
         if round % 2 == 1 {
             original.restart(&setup);

@@ -52,7 +52,7 @@ fn watchers_that_do_not_read_take_bounded_memory() {
     });
     let _crowd = Crowd::open(&server.address, HERE, 32, &ask("root-secret"));
     let mut root = server.of("root-secret");
-    // A tenant's names of jobs are long, and its records are told to the watchers.
+    // The tenant's job names are long, and its records are sent to the watchers.
     let name = "x".repeat(200);
     let before = server.memory();
     let rounds = size(60, 60, 150);

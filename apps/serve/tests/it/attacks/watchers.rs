@@ -57,7 +57,7 @@ fn churn(address: &str, token: &str, rounds: usize, seed: u64) {
             let what = if random.one_in(3) { "renew" } else { "end" };
             let path = format!("/v1/leases/{id}/{what}");
             let reply = client.post(&path, json!({ "epoch": epoch }));
-            // One that waited holds a lease of another epoch by now.
+            // A request that waited has a lease of another epoch by now.
             if reply.status == 409 || what == "end" {
                 own.swap_remove(index);
             }
@@ -86,7 +86,7 @@ fn a_tenants_watcher_that_comes_back_misses_nothing() {
     let (server, _) = fresh(|setup| {
         setup.give_tokens(&["a", "b"]);
         setup.scheduler = Some("fcfs".into());
-        // Snapshots all the time; what a watcher may still ask for is kept.
+        // Snapshots are written continuously; records that a watcher may still request are kept.
         (setup.snapshot_every, setup.history) = (200, size(100_000, 100_000, 1_000_000) as u64);
     });
     let last = Arc::new(AtomicU64::new(u64::MAX));

@@ -24,8 +24,8 @@ fn a_view_can_be_sent_to_a_colleague() {
     }
     browser.open(&server.address);
     browser.shows("counts", "10 busy");
-    // A plane across y, by tenants, the jobs of one tenant, the largest first, one of them singled
-    // out, from elsewhere, at an instant of the past.
+    // A plane across y, colored by tenant, with one tenant's jobs, largest first, one job isolated,
+    // another viewpoint, and a past instant.
     browser.press("c");
     browser.value(
         "(() => { const axis = document.getElementById('axis'); axis.value = '1';
@@ -40,7 +40,7 @@ fn a_view_can_be_sent_to_a_colleague() {
     browser.until("document.querySelectorAll('#jobs .name').length === 2");
     browser.value("document.querySelector('#jobs .name').click()");
     browser.value("window.pavior.stage.deep.turn(0.5, 0.2)");
-    // The keeping of the eye waits for the end of a movement by hand.
+    // The viewpoint is stored after a manual movement ends.
     browser.press("2");
     browser.press("3");
     browser.until("window.pavior.page.series.busy.length >= 1");

@@ -52,7 +52,7 @@ fn who_waits_has_a_bar_from_the_earliest_to_the_latest_start() {
     browser.open(&format!("{}/#list=waiting", server.address));
     browser.until("document.querySelectorAll('#waiting .track:not([hidden])').length === 2");
     browser.shows("note", "No promise has been held against what came");
-    // As the service says it, in words for those who hear the page, too.
+    // The same words as from the service, also for screen readers.
     let queue = client.get("/v1/queue").json();
     let told = &queue["waiting"][0]["forecast"];
     let [earliest, latest] = ["earliest", "latest"].map(|name| told[name].as_str().unwrap());
@@ -64,7 +64,7 @@ fn who_waits_has_a_bar_from_the_earliest_to_the_latest_start() {
         format!("{spoken}.includes({text})")
     };
     browser.until(&format!("{} && {}", clock(earliest), clock(latest)));
-    // Bars have one scale, which ends with the latest of all.
+    // All bars share one scale, which ends at the latest time.
     let ends = "Math.max(...[...document.querySelectorAll('#waiting .reach')].map((one) =>
         (one.getBoundingClientRect().right - one.parentElement.getBoundingClientRect().left)
         / one.parentElement.getBoundingClientRect().width))";
@@ -89,7 +89,7 @@ fn reservations_are_listed_and_drawn_until_they_are_given_up() {
     look(&mut browser, "ahead");
     browser.press("3");
     browser.picture("ahead-3d");
-    // One row is chosen: its box alone is drawn, and its words stand above.
+    // With one row selected, only its box is drawn, and its text is shown above.
     browser.value("document.querySelectorAll('#ahead .name')[1].click()");
     browser.shows("answer", "later: 2×1×2 at 0,3,0 kept free from ");
     assert_eq!(browser.value("window.pavior.page.drawn.length"), 1);
@@ -158,7 +158,7 @@ fn a_tenant_sees_reservations_its_own_jobs_in_the_way_and_no_moves() {
         browser.shows("answer", "cooling: ");
         let job = "document.getElementById('answer').textContent.includes('job theirs')";
         assert_eq!(browser.value(job), own, "tenant {tenant}");
-        // Moves of others are not told.
+        // Moves of other tenants' leases are not shown.
         browser.value("document.getElementById('shape').value = '4x4'");
         browser.value("document.getElementById('moves').value = '1'");
         browser.value("document.getElementById('slots').click()");

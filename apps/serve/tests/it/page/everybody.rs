@@ -166,7 +166,7 @@ fn the_machine_is_walked_node_by_node() {
     browser.until("window.pavior.page.job !== null");
     browser.shows("chosen", "4×4×1 (16 nodes)");
     browser.press("Escape");
-    // The slider of time.
+    // The time slider.
     browser.until("window.pavior.page.series.busy.length >= 1");
     browser.value("document.getElementById('chart').focus() ?? true");
     browser.press("ArrowLeft");
@@ -184,7 +184,7 @@ fn the_machine_is_walked_node_by_node() {
     browser.press("ArrowDown");
     let second = "document.activeElement === document.querySelectorAll('#jobs .name')[1]";
     assert_eq!(browser.value(second), true);
-    // Single keys can be turned off.
+    // Single-key shortcuts can be turned off.
     browser.value("document.getElementById('single').click()");
     browser.value("document.activeElement.blur() ?? true");
     browser.press("3");

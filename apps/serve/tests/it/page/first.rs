@@ -16,7 +16,7 @@ fn the_first_command_works_as_it_stands() {
     let command = browser.value("document.getElementById('first-command').textContent");
     let command = command.as_str().unwrap();
     assert!(command.contains(&server.address) && command.contains("[2,3,1]"), "{command}");
-    // An older `curl` has no `--json`; what it stands for is the same.
+    // An older `curl` lacks `--json`; its long form does the same.
     let json = "-H content-type:application/json -d ";
     let ran = Command::new("sh").args(["-c", &command.replace("--json ", json)]).output();
     match ran {

@@ -22,7 +22,7 @@ fn names_are_text_in_every_place() {
     for (index, name) in names.iter().enumerate() {
         let lease = json!({ "shape": [8, 1], "job": name, "ttl_s": 3600 });
         let answer = client.post("/v1/leases", lease.to_string());
-        // Some are refused at the door; those that are not must be harmless on the page.
+        // Some are refused immediately; the others must be harmless on the page.
         tried += usize::from(answer.status == 201);
         let wait = json!({ "shape": [8, 8], "job": format!("{name}{index}"), "wait": true });
         client.post("/v1/leases", wait.to_string());
@@ -54,7 +54,7 @@ fn names_are_text_in_every_place() {
     let turned = "[...document.querySelectorAll('main, #spoken')].some((one) => \
                   one.textContent.includes('\u{202e}'))";
     assert_eq!(browser.value(turned), false, "no name turns the writing");
-    // What the page has asked for: its own service alone.
+    // The page has contacted only its own service.
     let strangers = "performance.getEntriesByType('resource').map(({ name }) => name)\
                      .filter((name) => !name.startsWith(location.origin))";
     assert_eq!(browser.value(strangers), json!([]));

@@ -41,14 +41,14 @@ fn the_table_sorts_and_searches_and_shows_place_age_and_end() {
     browser.open(&server.address);
     browser.until("document.querySelectorAll('#jobs .name').length === 4");
     let is = |names: &[&str]| format!("{NAMES} === {}", json!(json!(names).to_string()));
-    // By name numbers count as numbers.
+    // Sorting by name compares numbers as numbers.
     sort(&mut browser, "Job");
     browser.until(&is(&["a", "b9", "b10", "open"]));
     sort(&mut browser, "Job");
     browser.until(&is(&["open", "b10", "b9", "a"]));
     sort(&mut browser, "Nodes");
     browser.until(&is(&["open", "b9", "a", "b10"]));
-    // What has no end comes last, both ways.
+    // Rows without an end come last in both directions.
     sort(&mut browser, "Ends");
     browser.until(&is(&["a", "b10", "b9", "open"]));
     sort(&mut browser, "Ends");
@@ -72,7 +72,7 @@ fn the_table_sorts_and_searches_and_shows_place_age_and_end() {
     browser.shows("found", "Nothing has all of these words");
     search(&mut browser, "");
     browser.until("document.querySelectorAll('#jobs .name').length === 4");
-    // A press that lasts while the machine changes is a press.
+    // A click that lasts while the machine changes still counts.
     let place = browser.value(
         "(() => { const b = document.querySelector('#jobs .name').getBoundingClientRect();
           return [b.left + 5, b.top + 5]; })()",
@@ -126,7 +126,7 @@ fn ten_thousand_jobs_are_listed_by_few_elements() {
     browser.value("document.querySelector('#jobs .name').click()");
     browser.until("window.pavior.page.job !== null");
     browser.picture("ten-thousand");
-    // The page's own work for a change is short, whatever the machine that draws.
+    // The page's own work for a change is short, however slow the drawing is.
     let frames = browser.value("window.pavior.frames(1000)");
     println!("32x32x16 nodes and 10,000 jobs: {frames}");
     assert!(frames["build"].as_f64().unwrap() < 500.0, "{frames}");

@@ -40,13 +40,13 @@ fn each_machine_has_its_own() {
     assert_eq!(browser.value(names), "default,cube,r&d #1");
     browser.shows("jobs", "flat");
     browser.until("document.getElementById('status').textContent === 'connected'");
-    // What happens on another machine does not show here.
+    // Events on another machine do not appear here.
     client.lease(json!({ "machine": "cube", "shape": [2, 1, 1], "job": "unseen" }));
     client.lease(json!({ "shape": [1, 1], "job": "seen" }));
     browser.shows("counts", "16 busy");
     assert_eq!(browser.value("document.getElementById('refused-total').textContent"), "0");
 
-    // A job is singled out here; the other machine does not look for it.
+    // A job is isolated here; the other machine does not look for it.
     browser.value("document.querySelector('#jobs .name').click()");
     browser.until("!document.getElementById('chosen').hidden");
     browser.press("c");
@@ -60,7 +60,7 @@ fn each_machine_has_its_own() {
     browser.until("location.hash.includes('machine=cube')");
     browser.until("document.getElementById('status').textContent === 'connected'");
     browser.picture("machines-3d");
-    // Live, and a question is about the machine that is seen.
+    // Live: a question concerns the displayed machine.
     client.lease(json!({ "machine": "cube", "shape": [1, 1, 1], "job": "live" }));
     browser.shows("counts", "51 busy");
     browser.value("document.getElementById('shape').value = '4x4x1'");
@@ -78,7 +78,7 @@ fn each_machine_has_its_own() {
     browser.picture("machines-400");
     browser.size(1400, 900);
 
-    // To and fro, more often than a browser has connections: no watch is left behind.
+    // Switches back and forth more often than a browser has connections: no watch is left open.
     for turn in 0..12 {
         let (name, seen) = [("cube", "51 busy"), ("default", "16 busy")][turn % 2];
         choose(&mut browser, name);
@@ -113,7 +113,7 @@ fn an_address_leads_to_a_machine() {
     browser.until("!window.pavior.page.live && window.pavior.stage.isDeep");
     browser.press("Home");
     browser.shows("counts", "48 busy");
-    // One that there is not: the page says so.
+    // For a machine that does not exist, the page says so.
     browser.value("location.hash = 'machine=nowhere'");
     browser.shows("status", "nowhere");
 }

@@ -42,7 +42,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     browser.shows("jobs", "<b>second</b>");
     browser.picture("live-3d");
 
-    // A request that waits, and why.
+    // A waiting request, with its reason.
     client.post("/v1/leases", r#"{"shape":[8,8,4],"job":"large","wait":true}"#);
     browser.value("document.getElementById('tab-waiting').click()");
     browser.until("document.querySelector('#waiting .act')");
@@ -57,7 +57,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
 
     moves_are_drawn(&mut browser);
 
-    // History: back to before the second lease, and forth again.
+    // History: back to before the second lease, then forward again.
     client.end(&lease);
     browser.until("window.pavior.page.series.busy.length >= 2");
     browser.value(
@@ -95,7 +95,7 @@ fn moves_are_drawn(browser: &mut Browser) {
     browser.shows("answer", "job first from");
     browser.shows("answer", "job <b>second</b> from");
     assert_eq!(browser.value("window.pavior.page.moves.length"), 2);
-    // Blockers, moves and the red place are of one place.
+    // Blockers, moves and the red box refer to the same place.
     let red = "(() => { const [{ part }] = window.pavior.page.marks;
       return `${part.sides.join('x')} at ${part.base.join(',')}`; })()";
     let red = browser.value(red);
@@ -138,7 +138,7 @@ fn slots_are_counted_and_drawn() {
     browser.size(1400, 900);
     browser.press("2");
     browser.picture("slots-2d");
-    // A number of nodes is not a box.
+    // A number of nodes does not specify a box.
     browser.value("document.getElementById('shape').value = '64'");
     browser.value("document.getElementById('slots').click()");
     browser.shows("answer", "Boxes have sides such as 4x4");
@@ -211,7 +211,8 @@ fn a_large_machine_is_drawn() {
         "16x16x16 nodes and 2,000 jobs: {rate:.1} frames a second drawn by software; the page's \
          own work for a frame {work:.2} ms, to build it anew {build:.1} ms; {triangles} triangles"
     );
-    // Two to a face: of a full machine three sides, and those around the 96 free nodes.
+    // Two triangles per face: three sides of a full machine, and the faces around the 96 free
+    // nodes.
     assert!(triangles <= f64::from(2 * (3 * 256 + 3 * 96)), "{triangles} triangles are drawn");
     browser.until(
         "document.getElementById('deep').width === document.getElementById('deep').clientWidth",
@@ -259,11 +260,11 @@ fn colours_are_told_and_waiting_is_explained() {
     browser.prefer(false, false);
     browser.picture("age-light");
 
-    // A node that fails is in the legend, too.
+    // Failed nodes appear in the legend, too.
     client.post("/v1/nodes/fail", r#"{"node":[7,7]}"#);
     browser.shows("legend", "failed");
 
-    // The operator, whose small job starts now, has a color as a tenant has.
+    // The operator, whose small job starts now, has a color like a tenant.
     client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"heidi"}"#);
     browser.press("c");
     browser.press("c");

@@ -18,7 +18,7 @@ fn refusals_are_events_with_reasons() {
     a.post("/v1/leases", r#"{"shape":[5,8],"job":"tall"}"#);
     a.post("/v1/leases", r#"{"nodes":33,"job":"many"}"#);
     b.post("/v1/leases", r#"{"shape":[8,6],"job":"greedy"}"#);
-    // One that waits is not refused, nor is one that cannot be read.
+    // Waiting requests and unreadable ones are not listed as refused.
     b.post("/v1/leases", r#"{"shape":[1,1],"job":"granted"}"#);
     b.post("/v1/leases", r#"{"shape":[1]}"#);
     let refusals = |client: &mut crate::client::Client, path: &str| client.get(path).json();
@@ -29,7 +29,7 @@ fn refusals_are_events_with_reasons() {
     assert_eq!(all["refusals"][2]["reason"], "over-quota");
     assert_eq!(all["refusals"][0]["shape"], json!([5, 8]));
     assert_eq!(all["refusals"][1]["shape"], json!(null));
-    // A tenant sees its own, and later ones alone if it asks so.
+    // A tenant sees its own refusals, and only later ones on request.
     let own = refusals(&mut b, "/v1/refusals?after=1");
     assert_eq!(own["refusals"].as_array().unwrap().len(), 1);
     let batch = r#"{"operations":[{"lease":{"shape":[8,8],"job":"batched"}}]}"#;
@@ -48,14 +48,14 @@ fn refusals_are_events_with_reasons() {
     browser.value("document.getElementById('tab-refused').click()");
     browser.shows("refused", "over-quota");
     browser.shows("refused", "tall");
-    // A mark is painted over the curves at their instants.
+    // Marks are drawn over the curves at the times of refusals.
     let painted = "(() => { const { chart } = window.pavior, { left, top } = chart.area();
         const x = Math.round(chart.x(chart.drawn.refused[0]));
         const { data } = chart.canvas.getContext('2d').getImageData(x, top - 9, 1, 1);
         return x >= left && data[3] > 200;
       })()";
     browser.until(painted);
-    // What was near the pointer is named beside it.
+    // Refusals near the pointer are listed next to it.
     browser.value(
         "(() => { const { chart } = window.pavior, b = chart.canvas.getBoundingClientRect();
           const x = b.left + chart.x(chart.drawn.refused[0]);
@@ -65,7 +65,7 @@ fn refusals_are_events_with_reasons() {
     );
     browser.shows("chart-tip", "refused: ");
     browser.picture("refusals");
-    // A row goes back to the instant.
+    // Clicking a row returns to that time.
     browser.value("document.querySelector('#refused .name').click()");
     browser.until("!window.pavior.page.live");
     browser.shows("counts", "33 busy");

@@ -25,7 +25,7 @@ fn each_of_36_tenants_has_its_own() {
     for dark in [false, true] {
         browser.prefer(dark, false);
         browser.until(&format!("matchMedia('(prefers-color-scheme: dark)').matches === {dark}"));
-        // The legend is written with the next frame.
+        // The legend is updated with the next frame.
         browser.value("new Promise((done) => setTimeout(done, 300))");
         let looks = browser.value(LOOKS);
         let looks: Vec<_> = looks.as_array().unwrap().iter().map(|one| one.as_str()).collect();
@@ -39,7 +39,7 @@ fn each_of_36_tenants_has_its_own() {
         browser.size(1400, 900);
         assert_eq!(browser.barriers().unwrap_or_default(), "", "dark: {dark}");
     }
-    // The nodes have the patterns that the legend has: a striped tenant's are of two colors.
+    // The nodes have the patterns of the legend: those of a striped tenant have two colors.
     browser.press("2");
     let inks = "(() => { const { stage, page } = window.pavior, { flat } = stage;
         const pen = flat.canvas.getContext('2d');
@@ -53,7 +53,7 @@ fn each_of_36_tenants_has_its_own() {
     let plain = inks.as_array().unwrap().iter().filter(|one| one.as_u64() == Some(1)).count();
     assert_eq!(plain, 12, "twelve are whole, the others have a pattern: {inks}");
 
-    // Those beyond share a grey, and the legend says so.
+    // The remaining tenants share a gray, as the legend says.
     for number in 36..39 {
         let tenant = format!("group-{number}");
         client.lease(json!({ "shape": [2, 2, 1], "tenant": tenant }));

@@ -73,7 +73,7 @@ fn the_tiles_say_what_is_so() {
     browser.picture("tiles");
     browser.value("document.getElementById('fits-show').click()");
     browser.until("window.pavior.page.marks.length === 0");
-    // The past is played, too.
+    // The history can be played, too.
     browser.until("window.pavior.page.series.busy.length >= 2");
     browser.value("document.getElementById('seconds').value = 2");
     browser.press(" ");

@@ -131,12 +131,12 @@ fn an_older_gate(cluster: &mut Cluster) {
     let older = older.replace(checksum, "0123456789abcdef");
     let check = format!("{} {}/pavior.toml check", cluster.program(), cluster.path().display());
     assert!(cluster.good(&check).contains("faults: []"));
-    // Slurm looks at the seconds of the other file's time of change.
+    // Slurm compares the other file's modification time in seconds.
     std::thread::sleep(std::time::Duration::from_millis(1100));
     std::fs::write(&file, older).unwrap();
     cluster.good(&format!("touch {}/job_submit.lua", cluster.path().display()));
     cluster.until(&check, 30, |text| text.contains("another version"));
-    // The daemon looks when it starts, and until it is right.
+    // The daemon checks at its start, and until the gate is correct.
     assert_eq!(metric(cluster, "gate_loaded"), 1);
     cluster.start_daemon();
     let log = format!("cat {}/pavior.log", cluster.path().display());
@@ -157,9 +157,9 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     let mut failed = 0;
     let attacks = [
         "shape=2x2 a\nb".to_string(),
-        // As from the issue: a job that has just started on wrong nodes, which would be requeued.
+        // As reported: a job that has just started on wrong nodes, which would be requeued.
         format!("x\n{victim}|R|None|1|4|{nodes}||{now}|1:00|1|(null)|shape=2x2"),
-        // A job whose gate is open on nodes that are not a box: closed, and released.
+        // A job whose gate was opened on nodes that do not form a box: it is closed and released.
         format!("x\n{held}|PD|None|1|4||n[00-02]|N/A|1:00|1|(null)|shape=2x2"),
         // A job without a gate, or with one.
         format!("x\n{held}|PD|None|1|4|||N/A|1:00|1|(null)|shape=2x2"),
@@ -172,7 +172,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     let mut hostile = Vec::new();
     for (serial, text) in attacks.iter().enumerate() {
         hostile.push(attempt(cluster, &format!("-H {}", comment(text))).unwrap());
-        // Others are placed all the same.
+        // Other jobs are still placed.
         let good = cluster.submit(&format!("2x2-good{serial}"), "--comment=shape=2x2", 0.2);
         cluster.until_gone(&good, 60);
         let shown = cluster.good(&format!("scontrol show job {victim}"));
@@ -188,7 +188,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     let said = log.matches("records cannot be read").count();
     assert!((1..=3).contains(&said), "once a minute, not in each cycle:\n{log}");
     assert!(!log.contains("|R|") && !log.contains('\u{1b}') && !log.contains("\\u001b"), "{log}");
-    // Released, they wait for ever, and are told why.
+    // Once released, they wait forever, with an explanation.
     cluster.good(&format!("scontrol release {}", hostile[0]));
     cluster.until(&format!("scontrol show job {}", hostile[0]), 30, |text| {
         text.contains("not placed: its comment has control characters")

@@ -68,7 +68,7 @@ impl Programs {
             .args(rest)
             .env("PATH", path)
             .env("FOLDER", self.path())
-            // A user's own wishes do not change what is read.
+            // A user's own settings do not change the output that is read.
             .envs([("SQUEUE_USERS", "me"), ("SQUEUE_FORMAT2", "jobid"), ("SINFO_FORMAT", "%t")]);
         command
     }
@@ -108,7 +108,7 @@ fn opened(log: &str, job: &str) -> Option<String> {
 
 #[test]
 fn every_reading_has_a_mark_of_its_own_that_other_users_cannot_see() {
-    // The arguments of a process are everybody's to read, its environment is not.
+    // Everyone can read the arguments of a process, but not its environment.
     let squeue = "echo \"$@\" >>$FOLDER/arguments; echo $SQUEUE_FORMAT >>$FOLDER/formats
                   env | grep -c 'SQUEUE_USERS\\|SQUEUE_FORMAT2\\|SINFO_' >>$FOLDER/wishes
                   waits 7 4 shape=2x2";
@@ -196,7 +196,7 @@ fn nodes_of_a_running_job_that_cannot_be_read_are_not_free() {
                    echo \"n$node|idle|(null)|(null)|100|1|1:1:1|0\"
                  done";
     let attacks = [
-        // Its nodes can be read, or Slurm's second answer tells.
+        // Either its nodes can be read, or Slurm's second answer shows them.
         "job 9 R None 9 2 'n[0-1]' '' 1 1:00 1 'a|b' x",
         "job 9 R None x 2 'n[0-1' '' 1 1:00 1 '' x",
         "job 9+0 R None 9 2 'n[0-1]' '' 1 1:00 1 '' x",
