@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `quick` | `cargo test`; the default | at most 5 s of processor time |
 //! | `checks` | `cargo xtask check` | long enough that all tests together take half an hour |
-//! | `long` | `cargo xtask attack`, `slurm`, `kube` and others, or by setting the variable | minutes |
+//! | `long` | `cargo xtask attack`, `slurm`, `kube` and others, or by hand | minutes |
 //!
 //! A larger size tries more cases of the same kind. Tests that cannot be made small are skipped in
 //! the quick size ([`left_out`]).

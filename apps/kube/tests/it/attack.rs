@@ -1,4 +1,4 @@
-//! Users who try to stop others, or to take what is not theirs.
+//! Users who try to block others, or to take nodes that are not theirs.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! A control plane in a temporary directory, with nodes that are objects alone, and the program
-//! beside it.
+//! A control plane in a temporary directory, with nodes that exist only as objects, and copies of
+//! the program.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -20,7 +20,7 @@ use crate::in_force;
 use crate::kubelets::Kubelets;
 use crate::proxy::Proxy;
 
-/// Also the controllers that look after nodes.
+/// True to run the node controllers, too.
 const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace-controller,\
                            pod-garbage-collector-controller,disruption-controller,\
                            node-lifecycle-controller,taint-eviction-controller";
@@ -71,7 +71,8 @@ fn example(name: &str) -> PathBuf {
 }
 
 impl Cluster {
-    /// Starts one with nodes of a mesh or torus named `n{x}-{y}-{z}`; none where it cannot be had.
+    /// Starts a cluster with nodes of a mesh or torus named `n{x}-{y}-{z}`, or returns `None` if it
+    /// is not available.
     pub(crate) fn start(what: &str, release: &'static str, sides: [u16; 3]) -> Option<Cluster> {
         let mut cluster = Cluster::bare(what, release, CONTROLLERS, "RequestResponse")?;
         cluster.kubelets.start(&cluster.runtime, cluster.admin.clone());
@@ -124,7 +125,7 @@ impl Cluster {
         }
     }
 
-    /// Installs our objects, and the rights of users.
+    /// Installs our objects and the permissions of users.
     pub(crate) fn apply(&self) {
         let image = Some("registry.invalid/pavior:0.1.0".to_string());
         let no_mutation = !mutates(self.release);
@@ -150,7 +151,8 @@ impl Cluster {
         self.until("the policies", || in_force::hold(self));
     }
 
-    /// Checks that a user's Job is refused, with a word of the reason and no raw text.
+    /// Checks that a user's Job is refused, that the reason contains a word, and that no raw text
+    /// is returned.
     pub(crate) fn refuses(&self, wrong: &serde_json::Value, word: &str) {
         let (code, message) =
             self.ask(User::Alice, "POST", JOBS, wrong).expect_err("it is refused");
@@ -187,7 +189,7 @@ impl Cluster {
         self.good(User::Admin, "PATCH", path, body);
     }
 
-    /// Makes a machine of all nodes.
+    /// Creates a Machine of all nodes.
     pub(crate) fn machine(&self, grid: &str) {
         self.machine_with(grid, &json!({}));
     }
@@ -239,18 +241,18 @@ impl Cluster {
         self.good(User::Admin, "GET", path, &Value::Null)
     }
 
-    /// Makes a Job of Alice's whose pods run for some seconds; its name.
+    /// Creates a Job for Alice whose pods run for some seconds. Returns its name.
     pub(crate) fn job(&self, name: &str, shape: &str, run_s: u32) {
         let made = self.ask(User::Alice, "POST", JOBS, &job(name, shape, run_s));
         made.unwrap_or_else(|why| panic!("{name}: {why:?}"));
     }
 
-    /// Waits until something holds, at most ten minutes.
+    /// Waits at most ten minutes until a condition holds.
     pub(crate) fn until(&self, what: &str, holds: impl FnMut() -> bool) {
         self.within(600, what, holds);
     }
 
-    /// Waits until something holds, at most so many seconds.
+    /// Waits at most so many seconds until a condition holds.
     pub(crate) fn within(&self, seconds: u64, what: &str, mut holds: impl FnMut() -> bool) {
         let began = Instant::now();
         while !holds() {
@@ -305,7 +307,7 @@ impl Cluster {
         self.patch(&format!("/api/v1/nodes/{node}"), &body);
     }
 
-    /// Stops a copy for a while, as a machine does that sleeps; or lets it go on.
+    /// Pauses a copy, like a suspended machine, or resumes it.
     pub(crate) fn sleep_copy(&self, at: usize, asleep: bool) {
         let signal = if asleep { "-STOP" } else { "-CONT" };
         let pid = self.copies[at].id().to_string();
@@ -322,8 +324,7 @@ impl Cluster {
         assert!(command.status().unwrap().success(), "{part} starts again");
     }
 
-    /// Starts `kueue` or `jobset`, with its objects and webhooks. If it cannot be had, that is
-    /// noted.
+    /// Starts `kueue` or `jobset` with its objects and webhooks. Notes if it is not available.
     pub(crate) fn start_controller(&self, name: &str) -> bool {
         let said = self.controller("start", name).output().expect("bash is there");
         if !said.status.success() {
@@ -365,7 +366,7 @@ impl Cluster {
         self.kill("kube-apiserver");
     }
 
-    /// Has some of what the copies say spoilt: those of the account `spoilt` ask through a proxy.
+    /// Disturbs some requests: copies with the account `spoilt` connect through a proxy.
     pub(crate) fn spoil(&self, seed: u64) -> Proxy {
         let client = client(&self.runtime, self.path(), "pavior");
         let proxy = Proxy::start(&self.runtime, client, seed);
@@ -409,7 +410,7 @@ impl Cluster {
     }
 }
 
-/// Returns the head and body of an answer; empty while nothing listens.
+/// Returns the head and body of an answer, empty while nothing listens.
 pub(crate) fn ask(address: &str, method: &str, path: &str, body: &str) -> (String, String) {
     let mut answer = String::new();
     if let Ok(mut stream) = TcpStream::connect(address) {
@@ -422,7 +423,7 @@ pub(crate) fn ask(address: &str, method: &str, path: &str, body: &str) -> (Strin
     (head.to_string(), body.to_string())
 }
 
-/// Returns whether a program can get a wrong clock, and notes if not.
+/// Returns true if a program can run with a wrong clock, and notes if not.
 pub(crate) fn clocks_can_be_wrong() -> bool {
     let can = Command::new("faketime").args(["-f", "+1h", "true"]).status();
     let can = can.is_ok_and(|status| status.success());
@@ -447,7 +448,7 @@ pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
 pub(crate) const MACHINES: &str = "/apis/pavior.dev/v1alpha1/machines";
 pub(crate) const PLACEMENTS: &str = "/apis/pavior.dev/v1alpha1/namespaces/default/placements";
 
-/// Returns a Job as a user writes it, with a shape alone.
+/// Returns a Job as a user writes it, with only a shape.
 pub(crate) fn job(name: &str, shape: &str, run_s: u32) -> Value {
     let nodes: u64 = shape.split('x').map(|side| side.parse::<u64>().unwrap_or(1)).product();
     let container = json!({ "name": "main", "image": "toy" });

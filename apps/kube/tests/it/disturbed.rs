@@ -1,4 +1,4 @@
-//! Disturbances of reading: a wrong clock, and a past that the API server has forgotten.
+//! Disturbed reads: a wrong clock, and a history that the API server has forgotten.
 
 use serde_json::{Value, json};
 

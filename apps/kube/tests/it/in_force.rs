@@ -1,10 +1,11 @@
-//! Checks that the policies are in force, by objects that they refuse.
+//! Checks that the policies are in force, with objects that they must refuse.
 
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, JOBS, PLACEMENTS, PODS, User, job};
 
-/// Returns whether each policy answers. Each takes effect by itself, a while after its creation.
+/// Returns true if each policy is in force. Each takes effect separately, some time after its
+/// creation.
 pub(crate) fn hold(cluster: &Cluster) -> bool {
     let tried = |user, path: &str, object: &Value| {
         cluster.ask(user, "POST", &format!("{path}?dryRun=All"), object)

@@ -1,5 +1,5 @@
-//! A judge of the audit log alone: the node that each pod was bound to, confirmed placements, and
-//! whether each Job ran on the nodes of its placement by rank.
+//! A judge that uses only the audit log: the node of each pod, confirmed placements, and whether
+//! each Job ran on the nodes of its placement in rank order.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -10,16 +10,16 @@ use serde_json::{Value, json};
 /// The contents of the log.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
-    /// Confirmed placements that stand, by uid.
+    /// Current confirmed placements, by uid.
     confirmed: HashMap<String, Spec>,
-    /// Confirmations that overlapped another one which stood.
+    /// Confirmations that overlapped another current placement.
     pub(crate) overlaps: usize,
     pub(crate) confirmations: usize,
-    /// Those of them that are for several Jobs.
+    /// The number of these that are for several Jobs.
     pub(crate) of_sets: usize,
     /// Pods that were bound, with the node and the rank, by the Job's uid.
     pub(crate) bound: BTreeMap<String, Vec<(usize, String)>>,
-    /// Pods bound to another node than the placement of their Job says.
+    /// Pods bound to a node other than that of their Job's placement.
     pub(crate) misplaced: usize,
     spec: HashMap<String, Spec>,
     pods: HashMap<String, (String, usize)>,
@@ -133,8 +133,8 @@ impl Record {
         }
     }
 
-    /// Notes what never changes: whose a pod is, and how many pods a Job has. Any answer says so,
-    /// since what was made may be answered 504.
+    /// Notes unchanging facts: the owner of a pod, and the number of pods of a Job. Any answer
+    /// counts, because a successful creation may be answered with 504.
     fn learn(&mut self, event: &Value) {
         let answer = &event["responseObject"];
         let word = |value: &Value| value.as_str().unwrap_or_default().to_string();
@@ -153,7 +153,7 @@ impl Record {
         }
     }
 
-    /// Notes what a placement says, which never changes.
+    /// Notes the specification of a placement, which never changes.
     fn propose(&mut self, placement: &Value) {
         let word = |value: &Value| value.as_str().unwrap_or_default().to_string();
         let words = |list: &Value| list.as_array().into_iter().flatten().map(word).collect();

@@ -1,5 +1,6 @@
-//! A stand-in for all kubelets: nodes report that they are ready; bound pods run, and succeed after
-//! the seconds of an annotation, the first of a Job after the others if requested; deleted pods go.
+//! A stand-in for all kubelets. Nodes report that they are ready. Bound pods run and succeed after
+//! the seconds in an annotation, a Job's first pod after the others if requested. Deleted pods
+//! disappear.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -22,7 +23,7 @@ const BEAT: Duration = Duration::from_secs(10);
 #[derive(Default)]
 pub(crate) struct Kubelets {
     tasks: Vec<JoinHandle<()>>,
-    /// Nodes that say nothing.
+    /// Nodes that do not report.
     pub(crate) silent: Arc<Mutex<HashSet<String>>>,
 }
 
@@ -106,8 +107,8 @@ fn phase(pod: &Pod) -> &str {
     pod.status.as_ref().and_then(|status| status.phase.as_deref()).unwrap_or_default()
 }
 
-/// Says how a pod is; whether that was heard, or the pod is over or gone. A pod that somebody else
-/// changed is read anew: a pod that a test made fail stays so.
+/// Writes the status of a pod. Returns true if this succeeded, or if the pod has ended or is gone.
+/// A pod changed by someone else is read again, so a pod that a test made fail stays failed.
 async fn set(client: &Client, pod: &mut Pod, to: &str) -> bool {
     let api: Api<Pod> = Api::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
     let seen = json!({ "uid": pod.uid(), "resourceVersion": pod.resource_version() });

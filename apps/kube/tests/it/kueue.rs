@@ -1,5 +1,5 @@
-//! The real Kueue, with its webhooks, beside two copies of the program: quota for more nodes than
-//! there are, flavors, preemption, a patience of seconds, and kills of all. The audit log judges.
+//! The real Kueue with its webhooks and two copies of the program: quota for more nodes than exist,
+//! flavors, preemption, a patience of seconds, and kills of everything. The audit log is judged.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::storm::seeds;
 use crate::story::complete;
 
 const GRID: &str = "mesh:4x4x2";
-/// None has more nodes than a flavor.
+/// No shape has more nodes than a flavor.
 const SHAPES: &[&str] =
     &["2x2x2", "2x1x1", "2x4x1", "2x4x2", "1x1x1", "2x2x1", "1x4x1", "2x3x2", "2x2x2", "1x1x2"];
 const PRIORITIES: [(&str, u32); 3] = [("low", 1), ("middle", 10), ("high", 100)];

@@ -1,4 +1,4 @@
-//! Quota of Kueue from the audit log alone: Jobs that held quota without a box, answers to each
+//! Kueue quota according to the audit log: Jobs that held quota without a box, answers to each
 //! Workload, and pods on nodes of other flavors.
 
 use std::collections::{HashMap, HashSet};
@@ -24,22 +24,22 @@ pub(crate) struct Ledger {
     preempted: usize,
     /// Evictions because the check said Retry.
     given_back: usize,
-    /// The longest that quota was held without a confirmed placement, in seconds.
+    /// The longest time that quota was held without a confirmed placement, in seconds.
     longest: f64,
     /// Pods bound to nodes of another flavor than their Job's.
     elsewhere: usize,
-    /// Words on admitted Workloads that name no flavor.
+    /// Messages on admitted Workloads that name no flavor.
     unflavored: usize,
-    /// Workloads told that they wait; when they start; that their quota is given back.
+    /// Workloads with a message that they wait, when they start, and that their quota is released.
     waits: usize,
     /// The number of admissions of Jobs without a shape.
     boxless: usize,
     dated: usize,
     impatient: usize,
     jobs: HashMap<String, Held>,
-    /// The Jobs of confirmed placements that stand, by its uid.
+    /// The Jobs of current confirmed placements, by uid.
     placed: HashMap<String, Vec<String>>,
-    /// The last word on each Job's record that does not stand, and when.
+    /// The last event of each Job's former record, with its time.
     unplaced: HashMap<String, (f64, &'static str)>,
     /// The Job of each pod.
     pods: HashMap<String, String>,
@@ -57,7 +57,7 @@ struct Held {
     ready: bool,
     flavor: String,
     told: String,
-    /// Since when it is reserved without a place.
+    /// The time since which it has been reserved without a place.
     since: Option<f64>,
 }
 

@@ -1,8 +1,8 @@
 //! `pavior kube` against a real control plane without kubelets, set up by
 //! `examples/kubernetes/control-plane.sh`.
 //!
-//! Where it cannot be had the runner of the checks is told so; with `PAVIOR_REQUIRE_KUBERNETES`, as
-//! in `.ci/run`, that is an error.
+//! A missing control plane is reported; with `PAVIOR_REQUIRE_KUBERNETES`, as in `.ci/run`, it is an
+//! error.
 
 mod attack;
 mod cluster;

@@ -1,4 +1,4 @@
-//! The page, questions and metrics, of a copy that acts and of one that only looks.
+//! The page, questions and metrics of an active copy and of an observer.
 
 use std::net::TcpListener;
 

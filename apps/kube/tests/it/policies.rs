@@ -1,4 +1,4 @@
-//! Requests that users may not make, and the answers.
+//! Forbidden requests of users, and the answers.
 
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ fn users_open_no_gates_and_write_no_placements() {
     slices_are_a_fault(&cluster);
 }
 
-/// Checks that a machine of a kind of earlier builds is not used, and says so.
+/// Checks that a machine of a kind from earlier builds is not used, and says so.
 fn slices_are_a_fault(cluster: &Cluster) {
     let slices = json!({
         "apiVersion": "pavior.dev/v1alpha1", "kind": "Machine", "metadata": { "name": "tpus" },

@@ -1,5 +1,5 @@
-//! A proxy between a copy and the API server that spoils some requests: it answers 429, 500 and 410
-//! without forwarding, and loses answers to changes.
+//! A proxy between a copy and the API server that disturbs some requests: it answers 429, 500 and
+//! 410 without forwarding them, and drops answers to changes.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -19,10 +19,10 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
-/// One of so many requests is spoilt.
+/// One in so many requests is disturbed.
 const ONE_OF: u64 = 20;
 
-/// The kinds of spoiled requests.
+/// The kinds of disturbances.
 const SPOILT: [&str; 4] =
     ["answered 429", "answered 500", "a read answered 410", "the answer of a change lost"];
 

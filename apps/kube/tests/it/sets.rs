@@ -8,7 +8,7 @@ use crate::cluster::{Cluster, JOBS, PLACEMENTS, PODS, User, job, release};
 const INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-/// Makes what stands for a JobSet; a reference to it.
+/// Creates a stand-in for a JobSet. Returns a reference to it.
 pub(crate) fn set(cluster: &Cluster, name: &str) -> Value {
     let map = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name } });
     let mut made = Value::Null;
@@ -67,7 +67,7 @@ pub(crate) fn nodes(cluster: &Cluster, job: &str) -> Vec<String> {
     found.into_iter().map(|(_, node)| node).collect()
 }
 
-/// Returns whether an event on a Job has a text.
+/// Returns true if an event on a Job contains a text.
 fn is_told(cluster: &Cluster, job: &str, word: &str) -> bool {
     let events = cluster.get("/api/v1/namespaces/default/events");
     let says = |event: &Value| {

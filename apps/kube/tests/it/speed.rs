@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::cluster::{Cluster, JOBS, User, job, release};
 
 const PARTS: &[&str] = &["etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager"];
-/// Nothing looks after nodes: 4,096 of them would beat all the time.
+/// There are no node controllers: 4,096 nodes would send heartbeats all the time.
 const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace-controller";
 
 /// A machine of boxes, each the shape of a Job, as many along each axis.
@@ -44,7 +44,7 @@ fn plain(name: &str, shape: &str) -> Value {
     job
 }
 
-/// Counts the bindings in the audit log, which is read on.
+/// Counts the bindings in the audit log, which is read incrementally.
 struct Bindings(BufReader<File>, usize);
 
 impl Bindings {
@@ -77,7 +77,7 @@ fn processor_s(cluster: &Cluster, part: &str) -> f64 {
     (ticks(11) + ticks(12)) / 100.0
 }
 
-/// Seconds of the clock and of the processor, by part.
+/// Wall-clock seconds, and processor seconds of each part.
 fn run(size: Size, boxes: bool) -> Option<(f64, Vec<(&'static str, f64)>)> {
     // An audit log of whole objects takes a third of the API server's time.
     let mut cluster =

@@ -1,5 +1,6 @@
-//! Everything at once that disturbs a cluster, with two copies of the program: Jobs are made while
-//! processes are killed, nodes go and come, and pods and Jobs are deleted. The audit log judges.
+//! All disturbances of a cluster at once, with two copies of the program: Jobs are created while
+//! processes are killed, nodes disappear and return, and pods and Jobs are deleted. The audit log
+//! is judged.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -50,7 +51,7 @@ impl Storm<'_> {
         format!("n{}-{}-{}", self.below(4), self.below(4), self.below(4))
     }
 
-    /// Finds the name of an object of a list, unless the API server is away.
+    /// Finds the name of an object in a list, unless the API server is down.
     fn one(&mut self, path: &str, is: impl Fn(&Value) -> bool) -> Option<Value> {
         let all = self.cluster.ask(User::Admin, "GET", path, &Value::Null).ok()?;
         let all: Vec<&Value> = all["items"].as_array()?.iter().filter(|one| is(one)).collect();
@@ -99,7 +100,7 @@ impl Storm<'_> {
         matches!(answer, Ok(_) | Err((404, _)))
     }
 
-    /// Disturbs something; its name.
+    /// Causes a disturbance. Returns its name.
     fn disturb(&mut self) -> Option<&'static str> {
         let what = self.below(15);
         match what {
@@ -204,7 +205,7 @@ impl Storm<'_> {
         })
     }
 
-    /// Makes a Job, however often it must be tried.
+    /// Creates a Job, retrying as often as necessary.
     fn make(&mut self, body: Value) {
         let cluster = &*self.cluster;
         let made = || cluster.ask(User::Alice, "POST", JOBS, &body);

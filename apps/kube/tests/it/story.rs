@@ -1,4 +1,4 @@
-//! Jobs become boxes, whatever happens.
+//! Jobs get boxes, whatever happens.
 
 use crate::cluster::{Cluster, JOBS, release};
 use crate::judge::Record;

@@ -1,5 +1,5 @@
-//! Messages to administrators: a site with licenses and plug-ins of its own, a daemon before its
-//! license, partitions without the gate, a dry run; and nodes with long names.
+//! Messages to administrators: a site with its own licenses and plug-ins, a daemon started before
+//! its license exists, partitions without the gate, a dry run, and nodes with long names.
 
 use std::time::Duration;
 

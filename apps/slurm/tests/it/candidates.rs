@@ -1,4 +1,5 @@
-//! Jobs that not all nodes can serve: constraints, GRES, memory, unwanted nodes and reservations.
+//! Jobs that can run only on some nodes: constraints, GRES, memory, excluded nodes and
+//! reservations.
 
 use crate::cluster::{Cluster, Options};
 use crate::release::{Release, on_each_release};

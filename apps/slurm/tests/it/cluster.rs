@@ -26,8 +26,8 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Lines of slurm.conf; they replace those that `cluster.sh` has of the same key, and so does
-    /// a partition of the same name.
+    /// Lines of slurm.conf. They replace the lines of `cluster.sh` with the same key, and a
+    /// partition replaces one with the same name.
     pub(crate) fn conf(mut self, lines: &str) -> Options {
         self.conf = format!("{}\n{lines}", self.conf).trim().to_string();
         self
@@ -41,7 +41,7 @@ impl Options {
         self
     }
 
-    /// Lines of pavior.toml, which replace those of the same key.
+    /// Lines of pavior.toml, which replace those with the same key.
     pub(crate) fn toml(mut self, lines: &str) -> Options {
         self.toml = format!("{}\n{lines}", self.toml).trim().to_string();
         self
@@ -53,7 +53,7 @@ impl Options {
         self
     }
 
-    /// Sets other letters than `n` before the numbers of nodes.
+    /// Sets the prefix of the node names, by default `n`.
     pub(crate) fn prefix(mut self, prefix: &'static str) -> Options {
         self.prefix = prefix;
         self
@@ -94,7 +94,7 @@ impl User {
 pub(crate) struct Cluster {
     // Stopped before its folder is removed.
     place: Place,
-    /// By the name of its configuration.
+    /// The daemons, by the names of their configurations.
     daemons: BTreeMap<String, Child>,
     folder: TempDir,
     release: Release,
@@ -103,7 +103,7 @@ pub(crate) struct Cluster {
     _turn: Turn,
 }
 
-/// Three clusters at a time: more of 64 nodes are much for a small machine.
+/// Three clusters at a time: more clusters of 64 nodes overload a small machine.
 struct Turn;
 
 /// The jobs that make slurmctld write its state.
@@ -129,8 +129,8 @@ impl Drop for Turn {
 }
 
 impl Cluster {
-    /// Starts one to try something; `None`, told to the runner, where the release or the right to
-    /// start it is missing, unless `PAVIOR_REQUIRE_SLURM` is set.
+    /// Starts a cluster for a test. Returns `None`, with a report, if the release or the permission
+    /// to start it is missing, unless `PAVIOR_REQUIRE_SLURM` is set.
     pub(crate) fn start(what: &str, release: Release, options: Options) -> Option<Cluster> {
         let turn = Turn::wait();
         let folder = tempfile::Builder::new().prefix("pavior-slurm-").tempdir().unwrap();
@@ -197,7 +197,7 @@ impl Cluster {
         format!("n{number:0width$}")
     }
 
-    /// Returns the path of the daemon, which is valid in the cluster's place as well.
+    /// Returns the path of the daemon, which is also valid inside the cluster.
     pub(crate) fn program(&self) -> String {
         self.path().join("pavior-slurm").display().to_string()
     }
@@ -207,19 +207,19 @@ impl Cluster {
         self.ports.first + self.nodes + 2
     }
 
-    /// Runs a line of the shell as root, or as an ordinary user.
+    /// Runs a shell command as root, or as an ordinary user.
     pub(crate) fn shell(&self, line: &str, ordinary: bool) -> Output {
         self.shell_as(if ordinary { User::Alice } else { User::Root }, line)
     }
 
-    /// Runs a line of the shell as somebody.
+    /// Runs a shell command as a user.
     pub(crate) fn shell_as(&self, user: User, line: &str) -> Output {
         let mut command = self.place.command(user.number(), "sh");
         command.env("SLURM_CONF", self.path().join("slurm.conf"));
         command.args(["-c", line]).output().unwrap()
     }
 
-    /// Returns the output of a line, which must succeed.
+    /// Returns the output of a command, which must succeed.
     pub(crate) fn good(&self, line: &str) -> String {
         let output = self.shell(line, false);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -234,9 +234,9 @@ impl Cluster {
         self.good(&line)
     }
 
-    /// Waits until slurmctld has written that a job runs. A job that is submitted a while after the
-    /// start and taken back makes it write, in case it did not notice the start by itself. A kill
-    /// may forget that it was taken back: [`Cluster::start_slurmctld`] does so again.
+    /// Waits until slurmctld has saved that a job is running. A job that is submitted some time
+    /// after the start and then canceled makes it save, in case it did not notice the start. A kill
+    /// may lose the cancellation: [`Cluster::start_slurmctld`] repeats it.
     pub(crate) fn until_written(&self, job: &str) {
         let line = format!("sleep 2; sbatch --parsable -H -J {HELD} -o /dev/null -N1 --wrap true");
         let held = self.good(&line);
@@ -247,8 +247,8 @@ impl Cluster {
         self.until(&line, 60, |text| text == "written");
     }
 
-    /// Waits until a line prints what is wanted, at most ten times the seconds that an idle machine
-    /// needs.
+    /// Waits until a command prints the expected text, at most ten times the seconds that an idle
+    /// machine needs.
     pub(crate) fn until(&self, line: &str, seconds: u64, good: impl Fn(&str) -> bool) -> String {
         let mut last = String::new();
         for _ in 0..10 * seconds * 5 {
@@ -329,7 +329,7 @@ impl Cluster {
         self.kill("slurmctld");
     }
 
-    /// Sends SIGKILL, given the name of the file that has the number.
+    /// Sends SIGKILL to the process whose id is in a file.
     pub(crate) fn kill(&self, program: &str) {
         self.good(&format!("kill -9 $(cat {}/pid/{program})", self.path().display()));
     }
@@ -415,15 +415,15 @@ impl Cluster {
     }
 }
 
-/// So many ports that are free one after another: below the ephemeral ports, and this cluster's
-/// alone among all runs of these tests on this machine, as locks of files say.
+/// Returns so many consecutive free ports, below the ephemeral ports. File locks reserve them for
+/// this cluster among all runs of these tests on this machine.
 struct Ports {
     first: u16,
     _locks: Vec<File>,
 }
 
 impl Ports {
-    /// Ports are taken by the hundred.
+    /// Ports are reserved in blocks of one hundred.
     const BLOCK: u16 = 100;
 
     fn free(count: u16) -> Ports {
@@ -441,7 +441,7 @@ impl Ports {
         panic!("no {count} free ports");
     }
 
-    /// Takes the lock of a file that stands for a block of ports.
+    /// Locks the file that represents a block of ports.
     fn lock(block: u16) -> Option<File> {
         let path = std::env::temp_dir().join(format!("pavior-slurm-ports-{block}"));
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).ok()?;

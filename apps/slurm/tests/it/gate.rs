@@ -1,4 +1,4 @@
-//! The gate in a real slurmctld, and the daemon's first look.
+//! The gate in a real slurmctld, and the daemon's first checks.
 
 use std::process::Output;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ fn a_gate_in_slurmctld(release: Release) {
 const ACCEPT: &str = "function slurm_job_submit() return slurm.SUCCESS end\n\
                       function slurm_job_modify() return slurm.SUCCESS end\n";
 
-/// Jobs that a cluster has when it gets its gate.
+/// Jobs that exist when a cluster gets its gate.
 struct Before {
     since: Instant,
     runs: String,
@@ -184,7 +184,7 @@ fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
     assert!(said.contains("another version or configuration"), "{said}");
 }
 
-/// Submits jobs while there is no gate: one that runs on no box, and two that wait.
+/// Submits jobs while there is no gate: one that runs on nodes that form no box, and two that wait.
 fn jobs_from_before_the_gate(cluster: &Cluster) -> Before {
     let file = cluster.path().join("job_submit.lua");
     let own = std::fs::read_to_string(&file).unwrap();
@@ -220,8 +220,8 @@ fn they_are_told(cluster: &mut Cluster, before: &Before) {
     cluster.until_empty(30);
 }
 
-/// Runs the job of the example on a machine whose nodes are named against their order: rank i is on
-/// the i-th node of the box.
+/// Runs the job of the example on a machine whose node names are in reverse order: rank i is on the
+/// i-th node of the box.
 fn ranks_follow_the_box(cluster: &mut Cluster) {
     let file = cluster.path().join("pavior.toml");
     let own = own_config(cluster);
@@ -265,7 +265,7 @@ fn time_min_is_no_hindrance(cluster: &Cluster) {
     cluster.until_empty(30);
 }
 
-/// Checks a site that keeps other things in AdminComment.
+/// Checks a site that uses AdminComment for other purposes.
 fn told_elsewhere_or_not_at_all(cluster: &mut Cluster) {
     let file = cluster.path().join("pavior.toml");
     let own = own_config(cluster);
@@ -293,7 +293,7 @@ fn told_elsewhere_or_not_at_all(cluster: &mut Cluster) {
     std::fs::write(&file, own).unwrap();
 }
 
-/// Makes two halves of a cluster two machines, with a partition, a license and a daemon each.
+/// Makes two machines of the halves of a cluster, each with its own partition, license and daemon.
 fn two_machines_in_one_cluster(release: Release) {
     let options = Options::default().machine("mesh:4x2").conf(
         "Licenses=pavior:1,upper:1\nPartitionName=upper Nodes=n[04-07] OverSubscribe=EXCLUSIVE\n\

@@ -1,5 +1,5 @@
-//! The clusters of the other tests: they have the release, nodes and users that were asked
-//! for, and nothing of them is left.
+//! The clusters of the other tests: they have the requested release, nodes and users, and leave
+//! nothing behind.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Limits, holds, order and preemption, by Slurm's own records of what started when.
+//! Limits, holds, order and preemption, checked against Slurm's own records of starts.
 
 use std::time::{Duration, Instant};
 
@@ -27,8 +27,8 @@ fn submit(cluster: &Cluster, user: User, shape: &str, options: &str, seconds: u3
     String::from_utf8(output.stdout).unwrap().trim().to_string()
 }
 
-/// Watches until no job of a filter is left; returns the most that were seen to run at once, and
-/// the most whose gate was open or that ran.
+/// Watches until no job of a filter is left. Returns the largest number that ran at once, and the
+/// largest number that ran or had an open gate.
 fn most_at_once(cluster: &Cluster, filter: &str) -> (usize, usize) {
     let begun = Instant::now();
     let (mut running, mut open) = (0, 0);
@@ -78,7 +78,7 @@ fn limits_and_holds(release: Release) {
     holds(&cluster);
 }
 
-/// Returns the largest number of nodes that were held at once, given `start|end|nodes`.
+/// Returns the largest number of nodes held at once, given `start|end|nodes`.
 fn most_nodes(records: &str) -> u32 {
     let all: Vec<Vec<&str>> = records.lines().map(|line| line.split('|').collect()).collect();
     let at = |time: &str| {
@@ -88,7 +88,7 @@ fn most_nodes(records: &str) -> u32 {
     all.iter().map(|job| at(job[0])).max().unwrap_or(0)
 }
 
-/// Holds a job that waits, one that is open, and one that ran.
+/// Holds a waiting job, one with an open gate, and one that has run.
 fn holds(cluster: &Cluster) {
     let ran = submit(cluster, User::Alice, "4x2", "", 300);
     let waits = submit(cluster, User::Alice, "4x4", "", 1);

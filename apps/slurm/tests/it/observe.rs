@@ -1,4 +1,4 @@
-//! The observer: what it shows, and that it only asks.
+//! The observer: its answers, and that it changes nothing.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -10,14 +10,14 @@ use serde_json::Value;
 use crate::attacks::programs::{IDLE, Programs};
 use crate::cluster::Cluster;
 
-/// A running observer, and where its page is.
+/// A running observer, and the address of its page.
 pub(crate) struct Observer {
     child: Child,
     address: String,
 }
 
 impl Observer {
-    /// Starts one, and waits until it has shown what Slurm says.
+    /// Starts an observer, and waits until it shows Slurm's state.
     pub(crate) fn start(mut command: Command) -> Observer {
         let mut child = command.stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
@@ -63,7 +63,7 @@ impl Observer {
         json(&self.get("/v1/state"))
     }
 
-    /// Returns true if it ends with success when it is told to.
+    /// Stops it. Returns true if it ends with success.
     fn ends(mut self, tell: impl FnOnce(u32)) -> bool {
         tell(self.child.id());
         self.child.wait().unwrap().success()
@@ -84,7 +84,7 @@ fn json(answer: &str) -> Value {
     serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}"))
 }
 
-/// A job that holds no box, one whose reason and comment are hostile, and one without a shape.
+/// A job whose nodes form no box, one with a hostile reason and comment, and one without a shape.
 const SQUEUE: &str = "runs 7 3 'n[0,1,4]' ''
     job 8 PD \"$(printf '</script>\\033[2J')\" 9 4 '' '' N/A 1:00 100 '(null)' \
         \"$(printf 'shape=2x2 <b>\\033[31m')\"

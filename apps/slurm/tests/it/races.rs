@@ -1,4 +1,4 @@
-//! More of Slurm's races, each a chapter of the story.
+//! More of Slurm's race conditions, each a chapter of the story.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ pub(crate) fn interactive_jobs(cluster: &Cluster) {
     cluster.until_empty(30);
 }
 
-/// Checks that nodes of a job of another partition are not free.
+/// Checks that nodes of a job in another partition are not free.
 pub(crate) fn strangers_hold_nodes(cluster: &Cluster) {
     cluster.good("scontrol create PartitionName=other Nodes=n[00-07] OverSubscribe=EXCLUSIVE");
     // A row of eight nodes, none of which is free for the daemon; it has no shape to check.
@@ -87,7 +87,7 @@ pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
     assert!(pass < large, "{pass} is not before {large}; log:\n{}", cluster.log());
 }
 
-/// slurmctld dies so early that it forgets a job, and gives its number to the next one.
+/// Kills slurmctld so early that it forgets a job and gives its number to the next one.
 pub(crate) fn numbers_are_used_again(cluster: &Cluster) {
     // Anything older than this has been written.
     std::thread::sleep(Duration::from_secs(6));

@@ -16,7 +16,7 @@ const ACCEPT: &str = "function slurm_job_submit() return slurm.SUCCESS end\n\
 /// The mark of recorded answers.
 const MARK: &str = "0123456789abcdef0123456789abcdef";
 
-/// Stands before `squeue`, and notes how the daemon calls it.
+/// A wrapper of `squeue` that records how the daemon calls it.
 const NOTES: &str = "#!/bin/sh\n\
                      printf %s \"$SQUEUE_FORMAT\" >@FOLDER@/format\n\
                      exec /usr/bin/squeue \"$@\"\n";
@@ -48,7 +48,7 @@ fn an_answer_with_jobs_of_every_kind(release: Release) {
     }
 }
 
-/// Submits them; returns how many they are, with all tasks and components.
+/// Submits them. Returns their number, including all tasks and components.
 fn jobs_of_every_kind(cluster: &Cluster) -> usize {
     // Slurm compares its modification time in seconds.
     std::thread::sleep(std::time::Duration::from_millis(1100));

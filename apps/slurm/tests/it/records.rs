@@ -1,4 +1,4 @@
-//! Slurm's own records of what ran where, judged.
+//! Checks of Slurm's own records of jobs and their nodes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -34,9 +34,9 @@ pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
     all
 }
 
-/// Returns true if a job ended as it should. A job cannot whose script Slurm lost, or whose end
-/// was not heard by a slurmctld that started again meanwhile: such a job keeps its nodes until its
-/// time limit.
+/// Returns true if a job ended as expected. This is impossible if Slurm lost its script, or if a
+/// slurmctld that restarted meanwhile missed its end: such a job keeps its nodes until its time
+/// limit.
 pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
     let recovered = || {
         let line = format!("Recovered JobId={} ", record.job);

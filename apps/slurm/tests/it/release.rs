@@ -1,5 +1,4 @@
-//! Releases of Slurm, and places to run them in: namespaces of their own, made by
-//! `examples/slurm/release.sh`.
+//! Releases of Slurm, and namespaces to run them in, created by `examples/slurm/release.sh`.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
@@ -7,19 +6,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// A release of Slurm, by the Debian that has it.
+/// A release of Slurm, by the Debian release that contains it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Release {
-    /// 22.05, of Debian 12.
+    /// 22.05, from Debian 12.
     Slurm22_05,
-    /// 24.11, of Debian 13.
+    /// 24.11, from Debian 13.
     Slurm24_11,
-    /// The newest that Debian's testing has.
+    /// The newest one, from Debian testing.
     Testing,
 }
 
 impl Release {
-    /// As `release.sh` and `cargo xtask slurm` take it.
+    /// The name that `release.sh` and `cargo xtask slurm` accept.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Release::Slurm22_05 => "22.05",
@@ -29,8 +28,8 @@ impl Release {
     }
 }
 
-/// Makes a test for each release of functions that take one. `cargo xtask slurm RELEASE` finds
-/// them by these names.
+/// Generates a test for each release from functions that take a release. `cargo xtask slurm
+/// RELEASE` finds them by these names.
 macro_rules! on_each_release {
     ($($name:ident)*) => { $(
         mod $name {
@@ -55,11 +54,11 @@ macro_rules! on_each_release {
 }
 pub(crate) use on_each_release;
 
-/// Why a release cannot be had here: it is tried once.
+/// The reason why a release is not available here; determined once.
 static MISSING: Mutex<Option<HashMap<(Release, bool), String>>> = Mutex::new(None);
 
-/// A place where a release is installed. Processes, mounts and what is written to it, but for one
-/// folder, end with it, also when the test is killed.
+/// An environment with an installed release. Its processes, its mounts and all written files except
+/// one folder disappear with it, even if the test is killed.
 pub(crate) struct Place {
     process: Child,
     root: PathBuf,

@@ -1,4 +1,4 @@
-//! The daemon as a service: observed, run twice, upgraded under load, and removed.
+//! The daemon as a service: observed, started twice, upgraded under load, and removed.
 
 use std::path::Path;
 use std::time::Duration;
@@ -44,7 +44,7 @@ fn configure(cluster: &Cluster) {
     }
 }
 
-/// Jobs of a few shapes, which all have to complete once.
+/// Jobs of a few shapes, which must all complete once.
 #[derive(Default)]
 struct Load {
     names: Vec<String>,
@@ -66,8 +66,8 @@ impl Load {
     }
 }
 
-/// Runs two daemons at once, which no site should do: their changes are refused where a job is not
-/// as they saw it, so that nothing is wrong by it.
+/// Runs two daemons at once, which no site should do. A change is refused if the job differs from
+/// what the daemon saw, so nothing goes wrong.
 fn two_that_act(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("one");
     cluster.start_daemon_of("two");
@@ -77,7 +77,7 @@ fn two_that_act(cluster: &mut Cluster, load: &mut Load) {
     cluster.kill_daemon_of("two");
 }
 
-/// Checks that with a lock one acts, and the other when the first is killed.
+/// Checks that with a lock one daemon is active, and the other takes over when the first is killed.
 fn one_of_two(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("first");
     let opens = |cluster: &Cluster, name: &str| {
@@ -97,8 +97,7 @@ fn one_of_two(cluster: &mut Cluster, load: &mut Load) {
     cluster.kill_daemon_of("second");
 }
 
-/// Replaces the daemon's program under load, lets it read its configuration again, and restarts
-/// slurmctld.
+/// Replaces the daemon's program under load, reloads its configuration, and restarts slurmctld.
 fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     let folder = cluster.path().display().to_string();
     cluster.start_daemon();
@@ -135,8 +134,8 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     cluster.until_empty(120);
 }
 
-/// Removes everything under load: the gate acts no longer, the waiting jobs are Slurm's again, and
-/// all run.
+/// Removes everything under load: the gate is gone, Slurm schedules the waiting jobs again, and all
+/// of them run.
 fn removed(cluster: &mut Cluster, load: &mut Load) {
     let folder = cluster.path().display().to_string();
     // Three fill the machine; the others wait, some with open gates.

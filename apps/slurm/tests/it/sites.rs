@@ -29,7 +29,7 @@ pub(crate) fn state(cluster: &Cluster, job: &str) -> String {
     cluster.good(&format!("squeue -h -j {job} -o '%t %r'"))
 }
 
-/// Waits until a job is told something.
+/// Waits until a job has a message.
 pub(crate) fn until_told(cluster: &Cluster, job: &str, words: &str) {
     cluster.until(&format!("scontrol show job {job}"), 30, |text| {
         text.lines().any(|line| line.contains("AdminComment=pavior") && line.contains(words))
@@ -82,7 +82,7 @@ fn dependencies(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Changes the limit of a job that waits, and of one that runs. The limit counts, not `--time-min`.
+/// Changes the limits of a waiting and a running job. The limit counts, not `--time-min`.
 fn time_limits(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
@@ -108,8 +108,8 @@ fn time_limits(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Suspends a job: it keeps its box for an unknown time. When it goes on, it ends later than its
-/// time limit by the time in which it was suspended, and who waits is told that end.
+/// Suspends a job: it keeps its box for an unknown time. After it resumes, its end is later by the
+/// time of the suspension, and waiting jobs are told this end.
 fn suspended(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
@@ -137,8 +137,8 @@ fn suspended(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Reserves all nodes for a repair in an hour: shorter jobs run before, the others wait and are
-/// told.
+/// Reserves all nodes for a repair in an hour: shorter jobs run before it, the others wait and are
+/// told why.
 fn maintenance(cluster: &Cluster) {
     let repair = "ReservationName=repair Users=root StartTime=now+1hour Duration=60 Nodes=ALL";
     cluster.good(&format!("scontrol create reservation {repair} Flags=MAINT,IGNORE_JOBS"));
@@ -172,8 +172,8 @@ fn fair_share(cluster: &Cluster) {
     cluster.until_empty(30);
 }
 
-/// Returns a cluster whose nodes Slurm powers off when they are idle, within some seconds; four of
-/// them are of a cloud.
+/// Returns a cluster whose nodes Slurm powers off after a few idle seconds; four of them are cloud
+/// nodes.
 pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
     let each = "export SLURM_CONF=@DIR@/slurm.conf PATH=$PATH:/usr/sbin:/sbin\n\
                 for node in $(scontrol show hostnames \"$1\"); do";

@@ -20,9 +20,9 @@ pub(crate) fn storms(cluster: &mut Cluster) {
     }
 }
 
-/// Does what operators do, and prints the jobs that are left. A slurmctld that is killed forgets
-/// the last starts. When such a job starts again on its node, it is "already running" there: Slurm
-/// drains the node and holds the job.
+/// Acts as an operator, and prints the remaining jobs. A killed slurmctld forgets the last starts.
+/// When such a job starts again on its node, it is "already running" there: Slurm drains the node
+/// and holds the job.
 pub(crate) const FORGOTTEN: &str = "
     sinfo -h -N -t drain -o %N | sort -u | xargs -r -I{} scontrol update NodeName={} State=RESUME
     squeue -h -t PD -o '%i %r' | grep 'launch failed requeued held' | cut -d' ' -f1 |
@@ -36,7 +36,7 @@ struct Storm {
     down: BTreeSet<String>,
 }
 
-/// Submits four jobs per round, and makes trouble.
+/// Submits four jobs per round, and causes disturbances.
 pub(crate) fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
     let mut storm = Storm { random: seed, wanted: BTreeMap::new(), down: BTreeSet::new() };
     for round in 0..rounds {

@@ -73,7 +73,7 @@ fn the_gate_holds(cluster: &Cluster) {
     assert_eq!(cluster.good(&shown), "PD Licenses 16 pavior:1");
 }
 
-/// Starts batch jobs, arrays and jobs by count in boxes; waiting ones are told why.
+/// Starts batch jobs, arrays and jobs by node count in boxes. Waiting jobs are told the reason.
 fn placed_and_told(cluster: &Cluster) {
     cluster.until("squeue -h -n 4x4-gate -o %i", 30, str::is_empty);
     let whole = cluster.submit("8x8-whole", "--comment=shape=8x8 -t 5", 300.0);
@@ -99,7 +99,7 @@ fn placed_and_told(cluster: &Cluster) {
     assert!(found.contains("faults: []"), "{found}");
 }
 
-/// Opens a gate on wrong nodes: the job starts there, and is queued again.
+/// Opens a gate on the wrong nodes: the job starts there and is requeued.
 fn wrong_nodes_are_given_back(cluster: &mut Cluster) {
     cluster.kill_daemon();
     let job = cluster.submit("wrong-nodes", "--comment=shape=2x2", 300.0);
@@ -114,7 +114,7 @@ fn wrong_nodes_are_given_back(cluster: &mut Cluster) {
     cluster.until_empty(60);
 }
 
-/// Drains a node, or names too few, between opening and start: the gate closes, and the job is
+/// Drains a node, or names too few, between opening and start: the gate closes and the job is
 /// placed again.
 fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.kill_daemon();
@@ -131,8 +131,8 @@ fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.good("scontrol update NodeName=n09 State=RESUME");
 }
 
-/// Opens the gate of a job that Slurm does not start (a limit of the partition): it gives its nodes
-/// back after a while.
+/// Opens the gate of a job that Slurm does not start because of a partition limit: its nodes become
+/// free after a while.
 fn a_job_that_cannot_start_is_not_waited_for(cluster: &Cluster) {
     cluster.good("scontrol update PartitionName=mesh MaxTime=10");
     let long = cluster.submit("8x8-long", "--comment=shape=8x8 -t 20", 0.5);

@@ -16,8 +16,8 @@ pub(crate) fn all(release: Release) {
     }
 }
 
-/// Runs two controllers with Slurm's own intervals: the first is killed, the second takes over, and
-/// gives the control back.
+/// Runs two controllers with Slurm's own intervals: the first is killed, the second takes over and
+/// later returns control.
 fn a_controller_fails_over(release: Release) {
     let options = Options::default().machine("mesh:4x4").conf(
         "SlurmctldHost=one(127.0.0.1)\nSlurmctldHost=two(127.0.0.2)\nSlurmctldTimeout=10\n\
@@ -58,8 +58,8 @@ fn a_controller_fails_over(release: Release) {
     assert!(cluster.end_daemon(), "SIGTERM ends it well");
 }
 
-/// Waits for a node that does not come up: its job is told so, others go on, and it runs when the
-/// node is repaired.
+/// Waits for a node that does not boot: its job is told so, other jobs continue, and it runs when
+/// the node is repaired.
 fn a_node_does_not_wake(release: Release) {
     let what = "a node that does not wake";
     let Some(mut cluster) = Cluster::start(what, release, powered(3, 15)) else { return };
@@ -77,8 +77,8 @@ fn a_node_does_not_wake(release: Release) {
     assert!(cluster.end_daemon(), "SIGTERM ends it well");
 }
 
-/// Preempts jobs: they are canceled after their grace, others are exempt for a while, and a job of
-/// another partition in the way is named.
+/// Preempts jobs: they are canceled after their grace time, others are exempt for a while, and a
+/// blocking job of another partition is named.
 fn grace_and_exemption(release: Release) {
     let options = Options::default()
         .machine("mesh:4x4")

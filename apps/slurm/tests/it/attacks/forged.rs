@@ -1,4 +1,4 @@
-//! Forged comments and other texts of users, against a real Slurm.
+//! Forged comments and other texts of users, with a real Slurm.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -39,7 +39,7 @@ fn metric(cluster: &Cluster, name: &str) -> u64 {
     line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
 }
 
-/// Waits until a metric is as it should be.
+/// Waits until a metric has the expected value.
 fn metric_until(cluster: &Cluster, name: &str, good: impl Fn(u64) -> bool) {
     let mut last = 0;
     for _ in 0..3000 {
@@ -52,7 +52,7 @@ fn metric_until(cluster: &Cluster, name: &str, good: impl Fn(u64) -> bool) {
     panic!("{name} is still {last}; log:\n{}", cluster.log());
 }
 
-/// Submits as an ordinary user; returns the number, or what was said.
+/// Submits as an ordinary user. Returns the job number, or the message.
 fn attempt(cluster: &Cluster, options: &str) -> Result<String, String> {
     let line = format!("sbatch --parsable -o /dev/null {options} --wrap 'sleep 0.2'");
     let output = cluster.shell(&line, true);
@@ -144,7 +144,8 @@ fn an_older_gate(cluster: &mut Cluster) {
     assert_eq!(metric(cluster, "gate_loaded"), 0);
 }
 
-/// Lines that look like another user's job, running or waiting, and lines that look like nothing.
+/// Lines that look like another user's job, running or waiting, and lines that look like nothing
+/// known.
 fn comments_that_look_like_jobs(cluster: &Cluster) {
     let victim = cluster.submit("1x3-victim", "--comment=shape=1x3", 600.0);
     let state = format!("squeue -h -j {victim} -o '%t %N'");
@@ -230,7 +231,7 @@ fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
     pavior_trials::attacked("slurm", attack, tried, failed);
 }
 
-/// Checks that an absent Slurm is not an unreadable record.
+/// Checks that an unavailable Slurm does not count as an unreadable record.
 fn slurm_is_away(cluster: &mut Cluster) {
     let unreadable = metric(cluster, "unreadable_total");
     std::thread::sleep(std::time::Duration::from_secs(6));

@@ -1,4 +1,4 @@
-//! Programs in the place of Slurm's, which say what they like. They need no Slurm.
+//! Programs that replace Slurm's and print arbitrary text. These tests need no Slurm.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 /// A folder with `sinfo`, `squeue` and `scontrol`, and a machine of 4x2 nodes.
 pub(crate) struct Programs(TempDir);
 
-/// Prints a record of `squeue` with the mark that it was told.
+/// Prints a record of `squeue` with the mark that it was given.
 const RECORD: &str = r#"
 M=${SQUEUE_FORMAT%%%*}
 record() { printf '%s' "$M"; for field in "$@"; do printf '%s%s' "$field" "$M"; done; echo; }
@@ -59,7 +59,7 @@ impl Programs {
         self.command(rest).output().unwrap()
     }
 
-    /// Returns the daemon with these programs in place of Slurm's.
+    /// Returns the daemon with these programs instead of Slurm's.
     pub(crate) fn command(&self, rest: &[&str]) -> Command {
         let path = format!("{}:{}", self.path().display(), std::env::var("PATH").unwrap());
         let mut command = Command::new(env!("CARGO_BIN_EXE_pavior-slurm"));
@@ -73,7 +73,7 @@ impl Programs {
         command
     }
 
-    /// Has each program note how it was called, and what it was fed, in the file `calls`.
+    /// Makes each program record its arguments and input in the file `calls`.
     pub(crate) fn note_calls(&self) {
         for name in ["sinfo", "squeue", "scontrol", "sbatch"] {
             let text = std::fs::read_to_string(self.path().join(name)).unwrap();
