@@ -15,7 +15,7 @@ use tokio_rustls::rustls::{ClientConfig, ClientConnection, StreamOwned};
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) kind: String,
-    /// All headers but the date, by their names in small letters.
+    /// All headers except the date, by their lower-case names.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) text: String,
 }
@@ -31,7 +31,7 @@ impl Reply {
         self.status
     }
 
-    /// Holds it against the status and the reason of a problem.
+    /// Checks the status and the reason of a problem.
     pub(crate) fn is(&self, status: u16, reason: &str) {
         self.problem();
         assert_eq!(
@@ -51,7 +51,7 @@ impl Reply {
 trait Stream: Read + Write {}
 impl<T: Read + Write> Stream for T {}
 
-/// A connection that is opened when it is needed.
+/// A connection that is opened on first use.
 pub(crate) struct Client {
     address: String,
     pub(crate) headers: Vec<(String, String)>,
@@ -65,7 +65,7 @@ pub(crate) struct Client {
 const IDLE: Duration = Duration::from_secs(4);
 
 impl Client {
-    /// Makes a client for an address such as `http://127.0.0.1:8080`.
+    /// Creates a client for an address such as `http://127.0.0.1:8080`.
     pub(crate) fn new(address: &str) -> Client {
         let bare = address.trim_start_matches("http://").trim_start_matches("https://");
         Client {
@@ -109,7 +109,7 @@ impl Client {
         self.send("POST", path, body, &[("Idempotency-Key", key)])
     }
 
-    /// Returns nodes that are granted or waited for.
+    /// Requests nodes, or waits for them.
     pub(crate) fn lease(&mut self, asked: impl Display) -> Value {
         let reply = self.post("/v1/leases", asked);
         assert!([201, 202].contains(&reply.status), "{}", reply.text);
@@ -240,7 +240,7 @@ pub(crate) fn watch_until(
     watch_as(address, path, "", Duration::from_mins(1), enough)
 }
 
-/// Returns the same with more headers, until nothing comes for a while.
+/// Does the same with additional headers, until nothing arrives for a while.
 pub(crate) fn watch_as(
     address: &str,
     path: &str,
@@ -282,7 +282,7 @@ pub(crate) fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
-/// Holds members of a reply against what is expected of them.
+/// Compares members of a reply with expected values.
 pub(crate) fn has(reply: &Value, expected: &Value) {
     for (name, expected) in expected.as_object().expect("it is an object") {
         assert_eq!(reply[name], *expected, "{name} of {reply}");
@@ -294,7 +294,7 @@ pub(crate) fn holder(lease: &Value) -> (u64, u64) {
     (number(&lease["id"]), number(&lease["epoch"]))
 }
 
-/// Waits until something holds; how long that took.
+/// Waits until a condition holds. Returns the time that this took.
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
     let began = Instant::now();
     while !holds() {
@@ -304,7 +304,7 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
     began.elapsed()
 }
 
-/// Returns the milliseconds since 1970 of a time in a reply.
+/// Converts a time in a reply to milliseconds since 1970.
 pub(crate) fn millis(time: &str) -> u64 {
     let time = humantime::parse_rfc3339(time).expect("times of replies are RFC 3339");
     let since = time.duration_since(std::time::UNIX_EPOCH).expect("it is after 1970");

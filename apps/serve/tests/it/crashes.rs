@@ -14,7 +14,7 @@ use crate::decisions::begin;
 use crate::disk::{Fault, Simulated, opened, state_of};
 use crate::random::{Random, command};
 
-/// The records that a client knows: everything that was acknowledged.
+/// The records known to a client: everything acknowledged.
 struct Known {
     /// The snapshot of the state after the last acknowledged group, and the one that might be
     /// durable after it.
@@ -30,7 +30,7 @@ struct Run {
     full: bool,
 }
 
-/// Groups of random commands, each made durable before the next one, until the disk fails.
+/// Runs groups of random commands, each made durable before the next one, until the disk fails.
 fn run(disk: &Simulated, random: &mut Random, steps: u64) -> Option<Run> {
     // A fault may occur while the journal is being created.
     let Ok((mut journal, mut state)) = opened(disk.clone()) else { return None };
@@ -67,7 +67,7 @@ fn run(disk: &Simulated, random: &mut Random, steps: u64) -> Option<Run> {
 }
 
 impl Run {
-    /// Decides some commands and makes them durable; false if that failed for good.
+    /// Decides some commands and makes them durable. Returns false if this failed permanently.
     fn group(&mut self, random: &mut Random, now: u64) -> bool {
         let mut records: Vec<ServiceRecord> = Vec::new();
         for _ in 0..=random.below(4) {
@@ -95,7 +95,7 @@ impl Run {
     }
 }
 
-/// Holds what is there after a crash against what the client knows.
+/// Compares the data after a crash with the records known to the client.
 fn judge(run: &Run, after: &Simulated) -> Result<(), String> {
     let (mut journal, mut state) = opened(after.clone())?;
     state.validate();

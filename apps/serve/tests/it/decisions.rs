@@ -1,4 +1,4 @@
-//! The core: the fold of the records is the state that decided them, and it agrees with a model.
+//! The core: folding the records gives the state that decided them, and agrees with a model.
 
 use std::collections::HashMap;
 
@@ -108,8 +108,8 @@ fn a_request_that_waits_keeps_its_freedom_and_older_journals_are_read() {
     }
 }
 
-/// Checks that however leases, queue, nodes and reservations change: no lease begins that is said
-/// to last into a reservation of its nodes.
+/// Checks that no lease begins that would last into a reservation of its nodes, however leases,
+/// queue, nodes and reservations change.
 #[test]
 fn no_lease_begins_that_would_last_into_a_reservation() {
     let (mut grants, mut ahead) = (0, 0);
@@ -153,7 +153,7 @@ fn no_lease_begins_that_would_last_into_a_reservation() {
     assert!(grants > 1000 && ahead > 300, "{grants} {ahead}");
 }
 
-/// Checks that the model: who holds which node, one node at a time.
+/// Checks against a model that records the holder of each node.
 #[test]
 fn no_node_is_held_twice() {
     for seed in 100..140 {
@@ -199,7 +199,7 @@ fn nodes(parts: &[[[u16; 3]; 2]]) -> Vec<[u16; 2]> {
     parts.iter().flat_map(each).collect()
 }
 
-/// The queue is planned once for many leases only where none of the waiting requests could start
+/// Checks that the queue is planned once for many leases only if no waiting request could start
 /// between them.
 #[test]
 fn a_batch_of_leases_is_answered_as_one_lease_after_the_other() {

@@ -1,4 +1,4 @@
-//! A disk that loses, tears and reorders what was not made durable, fills up, and fails.
+//! A disk that loses, tears and reorders unsynced writes, fills up, and fails.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,14 +13,14 @@ use pavior_serve::writer::recover;
 use crate::decisions::limits;
 use crate::random::Random;
 
-/// The bytes that a disk writes at once.
+/// The number of bytes that a disk writes atomically.
 const SECTOR: usize = 64;
 
-/// A file: what is durable, and what was done to it since.
+/// A file: its durable contents, and later changes.
 #[derive(Clone, Default)]
 struct Content {
     durable: Vec<u8>,
-    /// As the running process sees it.
+    /// The contents as seen by the running process.
     seen: Vec<u8>,
     /// Writes and cuts since the last sync.
     pending: Vec<Change>,
@@ -35,28 +35,28 @@ enum Change {
 #[derive(Default)]
 struct Inner {
     files: Vec<Content>,
-    /// Names as the running process sees them, and as they are durable.
+    /// Names as seen by the running process, and durable names.
     seen: BTreeMap<String, usize>,
     durable: BTreeMap<String, usize>,
-    /// The bytes that still fit.
+    /// The number of bytes that still fit.
     room: Option<u64>,
-    /// Operations until one fails, and whether the power goes with it.
+    /// The number of operations until one fails, and the kind of failure.
     until_fault: Option<(u64, Fault)>,
-    /// Calls that open a file, and fail.
+    /// The number of calls opening a file that will fail.
     exhausted: u64,
-    /// No operation works any more.
+    /// True if no operation works any more.
     dead: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The power goes.
+    /// The power fails.
     Crash,
     /// One operation fails.
     Error,
-    /// The disk is full from now on.
+    /// The disk stays full.
     Full,
-    /// So many calls find that no file can be opened any more.
+    /// So many calls fail because no more files can be opened.
     Descriptors(u64),
     /// The code of the disk panics.
     Panic,
@@ -90,17 +90,17 @@ struct Handle {
 }
 
 impl Simulated {
-    /// Lets one of the next operations fail.
+    /// Makes one of the next operations fail.
     pub(crate) fn fault_after(&self, operations: u64, fault: Fault) {
         self.0.lock().unwrap().until_fault = Some((operations, fault));
     }
 
-    /// Returns true if the power went.
+    /// Returns true if the power has failed.
     pub(crate) fn is_dead(&self) -> bool {
         self.0.lock().unwrap().dead
     }
 
-    /// Makes room again, and lets nothing fail.
+    /// Frees space, and stops all failures.
     pub(crate) fn mend(&self) {
         let mut inner = self.0.lock().unwrap();
         (inner.room, inner.until_fault, inner.exhausted) = (None, None, 0);
@@ -120,7 +120,7 @@ impl Simulated {
         }
     }
 
-    /// Puts a file there.
+    /// Creates a file.
     pub(crate) fn put(&self, name: &str, bytes: &[u8]) {
         let mut inner = self.0.lock().unwrap();
         let content =
@@ -131,7 +131,7 @@ impl Simulated {
         inner.durable.insert(name.to_string(), file);
     }
 
-    /// Checks that no file can be opened now: counts a call that would.
+    /// Fails if no file can be opened now, and counts the call.
     fn open_another(&self) -> io::Result<()> {
         let mut inner = self.0.lock().unwrap();
         if inner.exhausted == 0 {
@@ -142,7 +142,7 @@ impl Simulated {
         Err(io::Error::from_raw_os_error(24))
     }
 
-    /// Returns the disk after the power came back: any part of what was not durable, in any order.
+    /// Returns the disk after power returns, with any part of the unsynced changes, in any order.
     pub(crate) fn after_crash(&self, random: &mut Random) -> Simulated {
         let inner = self.0.lock().unwrap();
         let mut after = Inner { durable: inner.durable.clone(), ..Inner::default() };
@@ -165,7 +165,7 @@ impl Simulated {
         Simulated(Arc::new(Mutex::new(after)))
     }
 
-    /// Turns one bit of a file.
+    /// Flips one bit of a file.
     pub(crate) fn flip(&self, name: &str, bit: usize) {
         let mut inner = self.0.lock().unwrap();
         let file = inner.seen[name];
@@ -176,7 +176,7 @@ impl Simulated {
         }
     }
 
-    /// Returns a disk of its own with the same content.
+    /// Returns an independent disk with the same contents.
     pub(crate) fn copy(&self) -> Simulated {
         let inner = self.0.lock().unwrap();
         let (files, seen) = (inner.files.clone(), inner.seen.clone());
@@ -220,7 +220,7 @@ impl Simulated {
     }
 }
 
-/// Writes some of the sectors, each whole or not at all, and one perhaps in part.
+/// Writes some of the sectors, each completely or not at all, and possibly one partially.
 fn tear(bytes: &mut Vec<u8>, offset: usize, data: &[u8], random: &mut Random) {
     if random.one_in(3) {
         return;

@@ -1,4 +1,4 @@
-//! The folder under a running service, and folders that are not served.
+//! The data folder of a running service, and folders that are refused.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -29,7 +29,7 @@ fn a_removed_lock_lets_no_second_server_in() {
     assert_eq!(grant(&server), 201);
 }
 
-/// A change of a folder of data.
+/// A change to a data folder.
 type Change = fn(&Path);
 
 #[test]
@@ -146,7 +146,7 @@ fn the_folder_stays_open_and_locked() {
     assert!(matches!(error, StoreError::Failed(_)), "{error}");
 }
 
-/// Checks that another scheduler is recorded when the address is the server's, and not before.
+/// Checks that another scheduler is recorded only after the server has its address.
 #[test]
 fn a_start_that_fails_records_nothing() {
     let (mut server, setup) = fresh(|setup| setup.scheduler = Some("easy".into()));

@@ -1,4 +1,5 @@
-//! Days of a real log over HTTP: what each job is told at its submission is held against what came.
+//! Days of a real log over HTTP: the forecast of each job at its submission is compared with its
+//! actual start.
 //!
 //! The service runs under a clock that is set forward from one event of the log to the next. Days
 //! of the past come first, so that it learns. A job that has to wait is told as soon as its
@@ -25,11 +26,11 @@ use crate::client::{Client, batch, millis, number, until};
 use crate::server::{Setup, options};
 
 const LOG: &str = "KTH-SP2-1996-2.1-cln.swf.gz";
-/// The beginning of the past, in days of the log: its first month is left to its users.
+/// The beginning of the past, in days of the log, whose first month is skipped.
 const BEGINS: u64 = 30;
 const DAY_S: u64 = 86_400;
 
-/// A job of the log, and what came of it; instants in milliseconds of the service's clock.
+/// A job of the log, and its outcome. Times are in milliseconds of the service's clock.
 struct LogJob {
     record: Record,
     submit_ms: u64,
@@ -59,7 +60,7 @@ struct Days {
 }
 
 impl Days {
-    /// Lets the client end and submit what is due, and then look what has started.
+    /// Makes the client end and submit due jobs, and then look for started ones.
     fn run(&mut self) {
         while let Some(&(at, kind, job)) = self.agenda.first() {
             if at > self.clock.now_ms() {
@@ -75,7 +76,7 @@ impl Days {
         }
     }
 
-    /// Ends of one instant go together, so that the queue moves after the last of them.
+    /// Sends simultaneous ends together, so that the queue advances after the last of them.
     fn end(&mut self, at: u64) {
         let mut ends = Vec::new();
         while let Some(&next) = self.agenda.first().filter(|next| (next.0, next.1) == (at, 0)) {
@@ -171,8 +172,8 @@ fn replayed(path: PathBuf, days: u64) -> (Days, u64) {
     (days, base_ms)
 }
 
-/// The service says of its promises what came. A time of a reply is a whole millisecond, so that
-/// one promise may be judged otherwise.
+/// Compares the service's own count of kept promises. Times in replies are whole milliseconds, so
+/// one promise may be judged differently.
 fn service_has_counted(days: &mut Days) {
     let told = days.jobs.iter().filter(|job| job.told.is_some()).count() as u64;
     let held = days.jobs.iter().filter(|job| job.held()).count() as u64;

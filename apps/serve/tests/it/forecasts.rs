@@ -1,4 +1,5 @@
-//! When requests start, as the service tells it: to whom, when anew, and how good it has been.
+//! Forecasts of starts from the service: who may see them, when they are renewed, and how good they
+//! were.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,13 +9,13 @@ use crate::client::{Client, has, millis, until};
 use crate::server::{Setup, fresh};
 use crate::workload::in_batches;
 
-/// `mesh:8x8` under `fcfs`, and another machine like it.
+/// `mesh:8x8` under `fcfs`, and a second machine like it.
 fn two(setup: &mut Setup) {
     setup.scheduler = Some("fcfs".into());
     setup.more = vec![("other".into(), "mesh:8x8".into())];
 }
 
-/// Returns a request for all of a machine that runs for an hour, as is said.
+/// Returns a request for a whole machine with an estimate of an hour.
 fn whole(machine: &str, job: &str) -> Value {
     json!({ "shape": [8, 8], "estimate_s": 3600, "machine": machine, "job": job, "wait": true })
 }
@@ -30,7 +31,7 @@ fn forecast(client: &mut Client, request: &Value) -> Value {
     found
 }
 
-/// Waits for the forecast of a request that is not made.
+/// Waits for the forecast of a request that is not submitted.
 fn would(client: &mut Client, asked: &Value) -> Value {
     let mut found = Value::Null;
     until("the past", || {
@@ -41,7 +42,7 @@ fn would(client: &mut Client, asked: &Value) -> Value {
     found
 }
 
-/// Waits until the plan starts it at a time, and returns the forecast.
+/// Waits until the planned start is at a time, and returns the forecast.
 fn until_plan(client: &mut Client, asked: &Value, plan_ms: u64) -> Value {
     let mut found = Value::Null;
     until("the plan", || {
@@ -132,8 +133,8 @@ fn an_event_has_only_those_made_anew_that_it_can_change() {
     until("all are made anew", || made(&mut client) == [6, 1]);
 }
 
-/// Checks that each 3x3 has the node [1, 1]. An answer knows of what was done before it, whether
-/// jobs have ended or not.
+/// Each 3x3 box contains the node [1, 1]. An answer reflects earlier commands, whether jobs have
+/// ended or not.
 #[test]
 fn a_request_that_cannot_start_has_no_time() {
     let (server, _) = fresh(|setup| {
@@ -172,7 +173,7 @@ fn a_request_that_cannot_start_has_no_time() {
     assert_eq!(counter(&mut client, "promises", "default"), 0, "nothing was promised");
 }
 
-/// Checks that the median of what is said is not in the past, although nothing happens.
+/// Checks that the forecast median is not in the past, although nothing happens.
 #[test]
 fn a_forecast_whose_median_has_passed_is_made_anew() {
     let (server, _) = fresh(two);

@@ -1,5 +1,5 @@
-//! Records and snapshots of plans, which the version before carried out: they are refused, and
-//! nothing is written before.
+//! Records and snapshots of plans, which the previous version carried out: they are refused, and
+//! nothing is written first.
 //!
 //! The files in `tests/former_plans` were written by `pavior serve` of 231454ad, the last version
 //! that carried out plans: a lease was moved, and the request of another one waited again.
@@ -57,7 +57,7 @@ fn refused(disk: &Simulated) -> StoreError {
     whole
 }
 
-/// Checks that an error is that of plans, with the place of what is refused.
+/// Checks that an error is the one for plans, with the place of the refused record.
 fn is_of_plan(error: &StoreError, named: &str, what: &str) {
     let text = error.to_string();
     assert!(matches!(error, StoreError::Plan { .. }), "{text}");

@@ -1,7 +1,7 @@
-//! A real file system that is full: what was acknowledged stays, nothing is acknowledged in vain,
-//! the reason is told, and with room the service goes on.
+//! A real file system that is full: acknowledged records stay, nothing is acknowledged without
+//! being stored, the reason is given, and the service continues when there is space again.
 //!
-//! Needs the right to mount. Skipped, loudly, where a small file system cannot be mounted.
+//! Needs permission to mount. Skipped with a note if a small file system cannot be mounted.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

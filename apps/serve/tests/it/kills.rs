@@ -1,9 +1,8 @@
 //! A real server, killed again and again under load.
 //!
-//! Clients write down when each of their requests began and ended and what was answered. The
-//! journal is the order in which the service says that they happened. That is a linearization if
-//! every answer is in it, no node is held twice in it, and a request that ended before another one
-//! began stands before it.
+//! Clients record the start, the end and the answer of each request. The journal is the order that
+//! the service claims. It is a linearization if it contains every answer, no node is held twice,
+//! and a request that ended before another one began comes first.
 //!
 //! `PAVIOR_SIZE=long cargo test -p pavior-serve --test it -- kills --nocapture` runs the long form,
 //! with 64 clients.
@@ -20,7 +19,7 @@ use crate::client::{Client, holder, number, until, watch_until};
 use crate::random::Random;
 use crate::server::{Server, fresh};
 
-/// The acts of a client.
+/// The actions of a client.
 #[derive(Clone, Debug)]
 pub(crate) struct Done {
     began: Instant,
@@ -43,7 +42,7 @@ pub(crate) struct Target {
     answered: Arc<AtomicU64>,
 }
 
-/// Clients at work.
+/// Running clients.
 pub(crate) struct Load {
     target: Target,
     threads: Vec<JoinHandle<Vec<Done>>>,
@@ -78,14 +77,14 @@ impl Load {
         self.target.address.lock().unwrap().clone_from(&server.address);
     }
 
-    /// Returns the acts of the clients.
+    /// Returns the actions of the clients.
     pub(crate) fn end(self) -> Vec<Vec<Done>> {
         self.target.stop.store(true, Ordering::Relaxed);
         self.threads.into_iter().map(|one| one.join().unwrap()).collect()
     }
 }
 
-/// Sends a request until it is answered; whether it was sent more than once.
+/// Sends a request until it is answered. Returns true if it was sent more than once.
 fn insist(
     target: &Target,
     (path, body): (&str, Value),
@@ -147,7 +146,7 @@ fn client(number: u64, target: &Target) -> Vec<Done> {
     done
 }
 
-/// Holds what clients saw against the journal.
+/// Compares the observations of clients with the journal.
 pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
     // A last lease, so that the last record is an event.
     let mut client = Client::new(address);

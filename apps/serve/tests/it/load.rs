@@ -1,5 +1,5 @@
-//! Load: every operation is answered as it should be, memory stays where it is, and a killed server
-//! with many records comes back.
+//! Load: every operation gets the right answer, memory does not grow, and a killed server with many
+//! records recovers.
 //!
 //! The speed depends on the machine: `benches/load.rs` measures it. In the long size ten million
 //! operations are made while the memory is watched.

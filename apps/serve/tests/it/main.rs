@@ -1,5 +1,5 @@
 //! The service, from outside: its core against a model, its journal on a bad disk, and real
-//! processes that are killed, paused and looked at.
+//! processes that are killed, paused and observed.
 
 mod answers;
 mod attacks;

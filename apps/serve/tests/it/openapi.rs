@@ -1,4 +1,4 @@
-//! The OpenAPI document: complete enough that clients can be made from it.
+//! The OpenAPI document: complete enough to generate clients.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn document(tokens: Option<&str>) -> Value {
     server.client().get("/openapi.json").json()
 }
 
-/// The schemas of lists that do not say what is in them.
+/// The schemas of lists without a schema of their items.
 fn lists_without_items(value: &Value, place: &str, found: &mut Vec<String>) {
     match value {
         Value::Array(list) => {

@@ -7,7 +7,7 @@ use pavior_serve::core::{
 };
 use pavior_serve::service::written;
 
-/// A small generator (SplitMix64): the same numbers for the same seed.
+/// A small generator (SplitMix64), deterministic for a seed.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -49,7 +49,7 @@ fn lease(random: &mut Random) -> LeaseRequest {
     request
 }
 
-/// Returns a command that makes sense in a state more often than not: caller, key and command.
+/// Returns a command that usually makes sense in a state: caller, key and command.
 pub(crate) fn command(
     random: &mut Random,
     state: &ServiceState,

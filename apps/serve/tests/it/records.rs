@@ -1,4 +1,4 @@
-//! Random records, the files that have them, and what becomes of the end of such a file.
+//! Random records, the files that contain them, and damage to the ends of such files.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::random::{Random, command};
 
 pub(crate) const FIRST: &str = "journal-00000000000000000001.log";
 
-/// Returns the bytes of a first file: its format, and a frame a group.
+/// Returns the bytes of a first file: its format, and a frame per group.
 pub(crate) fn file(groups: &[Vec<ServiceRecord>]) -> Vec<u8> {
     [frame::format(), frames(groups)].concat()
 }
 
-/// Returns a frame a group.
+/// Returns a frame per group.
 pub(crate) fn frames(groups: &[Vec<ServiceRecord>]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for group in groups {
@@ -39,8 +39,7 @@ pub(crate) fn mark(file: u64, length: usize, next: u64) -> Vec<u8> {
     bytes
 }
 
-/// Returns a folder with a first file of these bytes, and the mark of a journal that was just
-/// begun.
+/// Returns a folder with a first file of these bytes, and the mark of a new journal.
 pub(crate) fn folder(bytes: &[u8]) -> Simulated {
     let disk = Simulated::default();
     disk.put(FIRST, bytes);

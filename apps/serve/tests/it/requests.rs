@@ -1,5 +1,5 @@
-//! The form of requests and replies: what is said twice, or is not known, is refused, whatever the
-//! route; and every reply has the same headers, times and counts.
+//! The form of requests and replies: every route refuses repeated and unknown members and
+//! parameters, and all replies have consistent headers, times and counts.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, Reply, has, millis, until, watch};
 use crate::server::{Server, fresh};
 
-/// Returns the routes of the document: method, path, and what the document says of it.
+/// Returns the routes of the document: method, path, and description.
 pub(crate) fn routes(document: &Value) -> Vec<(String, String, Value)> {
     let mut routes = Vec::new();
     for (path, item) in document["paths"].as_object().expect("there are paths") {
@@ -28,7 +28,7 @@ fn documented(server: &Server) -> Vec<(String, String, Value)> {
     routes(&server.client().get("/openapi.json").json())
 }
 
-/// Returns a request on a connection of its own: one that is refused early may be closed.
+/// Sends a request on its own connection, which may be closed after an early refusal.
 fn once(server: &Server, method: &str, path: &str, body: &str, more: &[(&str, &str)]) -> Reply {
     server.client().send(method, path, body, more)
 }
@@ -226,7 +226,7 @@ fn failed_and_drained_nodes_are_counted_alike_in_every_answer() {
     assert_eq!(counts(&imagined["diagnosis"]["counts"]), [60, 0, 3, 1]);
 }
 
-/// Holds all answers about nodes against each other.
+/// Compares all answers about nodes with each other.
 fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
     let [free, busy, failed, drained] = expected;
     let machine = client.get("/v1/machine").json();
@@ -267,7 +267,7 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
 const TIMES: [&str; 9] =
     ["at", "now", "start", "expires", "asked", "from", "until", "planned", "began"];
 
-/// Checks the times in a value; how many there are.
+/// Checks the times in a value. Returns their number.
 fn times(value: &Value, place: &str) -> usize {
     match value {
         Value::Array(list) => list.iter().map(|one| times(one, place)).sum(),
@@ -338,7 +338,7 @@ fn times_have_one_form_in_every_reply_and_event() {
     }
 }
 
-/// Sends bytes on a connection of its own, and returns all that comes back until it is closed.
+/// Sends bytes on a separate connection, and returns everything received until it is closed.
 fn raw(server: &Server, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.address.trim_start_matches("http://")).unwrap();
     stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();

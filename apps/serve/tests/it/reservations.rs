@@ -1,4 +1,4 @@
-//! Nodes that are reserved ahead, and room by a time, over HTTP.
+//! Advance reservations of nodes, and room by a deadline, over HTTP.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, batch, has, until, watch};
 use crate::server::fresh;
 
-/// Returns a time so many seconds from now, as the service reads it.
+/// Returns the time so many seconds from now, in the format of the service.
 pub(crate) fn at(seconds: i64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");
     let seconds = now.as_secs().checked_add_signed(seconds).expect("it is after 1970");
@@ -70,7 +70,8 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     client.post(&path, "").is(404, "unknown-reservation");
 }
 
-/// Grants from the queue, alone and in a batch, after moves and renewals, under each scheduler.
+/// Checks grants from the queue, alone and in a batch, after moves and renewals, under each
+/// scheduler.
 #[test]
 fn nothing_that_is_granted_lasts_into_a_reservation() {
     for scheduler in ["fcfs", "scan-all", "easy", "conservative", "window:4"] {

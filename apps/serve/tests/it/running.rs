@@ -19,7 +19,8 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts on a disk, under a clock; a fresh journal gets a machine. `None` if the disk fails.
+    /// Starts a writer on a disk with a clock. A new journal gets a machine. Returns `None` if the
+    /// disk fails.
     pub(crate) fn start(
         disk: impl Disk + 'static,
         (wall_ms, confirmed): (u64, bool),

@@ -1,4 +1,4 @@
-//! A real server in a process of its own, which can be killed.
+//! A real server in a separate process, which can be killed.
 //!
 //! The process is this test binary, which runs the one test [`child`] with the options in its
 //! environment.
@@ -24,7 +24,7 @@ pub(crate) struct Server {
     process: Child,
     pub(crate) address: String,
     told: PathBuf,
-    /// The folder of its data, if it has one of its own; removed after the process has ended.
+    /// Its own data folder, if any, removed after the process has ended.
     folder: Option<TempDir>,
 }
 
@@ -43,22 +43,22 @@ pub(crate) struct Setup {
     /// The address to listen at, if not at a port of the loopback.
     pub(crate) listen: Option<String>,
     pub(crate) tokens: Option<PathBuf>,
-    /// The server's certificate and key, and what vouches for clients.
+    /// The server's certificate and key, and the authority for clients.
     pub(crate) certificates: Option<(PathBuf, PathBuf, Option<PathBuf>)>,
-    /// The file for the log of every request; errors alone go to standard error without it.
+    /// The file for the log of every request; without it, only errors go to standard error.
     pub(crate) log: Option<PathBuf>,
     pub(crate) snapshot_every: u64,
     pub(crate) history: u64,
     pub(crate) history_bytes: u64,
     pub(crate) quota: Option<u64>,
     pub(crate) confirm_clock: bool,
-    /// The most connections and watchers, and the rate of a tenant; the defaults if left out.
+    /// Maximum numbers of connections and watchers, and the rate of a tenant; defaults if `None`.
     pub(crate) connections: Option<usize>,
     pub(crate) watchers: Option<usize>,
     pub(crate) rate: Option<f64>,
     /// Shapes whose slots the metrics count.
     pub(crate) slots: Vec<[u16; 3]>,
-    /// The limit of open files of the process, soft and hard; as it is if left out.
+    /// The soft and hard limits on open files of the process; unchanged if `None`.
     pub(crate) open_files: Option<u64>,
 }
 
@@ -75,13 +75,13 @@ impl Setup {
         }
     }
 
-    /// Gives it tokens: `root-secret` of the operator, `a-secret` of a tenant `a`.
+    /// Adds tokens: `root-secret` of the operator, `a-secret` of a tenant `a`.
     pub(crate) fn give_tokens(&mut self, tenants: &[&str]) {
         let lines = tenants.iter().map(|name| format!("{name}-secret tenant={name}\n"));
         self.give_token_file(&format!("root-secret\n{}", lines.collect::<String>()));
     }
 
-    /// Gives it a file of tokens.
+    /// Adds a token file.
     pub(crate) fn give_token_file(&mut self, text: &str) {
         let tokens = self.data.with_extension("tokens");
         write_secret(&tokens, text);
@@ -89,7 +89,7 @@ impl Setup {
     }
 }
 
-/// Writes a file that its owner alone may read.
+/// Writes a file that only its owner may read.
 pub(crate) fn write_secret(path: &Path, text: &str) {
     use std::os::unix::fs::OpenOptionsExt;
     if let Some(folder) = path.parent() {
@@ -180,7 +180,7 @@ impl Server {
         self.process.wait().expect("it ends");
     }
 
-    /// Kills the server and starts another in its place; returns the time of the start.
+    /// Kills the server and starts another one. Returns the time that the start took.
     pub(crate) fn restart(&mut self, setup: &Setup) -> Duration {
         self.kill();
         let (began, folder) = (Instant::now(), self.folder.take());
@@ -214,7 +214,7 @@ impl Drop for Server {
     }
 }
 
-/// Returns a server with a folder of its own, which goes with it.
+/// Returns a server with its own folder, which is removed with it.
 pub(crate) fn fresh(change: impl FnOnce(&mut Setup)) -> (Server, Setup) {
     let folder = TempDir::new().expect("there is room");
     let mut setup = Setup::new(&folder.path().join("data"));

@@ -1,4 +1,4 @@
-//! A service that may open no more files goes on, and makes up for it later.
+//! A service that cannot open more files continues, and catches up later.
 
 use std::sync::Arc;
 

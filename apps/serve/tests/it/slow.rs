@@ -1,4 +1,4 @@
-//! Decisions that take long: readers do not wait for them, and a stop does not, either.
+//! Slow decisions: neither readers nor a stop wait for them.
 
 use std::sync::mpsc::channel;
 use std::thread::{JoinHandle, sleep, spawn};
@@ -9,13 +9,13 @@ use serde_json::json;
 use crate::client::{Client, Reply, batch, number, until};
 use crate::server::{Server, Setup, fresh};
 
-/// Configures a machine whose decisions take the longer, the more requests are waiting.
+/// Configures a machine whose decisions take longer the more requests are waiting.
 pub(crate) fn configure(setup: &mut Setup) {
     setup.machine = "mesh:24x24".into();
     setup.scheduler = Some("conservative:plain".into());
 }
 
-/// Fills the queue of a server, and returns a batch whose decision takes about so long.
+/// Fills the queue of a server, and returns a batch whose decision takes about this long.
 pub(crate) fn decision(client: &mut Client, length: Duration) -> String {
     // One node stays free; failing and repairing it invalidates every plan.
     client.lease(json!({ "shape": [24, 23], "estimate_s": 1e6 }));

@@ -1,6 +1,6 @@
-//! Another user of the machine: the socket is there for it, the records are not.
+//! Another user of the machine can use the socket, but not read the records.
 //!
-//! The other user is uid 65534, so that the test needs root.
+//! The other user is uid 65534, so the test needs root.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};

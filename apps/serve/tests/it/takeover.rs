@@ -1,6 +1,6 @@
-//! Two servers on one PostgreSQL: the one that decides is killed, and paused.
+//! Two servers on one PostgreSQL: the leader is killed, or paused.
 //!
-//! Needs Debian's `postgresql`. Skipped, loudly, where it is not installed, unless
+//! Needs Debian's `postgresql`. Skipped with a note if it is not installed, unless
 //! `PAVIOR_REQUIRE_POSTGRES` is set.
 
 use std::fs::Permissions;
@@ -26,12 +26,12 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Starts one; `None`, and a loud word, where PostgreSQL is not installed.
+    /// Starts a database server. Returns `None`, with a note, if PostgreSQL is not installed.
     pub(crate) fn start() -> Option<Database> {
         Database::with(&["-A", "trust"])
     }
 
-    /// Returns the same, with options of `initdb`.
+    /// Does the same with options of `initdb`.
     pub(crate) fn with(options: &[&str]) -> Option<Database> {
         let database = Database::find(options);
         if database.is_none() {
@@ -80,7 +80,7 @@ impl Database {
         assert!(command.status().is_ok_and(|status| status.success()), "{name} fails");
     }
 
-    /// Ends the connections of all servers, in the middle of whatever they do.
+    /// Ends the connections of all servers at an arbitrary moment.
     pub(crate) fn cut(&self) {
         let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                    WHERE application_name = 'pavior serve'";
@@ -88,7 +88,7 @@ impl Database {
         self.tool("psql", &["-h", "127.0.0.1", "-p", &port, "-q", "-c", end, "postgres"]);
     }
 
-    /// Kills the database as a loss of power would, and starts it again.
+    /// Kills the database as a power failure would, and restarts it.
     pub(crate) fn crash(&self) {
         let (data, log) = (self.data(), self.path().join("log").display().to_string());
         self.tool("pg_ctl", &["-D", &data, "-m", "immediate", "-l", &log, "-w", "restart"]);
@@ -164,7 +164,7 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     assert!(first.stop() < Duration::from_secs(40));
 }
 
-/// Returns a writer that never hangs, and the silence after which another server takes over.
+/// Returns a writer that never blocks, and the timeout after which another server takes over.
 pub(crate) fn patience(silence_s: f64) -> Patience {
     Patience { silence: Duration::from_secs_f64(silence_s), hang: Duration::MAX }
 }

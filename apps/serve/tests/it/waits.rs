@@ -17,7 +17,7 @@ fn waits_for(client: &mut Client, id: &Value) -> Value {
     one["waits_for"].clone()
 }
 
-/// Asks for nodes, and waits if need be.
+/// Requests nodes, and waits if necessary.
 fn ask(client: &mut Client, mut body: Value) -> Value {
     body["wait"] = true.into();
     client.lease(body)["id"].clone()
@@ -127,7 +127,7 @@ fn a_refusal_leaves_its_diagnosis_out_if_asked_to() {
     assert_eq!(client.post("/v1/leases?diagnosis=some", body).status, 400);
 }
 
-/// Checks that a strategy that grants by count lacks nodes, and that no box is named.
+/// Checks that a strategy that grants by count reports missing nodes, and no box.
 #[test]
 fn by_count_nodes_are_missing_and_no_box() {
     let (server, _) = fresh(|setup| {

@@ -1,4 +1,4 @@
-//! Load by clients; each answer is looked at.
+//! Load from clients; each answer is checked.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::client::{Client, batch};
 
-/// Grants and ends leases one by one as long as `until` says no to the number of operations; the
+/// Grants and ends leases one by one until `until` accepts the number of operations. Returns the
 /// time of each operation.
 pub(crate) fn one_by_one(address: &str, until: impl Fn(usize) -> bool) -> Vec<Duration> {
     let mut client = Client::new(address);
@@ -25,7 +25,7 @@ pub(crate) fn one_by_one(address: &str, until: impl Fn(usize) -> bool) -> Vec<Du
     times
 }
 
-/// An answer of a batch, as far as it is looked at.
+/// The checked part of an answer to a batch.
 #[derive(Deserialize)]
 struct Answer {
     status: u16,
@@ -44,7 +44,7 @@ struct Answers {
     answers: Vec<Answer>,
 }
 
-/// Returns the same in batches of a size; the number of operations.
+/// Does the same in batches of a size. Returns the number of operations.
 pub(crate) fn in_batches(address: &str, size: usize, until: impl Fn(u64) -> bool) -> u64 {
     let mut client = Client::new(address);
     let leases = batch(vec![r#"{"lease":{"shape":[1,1]}}"#; size]);

@@ -1,4 +1,4 @@
-//! The online backup of docs/operating.md, again and again under load.
+//! The online backup of docs/operating.md, repeated under load.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::disk::opened;
 use crate::kills::Load;
 use crate::server::fresh;
 
-/// Returns the lines of the documented backup, as they stand there.
+/// Returns the documented backup commands, unchanged.
 fn documented() -> String {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operating.md");
     let page = fs::read_to_string(page).expect("the page is there");
@@ -24,7 +24,7 @@ fn documented() -> String {
     lines.join("\n")
 }
 
-/// Carries the backup out; false if a file went meanwhile, and it is to be done again.
+/// Runs the backup. Returns false if a file disappeared meanwhile and it must be repeated.
 fn copy(data: &Path, to: &Path) -> bool {
     let quoted = |path: &Path| format!("'{}'", path.display());
     let lines = documented().replace("DATA", &quoted(data)).replace("COPY", &quoted(to));

@@ -1,4 +1,4 @@
-//! Starts under clocks that are years ahead, or behind.
+//! Starts with clocks that are years ahead or behind.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,8 +20,7 @@ const HOUR: u64 = 3600 * 1000;
 const YEAR: u64 = 365 * 24 * HOUR;
 const THEN: u64 = 1_750_000_000_000;
 
-/// Returns the folder. A process that another test is about to start holds its lock for a moment,
-/// too.
+/// Opens the folder. A process that another test is starting may briefly hold its lock, too.
 fn locked(folder: &Path) -> DiskFolder {
     let mut opened = None;
     until("the lock", || {
@@ -31,7 +30,7 @@ fn locked(folder: &Path) -> DiskFolder {
     opened.unwrap()
 }
 
-/// A writer on a folder, under a clock.
+/// A writer on a folder, with a clock.
 struct Clocked(Running);
 
 impl Clocked {

@@ -1,4 +1,4 @@
-//! Connections that take and do not give: nobody else is locked out, and the memory stays bounded.
+//! Connections that only consume: no one else is locked out, and memory stays bounded.
 
 use std::net::Ipv4Addr;
 
@@ -13,7 +13,7 @@ use crate::server::{Server, fresh};
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const ELSEWHERE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
-/// Returns a server with tokens of an operator and of tenants a and b, and so many places.
+/// Returns a server with tokens of an operator and of tenants a and b, and a limit on connections.
 fn tokens(places: usize) -> (Server, crate::server::Setup) {
     fresh(|setup| {
         setup.give_tokens(&["a", "b"]);

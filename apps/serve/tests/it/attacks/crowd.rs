@@ -1,4 +1,4 @@
-//! Connections that attackers hold open, and the others meanwhile.
+//! Connections held open by attackers, and other clients meanwhile.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use crate::client::Client;
 
-/// Connections that an attacker holds open, and does not read.
+/// Connections that an attacker holds open without reading.
 pub(crate) struct Crowd {
     streams: Vec<TcpStream>,
     /// Connections that could not be opened, or sent nothing.
     pub(crate) failed: usize,
 }
 
-/// Returns a connection from an address of this machine; what is not read fills 4 KiB at most.
+/// Opens a connection from an address of this machine, with a receive buffer of at most 4 KiB.
 pub(crate) fn connect(address: &str, from: Ipv4Addr) -> std::io::Result<TcpStream> {
     let bare = address.trim_start_matches("http://").trim_start_matches("https://");
     let to: SocketAddr = bare.parse().map_err(std::io::Error::other)?;
@@ -32,7 +32,7 @@ pub(crate) fn connect(address: &str, from: Ipv4Addr) -> std::io::Result<TcpStrea
 }
 
 impl Crowd {
-    /// Opens connections one after the other, and sends the same over each.
+    /// Opens connections one after another, and sends the same data over each.
     pub(crate) fn open(address: &str, from: Ipv4Addr, count: usize, text: &str) -> Crowd {
         let mut crowd = Crowd { streams: Vec::new(), failed: 0 };
         for _ in 0..count {
@@ -76,8 +76,8 @@ pub(crate) fn request(line: &str, token: &str, body: &str, length: usize) -> Str
     )
 }
 
-/// Asks over new connections, each of which grants and ends a lease. Counts those that were not
-/// answered as they are without an attack; a client waits 20 s for each answer.
+/// Opens new connections, each of which grants and ends a lease. Counts those whose answers differ
+/// from those without an attack; a client waits 20 s for each answer.
 pub(crate) fn unanswered(tries: usize, client: impl Fn() -> Client) -> usize {
     (0..tries).filter(|_| granted(&mut client()).is_none()).count()
 }

@@ -1,4 +1,4 @@
-//! Acknowledged records that are removed or changed.
+//! Removed or changed acknowledged records.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ fn journals(disk: &Simulated) -> Vec<String> {
     names
 }
 
-/// Returns true if a changed folder is refused, with a file in the sentence.
+/// Returns true if a changed folder is refused with a message that names a file.
 fn refused(disk: &Simulated) -> bool {
     open(disk).is_err_and(|reason| reason.contains("journal-") || reason.contains("snapshot-"))
 }
@@ -109,7 +109,7 @@ fn the_end_of_a_stopped_journal_is_never_missing_unnoticed() {
     }
 }
 
-/// Returns the frames of a file under another magic, with right sums.
+/// Returns the frames of a file with another magic and correct checksums.
 fn other_magic(bytes: &[u8]) -> Vec<u8> {
     let mut other = bytes.to_vec();
     for start in 0..bytes.len().saturating_sub(31) {
@@ -209,7 +209,7 @@ fn what_is_cut_is_at_most_one_write() {
     pavior_trials::attacked("data", "tails of one write and of more", tried, failed);
 }
 
-/// Returns the lines of JSON with a member more, at each object of it in turn.
+/// Returns the lines of JSON with one more member, added to each object in turn.
 fn with_members(text: &str) -> Vec<String> {
     let places = text.match_indices('{').map(|(at, _)| at + 1);
     let inside = |at: usize| {

@@ -1,4 +1,4 @@
-//! A tenant that pushes the kept replies of others out.
+//! A tenant that evicts the stored replies of others.
 
 use pavior_serve::core::{
     Ask, Caller, Command, IdempotencyKey, LeaseRequest, ServiceLimits, ServiceState, StateSnapshot,

@@ -1,5 +1,5 @@
-//! Writes that fail when they may have been carried out: a disk that fails, and a database that
-//! ends in a commit.
+//! Failed writes that may have been carried out: a failing disk, and a database that stops during a
+//! commit.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ use crate::takeover::{Database, ready, setup};
 
 type Outcome = Result<Written, Unavailable>;
 
-/// Starts a writer on a disk, lets it do something, and stops it.
+/// Starts a writer on a disk, runs a function with it, and stops it.
 fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -> Option<T> {
     let limits = ServiceLimits::default();
     let running = Running::start(disk.clone(), (1_790_000_000_000, false), limits)?;
@@ -152,12 +152,12 @@ fn a_writer_that_panics_is_not_ready() {
 #[derive(Default)]
 struct Notes {
     granted: HashMap<u64, u64>,
-    /// Jobs whose request was said not to be carried out, and was not sent again.
+    /// Jobs whose request was reported as not carried out, and was not sent again.
     not_done: HashSet<u64>,
     unknown: HashSet<u64>,
 }
 
-/// Sends keyed requests; of those that fail some are given up, the others are sent until answered.
+/// Sends keyed requests. Some that fail are given up, the others are repeated until answered.
 fn client(address: &str, number: u64, stop: &AtomicBool, notes: &Mutex<Notes>) {
     let mut random = Random(number);
     let mut client = Client::new(address);

@@ -1,9 +1,9 @@
-//! Pages that must not show what is not so.
+//! Checks that the page shows nothing false.
 
 use pavior_trials::Browser;
 use serde_json::json;
 
-/// Random step functions, held column by column against what the page draws of them.
+/// Random step functions, compared column by column with the curves that the page draws.
 const STEPS: &str = include_str!("steps.js");
 
 #[test]
@@ -16,8 +16,8 @@ fn a_curve_has_the_least_and_the_greatest_of_every_point() {
     pavior_trials::attacked("pages", "random curves, column by column", tried, failed);
 }
 
-/// Checks that a job of a second in eleven days, between jobs that come and go: a line of a point
-/// or two, and no more than that.
+/// Checks a job of one second within eleven days, between other jobs: it is a line of one or two
+/// pixels, and no more.
 #[test]
 fn a_short_job_among_thousands_is_seen_and_stands_no_longer() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

@@ -1,4 +1,4 @@
-//! Tenants that ask strategies which round up for more than their quota.
+//! Tenants that exceed their quota through strategies that round up.
 
 use std::collections::HashMap;
 

@@ -1,11 +1,11 @@
-//! The address of a view, which shows the same when it is opened elsewhere.
+//! The address of a view, which shows the same view elsewhere.
 
 use pavior_trials::Browser;
 use serde_json::json;
 
 use crate::server::fresh;
 
-/// The part of a view that the address holds.
+/// The part of a view stored in the address.
 const SEEN: &str = "(() => { const { page, stage } = window.pavior; return JSON.stringify({
     at: page.at, live: page.live, by: page.by, plane: page.plane, job: page.job, deep: stage.isDeep,
     eye: stage.eye(), jobs: [...document.querySelectorAll('#jobs .name .text')].map((one) =>

@@ -7,12 +7,12 @@ use crate::client::{Client, until};
 use crate::reservations::at;
 use crate::server::{Server, fresh};
 
-/// Returns a request for a box that waits if need be.
+/// Returns a request for a box that waits if necessary.
 fn lease(shape: [u16; 3], job: &str) -> Value {
     json!({ "shape": shape, "job": job, "estimate_s": 9000, "wait": true })
 }
 
-/// Returns a torus with two jobs, reserved nodes, and two requests that wait.
+/// Returns a torus with two jobs, reserved nodes, and two waiting requests.
 fn planned() -> (Server, Client) {
     let (server, _) = fresh(|setup| {
         setup.machine = "torus:4x4x2".into();
@@ -30,7 +30,7 @@ fn planned() -> (Server, Client) {
     (server, client)
 }
 
-/// Looks at the page wide and narrow, in light and dark: nothing keeps people out of it.
+/// Checks the accessibility of the page, wide and narrow, in light and dark.
 fn look(browser: &mut Browser, name: &str) {
     for (width, dark) in [(1400, false), (1400, true), (400, false), (400, true)] {
         browser.size(width, 900);
@@ -101,7 +101,7 @@ fn reservations_are_listed_and_drawn_until_they_are_given_up() {
     browser.until("window.pavior.page.drawn.length === 1");
 }
 
-/// Slots after moves are asked for on the page, and stand in its address.
+/// Requests slots after moves on the page, which are part of its address.
 #[test]
 fn slots_after_moves_can_be_sent_to_a_colleague() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };

@@ -1,11 +1,11 @@
-//! The page by keyboard, by screen reader, in light and dark, and where nothing may move by itself.
+//! The page with a keyboard, with a screen reader, in light and dark, and with reduced motion.
 
 use pavior_trials::Browser;
 use serde_json::json;
 
 use crate::server::{Server, fresh};
 
-/// Returns a torus with tenants, a request that waits and one that was refused.
+/// Returns a torus with tenants, a waiting request and a refused one.
 fn busy() -> Server {
     let (server, _) = fresh(|setup| {
         setup.machine = "torus:4x4x4".into();
@@ -24,9 +24,9 @@ fn busy() -> Server {
     server
 }
 
-/// Checks that there is no barrier in any state: each list, both views, each coloring, a question
-/// answered, a job singled out, the help; light and dark, on a large screen and on a phone; empty;
-/// a schedule.
+/// Checks accessibility in every state: each list, both views, each coloring, an answered question,
+/// an isolated job, the help, in light and dark, on a large screen and on a phone, an empty
+/// machine, and a schedule.
 #[test]
 fn nothing_keeps_people_out() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -96,8 +96,7 @@ fn settle(browser: &mut Browser) {
     );
 }
 
-/// Checks that Tab comes to each control in the order of the page, each with a name and a visible
-/// ring.
+/// Checks that Tab reaches each control in page order, each with a name and a visible focus ring.
 #[test]
 fn every_control_is_reached_by_the_keyboard_and_says_what_it_is() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -144,7 +143,7 @@ fn every_control_is_reached_by_the_keyboard_and_says_what_it_is() {
     assert!(!reached.contains(&"tab-waiting".to_string()), "one stop for the tabs: {reached:?}");
 }
 
-/// Checks that nodes, planes, time and lists by keys alone.
+/// Checks that nodes, planes, time and lists can be used with the keyboard alone.
 #[test]
 fn the_machine_is_walked_node_by_node() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
@@ -192,8 +191,7 @@ fn the_machine_is_walked_node_by_node() {
     browser.value("document.getElementById('single').click()");
 }
 
-/// Checks that a reader that wants nothing to move sees Play in steps of a second, and no
-/// transitions.
+/// Checks that with reduced motion Play advances in steps of a second, without transitions.
 #[test]
 fn nothing_moves_where_nothing_may() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

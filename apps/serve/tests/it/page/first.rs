@@ -1,4 +1,4 @@
-//! The first command on an empty machine, as the page gives it.
+//! The first command for an empty machine, as shown by the page.
 
 use std::process::Command;
 
@@ -35,7 +35,7 @@ fn the_first_command_works_as_it_stands() {
     browser.shows("jobs", "first");
 }
 
-/// Checks that the command has a place for a token if one is asked for.
+/// Checks that the command has a placeholder for a token if one is required.
 #[test]
 fn the_first_command_has_a_place_for_a_token() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

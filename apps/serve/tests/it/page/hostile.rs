@@ -1,4 +1,4 @@
-//! Texts of tenants and users, which are text everywhere; the page asks only its service.
+//! Texts of tenants and users are shown as text everywhere, and the page contacts only its service.
 
 use pavior_trials::Browser;
 use serde_json::json;

@@ -6,12 +6,12 @@ use serde_json::json;
 use crate::client::batch;
 use crate::server::fresh;
 
-/// The names that are seen in the table of jobs, in their order.
+/// The visible names in the table of jobs, in order.
 const NAMES: &str =
     "JSON.stringify([...document.querySelectorAll('#jobs .name .text')].map((one) =>
     one.textContent))";
 
-/// Presses the head of a column.
+/// Clicks the head of a column.
 fn sort(browser: &mut Browser, title: &str) {
     browser.value(&format!(
         "[...document.querySelectorAll('#jobs thead button')].find((one) =>
@@ -96,7 +96,7 @@ fn the_table_sorts_and_searches_and_shows_place_age_and_end() {
     );
 }
 
-/// Checks that 10,000 jobs on a torus: few elements, and every one of them can be reached.
+/// Checks a torus with 10,000 jobs: there are few elements, and every job can be reached.
 #[test]
 fn ten_thousand_jobs_are_listed_by_few_elements() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };

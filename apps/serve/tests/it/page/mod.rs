@@ -1,4 +1,5 @@
-//! The page in a real browser: live update, history, a refusal explained, a schedule played.
+//! The page in a real browser: live updates, history, an explained refusal, and a replayed
+//! schedule.
 //!
 //! Needs Debian's `chromium`. Skipped, loudly, where it is not installed, unless
 //! `PAVIOR_REQUIRE_BROWSER` is set. `PAVIOR_SCREENSHOTS=DIR` keeps what is seen.
@@ -87,7 +88,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     browser.picture("dark-2d");
 }
 
-/// Moves that would make room, under the names of the jobs.
+/// Checks moves that would make room, with the names of the jobs.
 fn moves_are_drawn(browser: &mut Browser) {
     browser.value("document.getElementById('shape').value = '8x4x4'");
     browser.value("document.querySelector('#ask button').click()");
@@ -189,10 +190,9 @@ fn a_schedule_plays_without_a_server() {
     assert_eq!(browser.value("getComputedStyle(document.getElementById('ask')).display"), "none");
 }
 
-/// Measures the drawing of a large machine. Times are printed, not judged: they depend on what else
-/// the machine does, and here the processor draws; the page's own work for a frame is what a
-/// graphics processor would leave to it. What does not depend on that is judged: only faces that
-/// can be seen are drawn, and the picture is sharp when it rests.
+/// Measures the drawing of a large machine. Times are printed but not checked: they depend on the
+/// load, and here the CPU draws. The page's own work per frame is the part that a GPU would not
+/// take over. The rest is checked: only visible faces are drawn, and the picture is sharp at rest.
 #[test]
 fn a_large_machine_is_drawn() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
@@ -220,7 +220,8 @@ fn a_large_machine_is_drawn() {
     browser.picture("large");
 }
 
-/// Tenants have colors of their own, a legend says whose, and requests say what they wait for.
+/// Checks that tenants have their own colors with a legend, and that requests give their reasons
+/// for waiting.
 #[test]
 fn colours_are_told_and_waiting_is_explained() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -272,7 +273,8 @@ fn colours_are_told_and_waiting_is_explained() {
     browser.shows("legend", "operator (2)");
 }
 
-/// Checks that the axis ends now, also where nothing happens, and also while the past is looked at.
+/// Checks that the time axis ends at the current time, also when nothing happens and while history
+/// is shown.
 #[test]
 fn the_axis_ends_now() {
     let Some(mut browser) = Browser::start(400, 900) else { return };
@@ -293,8 +295,8 @@ fn the_axis_ends_now() {
     browser.picture("past-phone");
 }
 
-/// Checks that a tenant's page tells the truth also of leases of which the service does not tell it
-/// when they come and go.
+/// Checks that a tenant's page is also correct for leases whose starts and ends the service does
+/// not report to it.
 #[test]
 fn a_tenants_page_keeps_up_with_the_others() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

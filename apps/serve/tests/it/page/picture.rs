@@ -19,8 +19,8 @@ const TENANTS: [(&str, &str); 6] = [
 const SHAPES: [[u64; 3]; 8] =
     [[4, 4, 2], [2, 2, 2], [4, 2, 2], [8, 2, 1], [2, 3, 2], [4, 4, 4], [1, 4, 4], [3, 3, 2]];
 
-/// Checks that a torus on which jobs of six tenants came and went, some were refused and three
-/// wait.
+/// Draws a torus on which jobs of six tenants came and went, some were refused, and three are
+/// waiting.
 #[test]
 fn a_busy_torus() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };

@@ -1,4 +1,4 @@
-//! Refusals and their reasons, as events on the time line and as a list.
+//! Refusals and their reasons, as events on the timeline and as a list.
 
 use pavior_trials::Browser;
 use serde_json::json;

@@ -1,12 +1,12 @@
-//! The large numbers, held against those of the service.
+//! The large numbers, compared with those of the service.
 
 use pavior_trials::Browser;
 use serde_json::json;
 
 use crate::server::fresh;
 
-/// Checks that the largest free box, found by the page, has as many nodes as the service's: on
-/// machines that wrap and that do not, nearly empty, nearly full and with nodes that failed.
+/// Checks that the largest free box found by the page has as many nodes as the service's, on
+/// machines with and without wrap-around, nearly empty, nearly full, and with failed nodes.
 #[test]
 fn what_fits_is_what_the_service_finds() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
