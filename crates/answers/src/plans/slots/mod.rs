@@ -75,7 +75,7 @@ pub fn slots(free: &Occupancy, shapes: &[Shape], budget: u64) -> Slots {
     let places = bases
         .iter()
         .flat_map(|bases| bases.row_major().map(|base| Cuboid::new(base, bases.shape())));
-    if bases.iter().map(|bases| bases.count() as usize).sum::<usize>() > LISTED {
+    if bases.iter().map(|bases| u64::from(bases.count())).sum::<u64>() > LISTED as u64 {
         let boxes = in_turn(free, places);
         let bound = at_most(&grid, &sides, &free.iter().collect::<Vec<_>>());
         return Slots { bound: bound.max(boxes.len() as u32), boxes };
