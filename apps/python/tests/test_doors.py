@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pydoc
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -208,6 +209,39 @@ def test_every_example_gives_the_same_bytes_by_both_doors(example: Path, tmp_pat
     for name in names - {"run.json", "report.html"}:
         ours, theirs = (tmp_path / door / name for door in ("ours", "theirs"))
         assert ours.read_bytes() == theirs.read_bytes(), name
+
+
+SEVERAL: list[dict[str, Any]] = [
+    {"machine": "torus:8x8x8", "scheduler": "easy", "load": 2},
+    {"machine": "mesh:16x16", "strategy": "gabl", "sides": "exponential", "seed": 3},
+    {"machine": "mesh:16x16", "strategy": "random", "scheduler": "ssd", "seed": 5},
+    {"machine": "grid:8wx8x4", "mttf": 2000, "mttr": 5, "seed": 9},
+    {"machine": "mesh:16x16", "load": 0.01, "service": "messages"},
+]
+
+
+def compact(text: str) -> str:
+    """JSON without spaces, and without what only the results of an experiment have."""
+    alone = '"(?:experiment|command|target_missed)": .*\n *'
+    return re.sub(alone + '|\n *|(?<=":) ', "", text)
+
+
+def test_browser_terminal_and_package_give_the_same_bytes(tmp_path: Path) -> None:
+    module, node = ROOT / "target/try/pavior.wasm", shutil.which("node")
+    if not module.exists() or not node:
+        pytest.skip("the engine for browsers is not built, or Node is missing")
+    package, terminal = [], []
+    for number, arguments in enumerate(SEVERAL):
+        arguments = {"strategy": "tff", "jobs": 60, "replications": 2} | arguments
+        texts = {name: str(value) for name, value in arguments.items()}
+        (tmp_path / str(number)).write_text(json.dumps({"do": "simulate", "settings": texts}))
+        Experiment(**arguments, timing=False).run(out=tmp_path / f"out-{number}")
+        package.append(compact((tmp_path / f"out-{number}/results.json").read_text()))
+        command = [program(), "simulate", *options(arguments), "--no-timing", "--format", "json"]
+        terminal.append(compact(subprocess.run(command, capture_output=True, text=True).stdout))
+    script = [node, str(ROOT / "apps/browser/tests/engine.mjs"), str(module), str(tmp_path)]
+    browser = subprocess.run(script, capture_output=True, text=True).stdout.splitlines()
+    assert browser == terminal == package and "turnaround" in browser[-1]
 
 
 def test_there_are_examples() -> None:
