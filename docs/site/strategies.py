@@ -1,13 +1,21 @@
 """The pages of strategies: each one the header of the strategy's source file, drawings and numbers of
 its choices in one common state, and its entry in the registry. The program makes all but the header.
+Where the engine for browsers has been built, a reader can ask for other choices.
+
+    python docs/site/strategies.py --live NAME ...
+
+prints these live figures alone, without the program.
 """
 
 from __future__ import annotations
 
+import html
+import itertools
 import json
 import re
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +23,16 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = str(Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "target/debug/pavior").resolve())
 SOURCES = ROOT / "crates/allocation/src/strategies"
+LIVE = ROOT / "target/try/figure.js"
+"""The script of live figures, if it has been built."""
 FAMILIES = {
     "contiguous": "Contiguous",
     "noncontiguous": "Non-contiguous",
     "partitioned": "Partition hardware",
 }
 """The folders of the families, with their names."""
+CASES = ROOT / "crates/allocation/cases"
+"""Worked examples of the papers, and other states with their known answers."""
 CLAIMS = "docs/strategies.md"
 """The page with the list of all strategies, and the meaning of each claim."""
 
@@ -139,6 +151,53 @@ def cropped(svg: str) -> str:
     return f"{head}<g transform={panel}</g></svg>"
 
 
+def drawn(machine: str, picture: str) -> list[Any]:
+    """The busy nodes of a picture as jobs; its first line has the highest y, its first plane z = 0."""
+    sides = [int(side.rstrip("w")) for side in machine.partition(":")[2].split("x")]
+    axes, high = len(sides), sides[1] if len(sides) > 1 else 1
+    rows = enumerate(picture.split())
+    at = [(n // high, high - 1 - n % high, x) for n, row in rows for x, c in enumerate(row) if c == "#"]
+    return [[{"base": node[::-1][:axes], "sides": [1] * axes}] for node in sorted(at)]
+
+
+def scenes(name: str) -> list[dict[str, Any]]:
+    """The common state, and the cases of a strategy: those of papers come first."""
+    state, found = OTHERS.get(name, MESH), list[tuple[bool, dict[str, Any]]]()
+    for case in (c for file in sorted(CASES.glob("*.toml")) for c in tomllib.loads(file.read_text("utf-8"))["case"]):
+        selections = [one for one in case["strategies"] if one.split(":")[0] == name]
+        asked = itertools.takewhile(lambda step: len(step.keys() & {"shape", "nodes"}) == 1, case["step"])
+        steps = [
+            {
+                "request": "x".join(map(str, step.get("shape", [step.get("nodes")]))),
+                "parts": step.get("parts"),
+                "refused": case.get("missed", "refused" in step),
+            }
+            for step in asked
+        ]
+        if not (selections and steps):
+            continue
+        published = re.search(r"paper|\d{4}", case.get("source", ""))
+        title = f"{case['name']} ({case['source']})" if published else case["name"]
+        jobs = drawn(case["machine"], case.get("busy", ""))
+        jobs += [[{"base": one["base"], "sides": one["sides"]}] for one in case.get("grants", [])]
+        scene = {"name": title[0].upper() + title[1:], "machine": case["machine"], "jobs": jobs, "steps": steps}
+        found.append((not published, scene | {"strategy": selections[0]}))
+    busy = (ROOT / state.busy).read_text("utf-8").splitlines()
+    common = {
+        "name": "The state above",
+        "machine": state.machine,
+        "strategy": name,
+        "jobs": [json.loads(line)["parts"] for line in busy],
+        "steps": [{"request": shape} for shape in state.requests[:1]],
+    }
+    return [common, *(scene for _, scene in sorted(found, key=lambda one: one[0]))]
+
+
+def live(name: str) -> str:
+    """The element of a live figure, which `figure.js` fills; the next element is what it replaces."""
+    return f'<div class="live" data-scenes="{html.escape(json.dumps(scenes(name)))}"></div>\n'
+
+
 def worked(strategy: Strategy, folder: Path) -> str:
     """Drawings and numbers of a strategy's choices in its state."""
     name, state = strategy.name, strategy.state
@@ -176,9 +235,10 @@ def worked(strategy: Strategy, folder: Path) -> str:
             "that touch busy nodes or the border."
         )
     layout = "figures wide" if state.machine.count("x") > 1 else "figures"
+    figure = f'{live(name)}<script src="../../try/figure.js" defer></script>\n' if LIVE.exists() else ""
     return (
         f"## Its choices in one state\n\n{state.words} {reading}\n\n"
-        f'<div class="{layout}" markdown>\n{figures}</div>\n\n'
+        f'{figure}<div class="{layout}" markdown>\n{figures}</div>\n\n'
         f"| request | placement | nodes | index | largest free box afterwards |\n|---|---|--:|--:|---|\n{rows}\n"
         f"```sh\npavior explain --machine {state.machine} --busy {state.busy} "
         f"--shape {state.requests[0]} --strategy {name} --svg {name}.svg\n```\n\n"
@@ -228,3 +288,8 @@ def page(strategy: Strategy, everyone: list[Strategy], folder: Path) -> str:
     """The page of a strategy; its drawings are written into a folder."""
     title = f"# {strategy.entry['title']}: `{strategy.name}`\n\n"
     return f"{title}{body(strategy, everyone)}\n\n{worked(strategy, folder)}{registry(strategy)}"
+
+
+if __name__ == "__main__":
+    for name in sys.argv[2:]:
+        print(live(name))

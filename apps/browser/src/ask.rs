@@ -1,9 +1,11 @@
-//! Questions about a shape in the state of a run.
+//! Questions about a shape, in the state of a run or in a state that the page describes.
 
 use pavior::answers::{Demand, Question, SearchLimits, Shape, SlotsAnswer, Snapshot, Words, why};
-use pavior::strategies::explain::State;
+use pavior::draw::explanation;
+use pavior::strategies::explain::{State, answer, perfect_index, words};
 use pavior::workload::{Ask, Selection, ShapeRule, Shaper};
-use pavior::{JobId, Time};
+use pavior::{Cuboid, Grid, JobId, Request, Time};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::engine::Fault;
@@ -19,8 +21,7 @@ const SEARCHED: u32 = 40_000;
 pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     let (run, grid) = (session.run(), session.grid());
     let ask = Ask::typed(Some(shape), None, grid).map_err(Fault::of)?;
-    let rule: Selection<ShapeRule> = "compact".parse().map_err(Fault::of)?;
-    let request = ask.request(&mut Shaper::new(&rule, grid, 1, 0));
+    let request = request(ask, grid)?;
     // A copy is asked, because the question must not consume random numbers of the strategy.
     let selection = run.machine().selection();
     let mut machine = State::of(run.machine()).machine(selection, 1).map_err(Fault::of)?;
@@ -57,6 +58,96 @@ pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
         "fits": blocked.is_none() && !answer.place.is_empty(),
         "places": answer.places().iter().map(|part| boxed(grid, part)).collect::<Vec<_>>(),
         "moves": moves.collect::<Vec<_>>(),
+    }))
+}
+
+/// Converts a question to a request. A number of nodes gets the most compact box.
+fn request(ask: Ask, grid: &Grid) -> Result<Request, Fault> {
+    let rule: Selection<ShapeRule> = "compact".parse().map_err(Fault::of)?;
+    Ok(ask.request(&mut Shaper::new(&rule, grid, 1, 0)))
+}
+
+/// A box of a job, with a coordinate for each axis.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Part {
+    base: Vec<u16>,
+    sides: Vec<u16>,
+}
+
+impl Part {
+    /// Returns the box. With too few or too many coordinates it is not on the machine.
+    fn cuboid(&self, grid: &Grid) -> Cuboid {
+        let is_known = [&self.base, &self.sides].iter().all(|all| all.len() == grid.axes());
+        let three = |all: &[u16], fill| -> [u16; 3] {
+            std::array::from_fn(|axis| *all.get(axis).unwrap_or(&fill))
+        };
+        Cuboid::new(three(&self.base, 0), if is_known { three(&self.sides, 1) } else { [0; 3] })
+    }
+}
+
+/// A machine with jobs, numbered from 1, a strategy, and a request: a shape such as `3x2`, or a
+/// number of nodes.
+#[derive(Deserialize)]
+pub(crate) struct Scene {
+    machine: String,
+    jobs: Vec<Vec<Part>>,
+    strategy: String,
+    request: String,
+}
+
+/// Answers as `pavior explain` does: the drawing of candidates, indices and choice, the parts of
+/// the choice, and sentences. A randomized strategy draws with the seed 1.
+pub(crate) fn explain(scene: &Scene) -> Result<Value, Fault> {
+    let grid: Grid = scene.machine.parse().map_err(Fault::of)?;
+    let selection = scene.strategy.parse().map_err(Fault::of)?;
+    let mut state = State::new(grid);
+    for (job, parts) in (1..).zip(&scene.jobs) {
+        let parts: Vec<Cuboid> = parts.iter().map(|part| part.cuboid(&grid)).collect();
+        state.hold(JobId(job), &parts).map_err(Fault::of)?;
+    }
+    let ask = match scene.request.parse() {
+        Ok(nodes) if grid.axes() > 1 => Ask::typed(None, Some(nodes), &grid),
+        _ => Ask::typed(Some(&scene.request), None, &grid),
+    };
+    let request = match ask.map_err(Fault::of)? {
+        Ask::Nodes(nodes) => Request::nodes(nodes),
+        shape => request(shape, &grid)?,
+    };
+    let answers = [answer(&state, &selection, &request, 1).map_err(Fault::of)?];
+    let mut machine = state.machine(&selection, 1).map_err(Fault::of)?;
+    let (demand, snapshot) = (Demand::of(&mut machine, &request), Snapshot::of(&machine));
+    let limits = SearchLimits::jobs(MOVED);
+    let why = why(&snapshot, &Question { limits, ..Question::new(&demand, &|_| None) });
+    let (lines, parts) = match &answers[0].outcome {
+        Ok(choice) => {
+            let parts = choice.placement.parts();
+            let places: Vec<String> = parts.iter().map(|part| words(&grid, part)).collect();
+            let perfect = request.shape.and_then(|shape| perfect_index(&state, shape));
+            let most = perfect.filter(|_| parts.len() == 1);
+            let most = most.map_or(String::new(), |most| format!(" of at most {most}"));
+            let (places, index) = (places.join("; "), choice.index());
+            (vec![format!("{selection} places it on {places}, with index {index}{most}.")], parts)
+        }
+        Err(refusal) => {
+            let words = Words {
+                grid: &grid,
+                job: &|job| format!("job {}", job.0),
+                time: &|_| String::new(),
+                strategy: &selection.to_string(),
+                scheduler: "",
+            };
+            let mut lines = vec![format!("{selection} refuses it: {refusal}.")];
+            lines.extend(why.lines(&words));
+            (lines, &[][..])
+        }
+    };
+    let freed = why.blocked.as_ref().map(|blocked| blocked.at);
+    let name = |job: JobId| job.0.to_string();
+    Ok(json!({
+        "svg": explanation(&state, &request, &answers, freed.as_ref(), &name),
+        "lines": lines,
+        "parts": parts.iter().map(|part| boxed(&grid, part)).collect::<Vec<_>>(),
     }))
 }
 

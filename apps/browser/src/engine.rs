@@ -29,12 +29,15 @@ enum Command {
     Difference { runs: [usize; 2] },
     /// Asks about a shape in the state of a run.
     Ask { run: usize, shape: String },
+    /// Asks a strategy about a request in a given state.
+    Explain(ask::Scene),
     /// Runs the equivalent of `pavior simulate --no-timing --format json`.
     Simulate { settings: Settings },
     /// Reads the log that follows the command's line, and summarizes it.
     Log { name: String },
-    /// Runs alternatives to the settings with the jobs of the log.
-    Advise { settings: Settings },
+    /// Runs all alternatives to the settings with the jobs of the log, or those that are tried
+    /// first.
+    Advise { settings: Settings, all: bool },
 }
 
 /// The state of a page: its runs and its log.
@@ -43,6 +46,18 @@ pub struct Engine {
     runs: Vec<Option<Session>>,
     log: Log,
 }
+
+/// The alternatives that are tried first, unless they are the present, and their number.
+const TRIED: [&str; 7] = [
+    "strategy tff",
+    "strategy gabl",
+    "scheduler easy",
+    "scheduler conservative",
+    "freedom any-box",
+    "strategy bf:turn=all",
+    "scheduler fcfs",
+];
+const MOST_TRIED: usize = 5;
 
 /// The maximum number of runs on a page.
 const RUNS: usize = 8;
@@ -84,6 +99,7 @@ impl Engine {
             }
             Command::Step { run, instants, until } => self.run(run)?.step(instants, until),
             Command::Ask { run, shape } => ask::shape(self.run(run)?, &shape),
+            Command::Explain(scene) => ask::explain(&scene),
             Command::Difference { runs: [one, other] } => {
                 let (one, other) = (self.shown(one)?, self.shown(other)?);
                 Ok(one.difference(other))
@@ -97,14 +113,16 @@ impl Engine {
                 Ok(specification.to_json(&samples))
             }
             Command::Log { name } => self.log.read(name, bytes),
-            Command::Advise { settings } => {
+            Command::Advise { settings, all } => {
                 let environment =
                     Environment { files: &self.log, progress: &NoProgress, ..Environment::PLAIN };
                 let specification = specification(&settings)?;
                 let axes = specification.points[0].settings().machine.axes();
                 // Counting larger boxes after every event would take most of the time for advice.
                 let one = vec!["1"; axes].join("x");
-                let advice = advice::advise(&listed(&settings)?, Some(&one), environment);
+                let some = (!all).then_some((&TRIED[..], MOST_TRIED));
+                let settings = listed(&settings)?;
+                let advice = advice::advise_among(&settings, Some(&one), some, environment);
                 Ok(advised(&advice.map_err(Fault::of)?))
             }
         }

@@ -43,7 +43,7 @@ pub mod advice {
 
     pub use pavior_experiments::advice::{
         Advice, AdviceError, Alternative, BATCHES, Batch, Change, Measure, Run, Shown, Topic,
-        advise, cell, notes, page, recommendations, value,
+        advise, advise_among, cell, notes, page, recommendations, value,
     };
 }
 

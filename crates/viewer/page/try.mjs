@@ -1,5 +1,6 @@
 // Makes the page that runs the engine: node try.mjs MODULE.wasm FOLDER. The folder gets index.html, worker.js
-// and pavior.wasm for a web server, and pavior.html, which contains all of it and can be opened as a file.
+// and pavior.wasm for a web server, pavior.html, which contains all of it and can be opened as a file, and
+// figure.js for the pages of strategies.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -15,18 +16,24 @@ const sides = [0, 1].map((one) => side.replaceAll("{side}", one).replaceAll("{nu
 const style = ["src", "try"].map((from) => readFileSync(`${from}/style.css`, "utf8")).join("");
 const policy = (connect) => `default-src 'none'; script-src 'unsafe-inline' 'self' blob: 'wasm-unsafe-eval'; `
   + `worker-src 'self' blob:; style-src 'unsafe-inline'; img-src data:; connect-src ${connect}; form-action 'none'`;
-const page = (parts, connect, main) => {
-  const all = { "/*POLICY*/": policy(connect), "/*STYLE*/": style, "<!--SIDES-->": sides, "<!--PARTS-->": parts, "/*SCRIPT*/": main };
-  return readFileSync("try/index.html", "utf8").replace(/\/\*(POLICY|STYLE|SCRIPT)\*\/|<!--(SIDES|PARTS)-->/g, (mark) => all[mark]);
+const page = (head, parts, connect) => {
+  const all = { "/*POLICY*/": policy(connect), "/*STYLE*/": style, "/*SCRIPT*/": script, "<!--HEAD-->": head,
+    "<!--SIDES-->": sides, "<!--PARTS-->": parts };
+  return readFileSync("try/index.html", "utf8")
+    .replace(/\/\*(POLICY|STYLE|SCRIPT)\*\/|<!--(HEAD|SIDES|PARTS)-->/g, (mark) => all[mark]);
 };
 const wasm = gzipSync(readFileSync(module), { level: 9 });
 const text = (id, content) => `<script type="text/plain" id="${id}">${content}</script>\n`;
 mkdirSync(folder, { recursive: true });
-writeFileSync(`${folder}/index.html`, page("", "'self'", script));
+// The module is fetched while the page is read.
+const early = '<link rel="preload" href="pavior.wasm" as="fetch" crossorigin>\n';
+const whole = page("", text("wasm", wasm.toString("base64")) + text("worker", worker), "'none'");
+writeFileSync(`${folder}/index.html`, page(early, "", "'self'"));
 writeFileSync(`${folder}/worker.js`, worker);
-writeFileSync(`${folder}/pavior.html`, page(text("wasm", wasm.toString("base64")) + text("worker", worker), "'none'", script));
+writeFileSync(`${folder}/figure.js`, await bundle("figure"));
+writeFileSync(`${folder}/pavior.html`, whole);
 writeFileSync(`${folder}/pavior.wasm.gz`, wasm);
 copyFileSync(module, `${folder}/pavior.wasm`);
 const kib = (bytes) => `${Math.ceil(bytes / 1024)} KiB`;
 console.log(`pavior.wasm ${kib(wasm.length)} as gzip, script ${kib(gzipSync(script).length)} as gzip, `
-  + `pavior.html ${kib(page(text("wasm", wasm.toString("base64")) + text("worker", worker), "'none'", script).length)}`);
+  + `pavior.html ${kib(whole.length)}`);

@@ -66,12 +66,21 @@ fn messages() -> Vec<Vec<u8>> {
         commands.push(json!({ "do": "simulate", "settings": settings }));
     }
     commands.push(json!({ "do": "open", "run": 0, "settings": { "strategy": "tfff" } }));
+    let jobs =
+        json!([[{ "base": [1, 2], "sides": [4, 3] }], [{ "base": [5, 5], "sides": [2, 2] }]]);
+    for (strategy, request) in [("mfa", "3x2"), ("wf", "2x2"), ("gabl", "6x6"), ("ff", "8x5")] {
+        let scene = json!({
+            "do": "explain", "machine": "mesh:8x8", "jobs": jobs, "strategy": strategy,
+            "request": request,
+        });
+        commands.push(scene);
+    }
     let mut messages: Vec<Vec<u8>> = commands.iter().map(|one| one.to_string().into()).collect();
     messages.push(format!("{}\n{}", json!({ "do": "log", "name": "a.swf" }), log()).into());
     let replay = of_words("machine=torus:4x4x4 strategy=tff scheduler=easy trace=a.swf jobs=400");
     let mut replay = replay.as_object().expect("settings").clone();
     replay.remove("jobs");
-    let advise = json!({ "do": "advise", "settings": replay });
+    let advise = json!({ "do": "advise", "settings": replay, "all": false });
     let simulate = json!({ "do": "simulate", "settings": replay });
     messages.extend([simulate, advise].map(|one| one.to_string().into()));
     messages

@@ -2,6 +2,7 @@
 //! Both are built by `cargo xtask check --only browser`; without them these tests are skipped.
 
 mod bytes;
+mod figure;
 mod page;
 mod picture;
 

@@ -145,13 +145,33 @@ pub fn advise(
     slots: Option<&str>,
     environment: Environment<'_>,
 ) -> Result<Advice, AdviceError> {
+    advise_among(present, slots, None, environment)
+}
+
+/// Does the same with some alternatives only: at most `most` of `(names, most)`, the first ones
+/// that apply. The names are those in the result, such as `scheduler easy`.
+///
+/// # Errors
+/// Returns the errors of [`advise`].
+pub fn advise_among(
+    present: &[Setting],
+    slots: Option<&str>,
+    some: Option<(&[&str], usize)>,
+    environment: Environment<'_>,
+) -> Result<Advice, AdviceError> {
     let point = point_of(present).map_err(AdviceError::Setting)?.ok_or(AdviceError::NotALog)?;
     let trace = trace(&point, environment)?;
     let slots = slots.map_or_else(|| usual_slots(&point), str::to_string);
     let measures = Measures::new(&trace, &slots).map_err(|_| {
         AdviceError::Input(format!("--slots {slots}: write a shape, such as 4x4x4").into())
     })?;
-    let (tried, mut left_out) = tried(present, &point);
+    let (mut tried, mut left_out) = tried(present, &point);
+    if let Some((names, most)) = some {
+        let rank = |one: &Tried| names.iter().position(|name| *name == one.name);
+        tried.retain(|one| rank(one).is_some());
+        tried.sort_by_key(rank);
+        tried.truncate(most);
+    }
     let progress = environment.progress;
     progress.planned(tried.len() as u64 + 1);
     let first = measures.run(present, &point, &trace, environment)?;

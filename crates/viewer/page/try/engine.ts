@@ -42,10 +42,17 @@ export class Engine {
 /** Returns the text of an element of the page, if the page contains everything. */
 const embedded = (id: string): string | null => document.getElementById(id)?.textContent ?? null;
 
-/** Loads the module: from the page if it contains it, else from a file beside the page. */
-export async function load(): Promise<WebAssembly.Module> {
+/** Compiles the module while it is read, which needs a server that names its type. */
+async function compiled(reply: Response): Promise<WebAssembly.Module> {
+  if (!reply.ok) throw new Error(`pavior.wasm: status ${reply.status}`);
+  return reply.headers.get("content-type")?.startsWith("application/wasm")
+    ? WebAssembly.compileStreaming(reply) : WebAssembly.compile(await reply.arrayBuffer());
+}
+
+/** Loads the module: from the page if it contains it, else from a file. */
+export async function load(file = "pavior.wasm"): Promise<WebAssembly.Module> {
   const text = embedded("wasm");
-  if (text === null) return WebAssembly.compile(await (await fetch("pavior.wasm")).arrayBuffer());
+  if (text === null) return compiled(await fetch(file));
   const letters = atob(text), packed = new Uint8Array(letters.length);
   for (let at = 0; at < packed.length; at++) packed[at] = letters.charCodeAt(at);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));

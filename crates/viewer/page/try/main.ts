@@ -16,6 +16,8 @@ import { type Curve, Side } from "./side.ts";
 const SHARE = 8, EVENTS = 64;
 /** The time between two computations of the difference, and of two drawings of curves, in ms. */
 const COMPARED = 700, PLOTTED = 120;
+/** The units of time per second, at which waits differ after a few seconds. */
+const USUAL_SPEED = 4;
 /** The longest time between two frames for which the machines advance, in seconds. */
 const LONGEST = 0.25;
 /** The curves, and the ends of their axes, if they are fixed. */
@@ -41,7 +43,7 @@ class Page {
     const { both, view } = asked, speed = Number(view.speed);
     this.both = both;
     this.isPaused = theme.isStill() || view.paused === "1";
-    this.speed = speed > 0 && speed <= 1e6 ? speed : 1;
+    this.speed = speed > 0 && speed <= 1e6 ? speed : USUAL_SPEED;
     this.sides = [0, 1].map((index) => new Side(index, (node) => this.pick(index, node)));
     this.form = new Form(engine.ask<Registries>({ do: "registries" }), (typed) => {
       this.both = typed;
@@ -180,8 +182,8 @@ class Page {
     const { jobs, needed, difference, half_width: half } =
       this.engine.ask<Difference>({ do: "difference", runs: [0, 1] });
     if (needed !== undefined || difference === null || difference === undefined)
-      return write("difference", `${jobs} of the ${needed} jobs that an interval needs have `
-        + "started on both machines.");
+      return write("difference", `The mean waits are compared once ${needed} jobs have started on `
+        + `both machines; so far ${jobs} have.`);
     const [one, other] = this.sides.map((side) => this.nameOf(side));
     const isSure = half !== null && half !== undefined && Math.abs(difference) > half;
     write("difference", `Over the same ${jobs.toLocaleString("en")} jobs, the mean wait with `

@@ -61,7 +61,8 @@ export class Panel {
     find("cancel").onclick = () => background.cancel();
     find("measure").onclick = () => void this.measure();
     find("replay").onclick = () => void this.replay();
-    find("advise").onclick = () => void this.advise();
+    find("advise").onclick = () => void this.advise(false);
+    find("advise-all").onclick = () => void this.advise(true);
     const file = find<HTMLInputElement>("file"), place = find("log");
     file.onchange = () => void this.read(file.files?.[0]);
     addEventListener("dragover", (event) => {
@@ -174,9 +175,9 @@ export class Panel {
     });
   }
 
-  private async advise(): Promise<void> {
+  private async advise(all: boolean): Promise<void> {
     if (!await this.open()) return;
-    const settings = this.ofLog(this.both()[0]), command = { do: "advise", settings };
+    const settings = this.ofLog(this.both()[0]), command = { do: "advise", settings, all };
     await this.work<Advice>("Trying alternatives", "replayed", { command }, (advice) => {
       const titles = advice.measures.map(([title, unit]) => `${title} (${unit})`);
       const rows = advice.alternatives.map(({ words, changes }) =>

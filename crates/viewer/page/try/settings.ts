@@ -91,9 +91,10 @@ export function commands(both: Both): { shell: string; python: string } {
       return values.length > 1 ? `[${texts.join(", ")}]` : texts[0];
     };
     const keywords = names.map((name) => `${name.replaceAll("-", "_")}=${value(name)}`);
-    return `pavior.simulate(${keywords.join(", ")})`;
+    return `results = pavior.Experiment(${keywords.join(", ")}).run()\n`
+      + 'print(results.files()["results.csv"].decode())';
   });
-  return { shell, python: `import pavior\n${python.map((line) => `print(${line})`).join("\n")}` };
+  return { shell, python: `import pavior\n${python.join("\n")}` };
 }
 
 const isNumber = (text: string): boolean => /^\d+(\.\d+)?$/.test(text);
@@ -111,7 +112,10 @@ export class Form {
         const select = find<HTMLSelectElement>(`${name}-${side}`);
         select.append(...entries.map((one) =>
           element("option", { value: one.name }, `${one.name}: ${one.title}`)));
-        select.onchange = () => { find<HTMLInputElement>(`${name}-options-${side}`).value = ""; };
+        select.onchange = () => {
+          find<HTMLInputElement>(`${name}-options-${side}`).value = "";
+          this.submit();
+        };
       }
     const usable = all.parameters.filter(({ name, heading }) =>
       !LEFT_OUT.includes(name) && !HEADINGS.includes(heading));
