@@ -24,6 +24,15 @@ fn two_machines_run_and_are_compared() {
     browser.shows("difference", "95 % interval");
     browser.shows("shell", "--strategy ff,tff");
     browser.picture("try-1400-light");
+    browser.value(
+        "(() => {
+           const choice = document.getElementById('strategy-0');
+           choice.value = 'bf';
+           choice.dispatchEvent(new Event('change'));
+           return true;
+         })()",
+    );
+    browser.until("window.pavior.sides[0].opened.strategy === 'bf'");
     browser.value("document.getElementById('set-machine').value = 'mesh:16x16'");
     browser.value("document.getElementById('set-load').value = '1'");
     browser.value("document.querySelector('#settings button[type=submit]').click()");
