@@ -163,7 +163,8 @@ def drawn(machine: str, picture: str) -> list[Any]:
 def scenes(name: str) -> list[dict[str, Any]]:
     """The common state, and the cases of a strategy: those of papers come first."""
     state, found = OTHERS.get(name, MESH), list[tuple[bool, dict[str, Any]]]()
-    for case in (c for file in sorted(CASES.glob("*.toml")) for c in tomllib.loads(file.read_text("utf-8"))["case"]):
+    files = (tomllib.loads(file.read_text("utf-8")) for file in sorted(CASES.glob("*.toml")))
+    for case in (case for file in files for case in file["case"]):
         selections = [one for one in case["strategies"] if one.split(":")[0] == name]
         asked = itertools.takewhile(lambda step: len(step.keys() & {"shape", "nodes"}) == 1, case["step"])
         steps = [
