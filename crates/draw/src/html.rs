@@ -155,7 +155,7 @@ h2{font-size:1.2rem;margin:1.6em 0 .5em}
 p{max-width:46em;margin:.5em 0}
 a{color:var(--link)}
 summary{cursor:pointer}summary h2{display:inline-block;margin:.8em 0}
-.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:20px}
+.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,480px),1fr));gap:20px}
 figure{margin:0;min-width:0}figure svg{display:block;width:100%;height:auto;\
 border:1px solid var(--line);border-radius:6px}
 figcaption{color:var(--faint);font-size:.85rem;padding:4px 2px}
