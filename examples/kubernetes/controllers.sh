@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Kueue 0.17.0 and JobSet 0.11.1 beside a control plane of control-plane.sh, built from the Go
+# Kueue 0.19.0 and JobSet 0.12.0 beside a control plane of control-plane.sh, built from the Go
 # module registry. Needs Go 1.26, and 8 minutes of processor time the first time.
 #
 #   examples/kubernetes/controllers.sh make             # builds both
@@ -8,15 +8,15 @@
 #
 # The same with jobset. Kueue has the versions of its libraries that its makers chose. JobSet has
 # those too, so that they are compiled once, but its own of controller-runtime. They are not part of
-# the control plane's program: controller-runtime 0.23.3, which Kueue has, does not compile with
-# client-go 0.37.
+# the control plane's program: controller-runtime 0.24.1, which Kueue has, is made for client-go
+# 0.36, and the control plane has 0.37.
 #
 # The objects are those of their own config/default with all webhooks, but for the Deployment: the
 # programs run beside the cluster, and listen on four ports of 127.0.0.1, from PORT + 3. DIR is that
 # of control-plane.sh, which also ends the programs (`stop DIR`).
 set -euo pipefail
 
-kueue=0.17.0 jobset=0.11.1
+kueue=0.19.0 jobset=0.12.0
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/pavior/kubernetes
 port=${PORT:-16443}
 PATH=$PATH:/usr/local/go/bin

@@ -20,7 +20,7 @@ mod write;
 
 pub use client::KubeError;
 pub use daemon::{Options, run};
-pub use manifests::Manifests;
+pub use manifests::{Manifests, question};
 pub use page::{ADDRESS, PROBES};
 pub use query::{Cluster, Entry, JobState, MachineSlots};
 pub use uninstall::{Removal, remove};

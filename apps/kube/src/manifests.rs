@@ -1,7 +1,14 @@
 //! Objects to install in a cluster, as text for `kubectl apply`.
 
-use crate::client::KubeError;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use pavior::text::shown;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::client::{KubeError, connect, runtime};
+use crate::objects::{Job, Object as _, resource, slim};
 use crate::plan::RESOURCE;
+use crate::read::{LIVING, all};
 
 /// A selection of objects.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +69,68 @@ impl Manifests {
     }
 }
 
+/// Asks before a resource is installed that other pods may use: names the pods of the cluster whose
+/// successors the API server would refuse.
+///
+/// # Errors
+/// If the resource is not a valid name.
+pub fn question(resource: &str) -> Result<String, KubeError> {
+    let resource = named(resource)?;
+    Ok(words(resource, runtime()?.block_on(users(resource))))
+}
+
+/// Returns the pods that request a resource, without those of Jobs with a shape.
+async fn users(resource: &str) -> Result<Vec<String>, KubeError> {
+    let client = connect().await?;
+    let jobs = all::<Job>(&client, "").await?.filter(|job| job.shape().is_some());
+    let jobs: Vec<String> = jobs.map(|job| job.id().to_string()).collect();
+    let pods = all::<PodLimits>(&client, LIVING).await?.filter(|pod| pod.requests(resource));
+    let is_ours = |pod: &PodLimits| jobs.iter().any(|job| pod.owner_id() == Some(job));
+    let others = pods.filter(|pod| !is_ours(pod));
+    Ok(others.map(|pod| format!("{}/{}", pod.namespace(), pod.name())).collect())
+}
+
+fn words(resource: &str, users: Result<Vec<String>, KubeError>) -> String {
+    let now = match users {
+        Ok(users) if users.is_empty() => "No such pod exists now".to_string(),
+        Ok(users) => {
+            let names: Vec<&str> = users.iter().take(NAMED).map(String::as_str).collect();
+            let more = if users.len() > NAMED { ", ..." } else { "" };
+            let names = shown(&names.join(", ")).to_string();
+            format!("Now these are {} pods: {names}{more}", users.len())
+        }
+        Err(why) => format!("The pods that request it now are unknown: {why}"),
+    };
+    format!(
+        "with --resource {resource} the API server refuses every new pod of the cluster that \
+         requests it and is not of a Job with pavior.dev/shape, also the next pods of Deployments. \
+         {now}. If that is right, add --exclusive"
+    )
+}
+
+/// The maximum number of pods that are named.
+const NAMED: usize = 10;
+
+/// A pod with the resources of its containers.
+#[derive(Clone, Debug, Deserialize)]
+struct PodLimits {
+    #[serde(deserialize_with = "slim")]
+    metadata: ObjectMeta,
+    #[serde(default)]
+    spec: Value,
+}
+
+resource!(PodLimits, NamespaceResourceScope, "", "v1", "pods");
+
+impl PodLimits {
+    fn requests(&self, resource: &str) -> bool {
+        let all = ["containers", "initContainers"].map(|kind| self.spec[kind].as_array());
+        let mut all = all.into_iter().flatten().flatten();
+        let of = |one: &Value, how: &str| !one["resources"][how][resource].is_null();
+        all.any(|one| of(one, "limits") || of(one, "requests"))
+    }
+}
+
 /// The comment before the rule for the default resource.
 const NODE_RULE: &str = "    # The default resource alone";
 
@@ -81,7 +150,7 @@ fn warning(resource: &str) -> String {
 fn named(name: &str) -> Result<&str, KubeError> {
     let right = |byte: u8| byte.is_ascii_alphanumeric() || b"./:@_-".contains(&byte);
     if name.is_empty() || name.len() > 512 || !name.bytes().all(right) {
-        return Err(KubeError::Name(pavior::text::shown(name).to_string()));
+        return Err(KubeError::Name(shown(name).to_string()));
     }
     Ok(name)
 }
@@ -101,6 +170,25 @@ mod tests {
         assert!(theirs.contains("'google.com/tpu' in one.resources.limits"));
         assert!(theirs.contains("refuses EVERY new pod") && !theirs.contains("is 1, in one"));
         assert!(theirs.contains("does not name a node") && own.contains("is 1, in one"));
+    }
+
+    #[test]
+    fn pods_that_would_be_refused_are_named_before() {
+        let pod = |how: &str| {
+            let container = serde_json::json!({ "resources": { how: { "google.com/tpu": "4" } } });
+            let spec = serde_json::json!({ "initContainers": [container] });
+            serde_json::from_value::<PodLimits>(serde_json::json!({ "metadata": {}, "spec": spec }))
+        };
+        assert!(pod("limits").unwrap().requests("google.com/tpu"));
+        assert!(pod("requests").unwrap().requests("google.com/tpu"));
+        assert!(!pod("limits").unwrap().requests("google.com"));
+        let users = |count: usize| Ok((0..count).map(|at| format!("team/p{at}")).collect());
+        let text = words("google.com/tpu", users(2));
+        assert!(text.contains("2 pods: team/p0, team/p1. If that is right, add --exclusive"));
+        assert!(
+            words("r", users(99)).contains("99 pods: team/p0") && words("r", users(0)).len() > 9
+        );
+        assert!(!words("r", users(99)).contains("p10"));
     }
 
     #[test]

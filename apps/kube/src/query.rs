@@ -1,5 +1,7 @@
 //! Users' questions about a cluster, which is read once.
 
+use std::collections::HashMap;
+
 use kube::Client;
 use pavior::Time;
 use pavior::answers::slots;
@@ -8,7 +10,7 @@ use pavior::workload::TimeUnit;
 use serde::Serialize;
 
 use crate::client::{KubeError, connect, now, runtime};
-use crate::objects::{Job, Machine, Node, Object as _, Placement, Pod};
+use crate::objects::{Job, Machine, Node, Object as _, Placement, Pod, QUEUE, Uid, Workload};
 use crate::plan::{
     Audience, Detail, Forecast, MachineConfig, Memory, Plan, Waiting, plan, unassigned,
 };
@@ -19,6 +21,8 @@ use crate::world::{Index, JobGroup, World};
 pub struct Cluster {
     pub(crate) world: World,
     now: i64,
+    /// What Kueue does with each Job, if some are in its queues; or why that cannot be read.
+    kueue: Result<HashMap<Uid, String>, String>,
 }
 
 /// The state of a Job with a shape.
@@ -73,6 +77,9 @@ pub struct Entry {
     /// The reason why it is waiting, in sentences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// What Kueue does with it, in sentences; `None` for a Job that is not in a queue of Kueue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kueue: Option<String>,
     /// The start according to the time limits, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starts: Option<u64>,
@@ -126,7 +133,26 @@ impl Cluster {
         for (job, at) in start_times(client).await? {
             world.start_times.entry(job).or_insert(at);
         }
-        Ok(Cluster { world, now: now() })
+        let is_queued = |job: &Job| job.label(QUEUE).is_some();
+        let kueue = if world.jobs.values().any(is_queued) {
+            let words = |one: Workload| Some((one.job()?, one.words()));
+            let all = all::<Workload>(client, "").await;
+            all.map(|all| all.filter_map(words).collect()).map_err(|error| error.to_string())
+        } else {
+            Ok(HashMap::new())
+        };
+        Ok(Cluster { world, now: now(), kueue })
+    }
+
+    /// Describes what Kueue does with a Job in one of its queues.
+    fn kueue(&self, job: &Job) -> Option<String> {
+        job.label(QUEUE)?;
+        Some(match &self.kueue {
+            Ok(all) => {
+                all.get(job.id()).map_or("Kueue has no Workload for it.", |text| text).into()
+            }
+            Err(why) => format!("Its Workload of Kueue cannot be read: {why}."),
+        })
     }
 
     /// Returns all Jobs with a shape: running, waiting in the order of the queue, and finished.
@@ -168,7 +194,9 @@ impl Cluster {
         let mut all: Vec<(Option<usize>, Entry)> = shaped
             .map(|job| {
                 let place = place(job);
-                (place, entry(&index, job, place.map(|at| &waiting[at]), &forecasts))
+                let kueue = self.kueue(job).filter(|_| !job.is_finished());
+                let entry = entry(&index, job, place.map(|at| &waiting[at]), &forecasts);
+                (place, Entry { kueue, ..entry })
             })
             .collect();
         all.sort_by_cached_key(|(place, one)| {
@@ -268,6 +296,7 @@ fn entry(index: &Index<'_>, job: &Job, waiting: Option<&Waiting>, forecasts: &[F
         state,
         at: placement.map(|placement| placement.spec.at.clone()),
         why: reason.map(|waiting| waiting.why.clone()),
+        kueue: None,
         starts: reason.and_then(|waiting| waiting.starts),
         range: start.map(|start| {
             let seconds = |time: Time| time.0 / TimeUnit::SECOND.ticks;

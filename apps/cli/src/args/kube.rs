@@ -53,6 +53,9 @@ pub(crate) enum KubeCommand {
         /// daemon writes nothing to nodes
         #[arg(long)]
         resource: Option<String>,
+        /// Confirms that the API server may refuse all other pods that request this resource
+        #[arg(long, requires = "resource")]
+        exclusive: bool,
         /// Adds the rights for Jobs in queues of Kueue
         #[arg(long)]
         kueue: bool,

@@ -33,7 +33,10 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
         return Err(Failure::usage(reason));
     }
     match command {
-        KubeCommand::Manifests { no_mutation, image, resource, kueue } => {
+        KubeCommand::Manifests { no_mutation, image, resource, exclusive, kueue } => {
+            if let Some(resource) = resource.as_ref().filter(|_| !exclusive) {
+                return Err(Failure::usage(pavior_kube::question(resource).map_err(failure)?));
+            }
             let (image, resource) = (image.clone(), resource.clone());
             let (no_mutation, kueue) = (*no_mutation, *kueue);
             let manifests = Manifests { no_mutation, image, resource, kueue };
@@ -81,7 +84,7 @@ fn queue(format: Option<Format>) -> Result<(), Failure> {
             one.at.clone().unwrap_or_else(none),
             one.starts.map_or_else(none, date),
             probably(one),
-            one.why.clone().unwrap_or_else(none),
+            one.why.clone().or_else(|| one.kueue.clone()).unwrap_or_else(none),
         ]
     };
     match Format::or_default(format) {
@@ -106,7 +109,7 @@ fn why(job: &str, moved: usize) -> Result<(), Failure> {
     let told = read.map_err(failure)?;
     let mut lines = vec![format!("{namespace}/{name} {}", told.state.word())];
     lines.extend(told.at.map(|at| format!("box {at}")));
-    lines.extend(told.why);
+    lines.extend(told.why.into_iter().chain(told.kueue));
     let by_limits =
         told.starts.map(|at| format!("Based on time limits, it starts at {}.", date(at)));
     lines.extend(told.probably.or(by_limits));

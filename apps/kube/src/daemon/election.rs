@@ -4,17 +4,20 @@
 //! Clocks are not compared. A copy takes the Lease once the Lease has not changed for its duration,
 //! as measured by the copy's own clock.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use kube::runtime::WatchStreamExt as _;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client};
+use pavior::text::shown;
 use serde_json::json;
 use tokio::sync::watch;
 
 use super::log;
 use crate::objects::{LEASE_NAME as NAME, LEASE_TIME as LASTS, Lease, NAMESPACE, Object as _};
+use crate::page::Health;
 use crate::read::{Delays, WATCH_S};
 use crate::write::{WriteError, Writer};
 
@@ -81,7 +84,7 @@ impl Election {
 }
 
 /// Takes part in the election until the receiver is dropped, and reports whether this copy acts.
-pub(crate) fn take_part(client: Client, own: String) -> watch::Receiver<bool> {
+pub(crate) fn take_part(client: Client, own: String, health: Arc<Health>) -> watch::Receiver<bool> {
     let (sender, receiver) = watch::channel(false);
     tokio::spawn(async move {
         let leases = Api::<Lease>::namespaced(client.clone(), NAMESPACE);
@@ -90,7 +93,7 @@ pub(crate) fn take_part(client: Client, own: String) -> watch::Receiver<bool> {
         let mut events = Box::pin(watcher(leases, only).backoff(Delays::default()));
         let writer = Writer::new(client);
         let mut election = Election { own, ..Election::default() };
-        let (mut found, mut fault) = (None, None);
+        let mut found = None;
         while !sender.is_closed() {
             let now = Instant::now();
             let leads = election.leads(now);
@@ -109,17 +112,28 @@ pub(crate) fn take_part(client: Client, own: String) -> watch::Receiver<bool> {
                         election.see(lease, Instant::now());
                     }
                     let wait = if held.is_ok() { RENEW } else { PAUSE };
-                    note_fault(&mut fault, held);
+                    // A conflict with another copy is normal.
+                    if !matches!(held, Err(WriteError::Conflict)) {
+                        note_fault(&health, held.err().map(|error| error.to_string()));
+                    }
                     wait
                 }
             };
-            match tokio::time::timeout(wait, events.next()).await {
+            let next = tokio::time::timeout(wait, events.next()).await;
+            if let Ok(Some(Ok(Event::Apply(_) | Event::InitDone))) = next {
+                note_fault(&health, None);
+            }
+            match next {
                 Ok(Some(Ok(Event::Apply(lease)))) => election.see(Some(lease), Instant::now()),
                 Ok(Some(Ok(Event::Delete(_)))) => election.see(None, Instant::now()),
                 Ok(Some(Ok(Event::Init))) => found = None,
                 Ok(Some(Ok(Event::InitApply(lease)))) => found = Some(lease),
                 Ok(Some(Ok(Event::InitDone))) => election.see(found.take(), Instant::now()),
                 Ok(None) => return,
+                Ok(Some(Err(watcher::Error::WatchError(status)))) if status.code == 410 => {}
+                Ok(Some(Err(error))) if election.since.is_none() => {
+                    note_fault(&health, Some(shown(&error.to_string()).to_string()));
+                }
                 Ok(Some(Err(_))) | Err(_) => {}
             }
         }
@@ -127,19 +141,14 @@ pub(crate) fn take_part(client: Client, own: String) -> watch::Receiver<bool> {
     receiver
 }
 
-/// Logs the reason why the Lease cannot be written, if it is new. A conflict with another copy is
-/// normal.
-fn note_fault(fault: &mut Option<String>, held: Result<(), WriteError>) {
-    let new = match held {
-        Ok(()) => None,
-        Err(WriteError::Conflict) => return,
-        Err(error) => Some(error.to_string()),
-    };
-    if let Some(why) = new.as_ref().filter(|_| *fault != new) {
+/// Notes the reason why the Lease cannot be read or written, and logs it if it is new.
+fn note_fault(health: &Health, fault: Option<String>) {
+    let mut known = health.faults();
+    if let Some(why) = fault.as_ref().filter(|_| known.lease != fault) {
         let more = json!({ "namespace": NAMESPACE, "name": NAME, "why": why });
-        log("warn", "the Lease cannot be written", more);
+        log("warn", "the Lease cannot be had", more);
     }
-    *fault = new;
+    known.lease = fault;
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod observer;
 mod reconciler;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use kube::Client;
 use pavior::json::log as write_log;
@@ -69,7 +70,8 @@ pub fn run(options: &Options) -> Result<(), KubeError> {
 
 async fn reconcile(client: Client, page: Page, options: &Options) -> Result<(), KubeError> {
     let (mut cluster, mut updates) = ClusterWatch::begin(&client, page.is_there());
-    let mut elected = election::take_part(client.clone(), options.name.clone());
+    let mut elected =
+        election::take_part(client.clone(), options.name.clone(), Arc::clone(&page.health));
     let mut reconciler = Reconciler::new(client, page);
     let none = || KubeError::Unreachable("all watches have ended".to_string());
     loop {
@@ -80,7 +82,7 @@ async fn reconcile(client: Client, page: Page, options: &Options) -> Result<(), 
             () = reconciler.page.foreseen() => {}
         }
         let whole = cluster.gather(&mut updates).await;
-        reconciler.page.metrics.unreadable.set(cluster.faults() as i64);
+        reconciler.page.note_unreadable(cluster.faults());
         let leads = options.always || *elected.borrow_and_update();
         reconciler.leads(leads);
         if whole {

@@ -43,7 +43,9 @@ pub(crate) async fn observe(
             },
             () = page.foreseen() => {}
         }
-        if !watched.gather(&mut updates).await {
+        let whole = watched.gather(&mut updates).await;
+        page.note_unreadable(watched.faults());
+        if !whole {
             continue;
         }
         page.health.looks(true);

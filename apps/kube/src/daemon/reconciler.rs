@@ -1,6 +1,6 @@
 //! Applies the plan of each machine after every change.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
@@ -84,6 +84,7 @@ impl Reconciler {
         self.retry = None;
         self.recent.retain(|_, at| at.elapsed() < AGAIN);
         let (index, now) = (Index::of(&watched.world), watched.now());
+        let mut faults = BTreeMap::new();
         for (name, machine) in &watched.world.machines {
             let memory = self.memory.entry(name.clone()).or_default();
             let detail = self.page.detail(name, Detail::DAEMON);
@@ -100,13 +101,20 @@ impl Reconciler {
                         self.apply(&seen, made, now).await;
                     }
                 }
-                Err(fault) if self.leads => {
+                Err(fault) => {
+                    faults.insert(name.clone(), fault.clone());
                     let fault = Some(fault);
-                    self.write_status(&seen, MachineStatus { fault, ..MachineStatus::default() })
-                        .await;
+                    if self.leads {
+                        let status = MachineStatus { fault, ..MachineStatus::default() };
+                        self.write_status(&seen, status).await;
+                    }
                 }
-                Err(_) => {}
             }
+        }
+        {
+            let mut known = self.page.health.faults();
+            known.no_machine = !faults.is_empty() && faults.len() == watched.world.machines.len();
+            known.machines = faults;
         }
         if self.leads {
             self.publish_events(&unassigned(&index), now).await;
@@ -152,6 +160,7 @@ impl Reconciler {
                     let more = log_fields(&action, json!({ "why": &why }));
                     log("warn", "rejected", more);
                     self.page.metrics.refused(action.word());
+                    self.page.health.faults().note_right(&why);
                     self.retry = Some(AGAIN);
                     if let Action::Propose { job, .. } = &action {
                         let memory = self.memory.entry(machine.name.clone()).or_default();

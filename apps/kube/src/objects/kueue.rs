@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use pavior::text::shown;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -11,6 +12,10 @@ use super::{Object as _, ObjectRef, Uid, resource, slim};
 
 /// Our name as a controller of admission checks.
 pub(crate) const CONTROLLER: &str = "pavior.dev/placement";
+/// The label of a Job in a queue of Kueue.
+pub(crate) const QUEUE: &str = "kueue.x-k8s.io/queue-name";
+/// The maximum number of characters of a message of Kueue that is repeated.
+const MESSAGE: usize = 300;
 /// The label of a Workload with the uid of its Job.
 const JOB: &str = "kueue.x-k8s.io/job-uid";
 
@@ -53,6 +58,8 @@ pub(crate) struct ReclaimablePod {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Admission {
+    #[serde(default)]
+    pub(crate) cluster_queue: String,
     #[serde(default)]
     pub(crate) pod_set_assignments: Vec<PodSetAssignment>,
 }
@@ -150,6 +157,42 @@ impl Workload {
         self.label(JOB).map(|uid| Uid(uid.to_string()))
     }
 
+    /// Describes what Kueue does with its Job, in bounded text without control characters.
+    pub(crate) fn words(&self) -> String {
+        let one = |kind: &str| self.status.conditions.iter().find(|one| one.kind == kind);
+        let now = |kind: &str| one(kind).filter(|one| one.status == "True");
+        let cut = |text: &str| {
+            let text: String = text.chars().take(MESSAGE).collect();
+            shown(&text).to_string()
+        };
+        let why = |one: Option<&Condition>| {
+            one.map_or(String::new(), |one| {
+                format!(" ({}: {})", cut(&one.reason), cut(&one.message))
+            })
+        };
+        let evicted = now("Evicted");
+        let queue = self.status.admission.as_ref().map_or("", |one| one.cluster_queue.as_str());
+        let mut checks = self.status.admission_checks.iter().filter(|one| one.state != "Ready");
+        let check = checks.next().map_or(String::new(), |one| {
+            format!(" Check {} is {}: {}", cut(&one.name), cut(&one.state), cut(&one.message))
+        });
+        match (evicted.is_some(), now("QuotaReserved").is_some()) {
+            _ if self.spec.active == Some(false) => {
+                format!("Kueue has deactivated it{}.", why(evicted))
+            }
+            _ if now("Finished").is_some() => "For Kueue it has finished.".to_string(),
+            (true, true) => format!("Kueue is evicting it{}.", why(evicted)),
+            _ if now("Admitted").is_some() => format!("Kueue has admitted it to {}.", cut(queue)),
+            (false, true) => format!("Kueue has reserved quota of {} for it.{check}", cut(queue)),
+            (true, false) => format!(
+                "Kueue has evicted it{}. It waits for quota{}.",
+                why(evicted),
+                why(one("QuotaReserved"))
+            ),
+            (false, false) => format!("It waits for quota of Kueue{}.", why(one("QuotaReserved"))),
+        }
+    }
+
     /// Returns whether quota is reserved and not being revoked.
     pub(crate) fn is_reserved(&self) -> bool {
         let holds = |kind| Condition::holds(&self.status.conditions, kind);
@@ -167,5 +210,48 @@ impl AdmissionCheck {
 
     pub(crate) fn is_active(&self) -> bool {
         Condition::holds(&self.status.conditions, "Active")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Value {
+        json!({ "type": kind, "status": status, "reason": reason, "message": message })
+    }
+
+    #[test]
+    fn what_kueue_does_is_said_in_bounded_lines() {
+        let words = |active: bool, conditions: &[&Value]| {
+            let check = json!({ "name": "place", "state": "Pending", "message": "no box." });
+            let admission = json!({ "clusterQueue": "all" });
+            let status = json!({
+                "conditions": conditions, "admission": admission, "admissionChecks": [check],
+            });
+            let workload =
+                json!({ "metadata": {}, "spec": { "active": active }, "status": status });
+            serde_json::from_value::<Workload>(workload).unwrap().words()
+        };
+        let pending = &condition("QuotaReserved", "False", "Pending", "no quota\u{1b}[2J");
+        let reserved = &condition("QuotaReserved", "True", "QuotaReserved", "");
+        let admitted = &condition("Admitted", "True", "Admitted", "");
+        let evicted = &condition("Evicted", "True", "Preempted", "by another");
+        let long = "x".repeat(100_000);
+        let long = &condition("QuotaReserved", "False", &long, &long);
+        assert_eq!(words(true, &[]), "It waits for quota of Kueue.");
+        let text = "It waits for quota of Kueue (Pending: no quota\\u{1b}[2J).";
+        assert_eq!(words(true, &[pending]), text);
+        let text = "Kueue has reserved quota of all for it. Check place is Pending: no box.";
+        assert_eq!(words(true, &[reserved]), text);
+        assert_eq!(words(true, &[reserved, admitted]), "Kueue has admitted it to all.");
+        let text = "Kueue is evicting it (Preempted: by another).";
+        assert_eq!(words(true, &[reserved, admitted, evicted]), text);
+        assert!(words(true, &[pending, evicted]).starts_with("Kueue has evicted it (Preempted: "));
+        let text = "Kueue has deactivated it (Preempted: by another).";
+        assert_eq!(words(false, &[evicted]), text);
+        assert!(words(true, &[long]).len() < 700);
     }
 }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Deserializer};
 pub(crate) use job::Job;
 #[cfg(test)]
 pub(crate) use kueue::CONTROLLER;
-pub(crate) use kueue::{AdmissionCheck, Quota, ResourceFlavor, Workload};
+pub(crate) use kueue::{AdmissionCheck, QUEUE, Quota, ResourceFlavor, Workload};
 pub(crate) use lease::{LEASE_NAME, LEASE_TIME, Lease, NAMESPACE};
 pub(crate) use machine::{
     CoordinateSource, Machine, MachineSpec, MachineStatus, Maintenance, SlotCount,

@@ -1,9 +1,11 @@
 //! Health of the daemon, for probes.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use pavior::text::shown;
 use pavior_board::{http, probes};
 use serde_json::json;
 
@@ -15,12 +17,59 @@ pub const PROBES: &str = "0.0.0.0:9324";
 /// The time after which a reconciliation is considered hung; it normally takes seconds.
 const HANGS: Duration = Duration::from_mins(5);
 
+/// The time for which a right counts as missing after a write that lacked it. Writes are repeated
+/// sooner.
+const MISSING: Duration = Duration::from_mins(1);
+
+/// The maximum number of faults that are reported, and of characters in each.
+const FAULTS: usize = 16;
+const LENGTH: usize = 300;
+
 #[derive(Debug, Default)]
 pub(crate) struct Health {
     /// True after the cluster was read completely.
     whole: AtomicBool,
     /// The start of the current reconciliation.
     looks: Mutex<Option<Instant>>,
+    faults: Mutex<Faults>,
+}
+
+/// Faults that keep the daemon from acting, wholly or partly.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    /// Kinds of objects that cannot be read, with the reasons.
+    pub(crate) kinds: BTreeMap<String, String>,
+    /// Machines with a fault.
+    pub(crate) machines: BTreeMap<String, String>,
+    /// True if no machine can be planned, although there are some.
+    pub(crate) no_machine: bool,
+    /// The reason why the Lease cannot be read or written.
+    pub(crate) lease: Option<String>,
+    /// Rights that a write lacked, each with the time.
+    rights: BTreeMap<String, Instant>,
+}
+
+impl Faults {
+    /// Notes a right that the API server says is missing. The rest of its message may name objects
+    /// of users.
+    pub(crate) fn note_right(&mut self, message: &str) {
+        let right = message.split_once(" cannot ").map_or("", |(_, right)| right);
+        let right = right.split(" in the namespace").next().unwrap_or(right);
+        if right.contains(" resource ") && self.rights.len() < FAULTS {
+            self.rights.insert(right.to_string(), Instant::now());
+        }
+    }
+
+    fn lines(&mut self) -> String {
+        self.rights.retain(|_, at| at.elapsed() < MISSING);
+        let lease = self.lease.iter().map(|why| format!("the Lease: {why}"));
+        let kinds = self.kinds.iter().map(|(kind, why)| format!("{kind} cannot be read: {why}"));
+        let machines = self.machines.iter().map(|(name, why)| format!("Machine {name}: {why}"));
+        let rights = self.rights.keys().map(|right| format!("the account cannot {right}"));
+        let all = lease.chain(kinds).chain(machines).chain(rights).take(FAULTS);
+        let cut = |text: String| text.chars().take(LENGTH).collect::<String>();
+        all.map(|text| format!("{}\n", shown(&cut(text)))).collect()
+    }
 }
 
 impl Health {
@@ -37,10 +86,23 @@ impl Health {
         looks.is_none_or(|since| since.elapsed() < HANGS)
     }
 
+    /// Returns the faults, for changes.
+    pub(crate) fn faults(&self) -> MutexGuard<'_, Faults> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether this copy could act, and lines about all faults. It could not before it has
+    /// read the cluster, without the Lease, or if every machine has a fault.
+    fn readiness(&self) -> (bool, String) {
+        let mut faults = self.faults();
+        let acts = !faults.no_machine && faults.lease.is_none();
+        (acts && self.whole.load(Ordering::Relaxed), faults.lines())
+    }
+
     /// Serves probes at an address.
     pub(crate) fn serve(self: &Arc<Health>, address: &str) -> Result<(), KubeError> {
         let (alive, ready) = (Arc::clone(self), Arc::clone(self));
-        let site = probes(move || alive.is_alive(), move || ready.whole.load(Ordering::Relaxed));
+        let site = probes(move || alive.is_alive(), move || ready.readiness());
         let bound = http::serve(address, site).map_err(|error| KubeError::Address {
             address: address.to_string(),
             why: error.to_string(),
@@ -66,5 +128,27 @@ mod tests {
         assert!(!health.is_alive());
         health.looks(false);
         assert!(health.is_alive());
+    }
+
+    #[test]
+    fn faults_are_named_and_it_is_unready_only_if_it_cannot_act() {
+        let health = Health::default();
+        health.faults().kinds.insert("pods".into(), "forbidden".into());
+        assert_eq!(health.readiness(), (false, "pods cannot be read: forbidden\n".into()));
+        health.looks(true);
+        let why = "placements \"secret\" is forbidden: User \"a\" cannot delete resource \
+                   \"placements\" in API group \"pavior.dev\" in the namespace \"team\"";
+        health.faults().note_right(why);
+        health.faults().note_right("placements \"x\" is forbidden: exceeded quota");
+        let machine = ("pod".into(), format!("grid:\u{1b}{}", "x".repeat(1000)));
+        health.faults().machines.extend([machine]);
+        let (is_ready, lines) = health.readiness();
+        assert!(is_ready && lines.lines().count() == 3 && lines.len() < 700, "{lines}");
+        assert!(lines.contains("the account cannot delete resource \"placements\" in API group"));
+        assert!(!lines.contains("secret") && !lines.contains("team") && !lines.contains('\u{1b}'));
+        health.faults().no_machine = true;
+        assert!(!health.readiness().0);
+        *health.faults() = Faults { lease: Some("forbidden".into()), ..Faults::default() };
+        assert_eq!(health.readiness(), (false, "the Lease: forbidden\n".into()));
     }
 }

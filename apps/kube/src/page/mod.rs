@@ -5,6 +5,7 @@ mod health;
 mod metrics;
 mod view;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pavior_board::{Board, http, site};
@@ -13,7 +14,7 @@ use serde_json::json;
 use crate::client::KubeError;
 use crate::plan::{Detail, Plan};
 use forecast_task::ForecastTask;
-use health::Health;
+pub(crate) use health::Health;
 pub use health::PROBES;
 use metrics::Metrics;
 pub(crate) use view::MachinePage;
@@ -42,6 +43,12 @@ impl Page {
             health: Arc::default(),
             metrics: Arc::new(Metrics::new()),
         }
+    }
+
+    /// Notes the kinds of objects that cannot be read, with the reasons.
+    pub(crate) fn note_unreadable(&self, kinds: &BTreeMap<String, String>) {
+        self.metrics.unreadable.set(kinds.len() as i64);
+        self.health.faults().kinds.clone_from(kinds);
     }
 
     /// Returns whether a page is configured.

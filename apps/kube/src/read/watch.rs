@@ -231,9 +231,9 @@ impl ClusterWatch {
         }
     }
 
-    /// Returns the number of kinds that cannot be read.
-    pub(crate) fn faults(&self) -> usize {
-        self.faults.len()
+    /// Returns the kinds that cannot be read, with the reasons.
+    pub(crate) fn faults(&self) -> &BTreeMap<String, String> {
+        &self.faults
     }
 
     /// Returns the reason why Kueue objects have never been read completely, if any.

@@ -34,6 +34,8 @@ pub(crate) struct Ledger {
     waits: usize,
     /// The number of admissions of Jobs without a shape.
     boxless: usize,
+    /// Those of them for which Kueue did not ask: since 0.19 it asks only about quota of a flavor.
+    unasked: usize,
     dated: usize,
     impatient: usize,
     jobs: HashMap<String, Held>,
@@ -137,9 +139,14 @@ impl Ledger {
         let holds = |kind: &str| one(kind).is_some_and(|one| one["status"] == "True");
         let told = word(&status["admissionChecks"][0]["message"]);
         let is_boxless = told.starts_with("it has no shape");
-        if is_boxless || told.starts_with("none of its pods") {
+        let sets = &status["admission"]["podSetAssignments"];
+        let has_flavor = !word(&sets[0]["flavors"][RESOURCE]).is_empty();
+        let checks = status["admissionChecks"].as_array();
+        let is_unasked = holds("Admitted") && !has_flavor && checks.is_none_or(Vec::is_empty);
+        if is_boxless || is_unasked || told.starts_with("none of its pods") {
             let is_new = self.jobs.remove(&job).is_some();
-            self.boxless += usize::from(is_new && is_boxless);
+            self.boxless += usize::from(is_new && (is_boxless || is_unasked));
+            self.unasked += usize::from(is_new && is_unasked);
             return;
         }
         let placed = self.placed.values().any(|jobs| jobs.contains(&job));
@@ -167,7 +174,6 @@ impl Ledger {
         held.reserved = holds("QuotaReserved") && !evicted && !holds("Finished");
         // Kueue may admit without a flavor: then any node will do.
         if status["admission"].is_object() {
-            let sets = &status["admission"]["podSetAssignments"];
             held.flavor = word(&sets[0]["flavors"][RESOURCE]).to_string();
             self.unflavored += usize::from(admitted && held.flavor.is_empty());
         }
@@ -210,7 +216,8 @@ impl fmt::Display for Ledger {
             out,
             "admitted {}, of them without a place {} {:?}; preempted {}; quota given back {}; held \
              without a place for {:.1} s at most; {} pods on nodes of another flavor, {} times of \
-             none; told to wait {}, when it starts {}, that patience is over {}",
+             none; {} of {} without a shape unasked; told to wait {}, when it starts {}, that \
+             patience is over {}",
             self.admitted,
             self.placeless.len(),
             self.placeless,
@@ -219,6 +226,8 @@ impl fmt::Display for Ledger {
             self.longest,
             self.elsewhere,
             self.unflavored,
+            self.unasked,
+            self.boxless,
             self.waits,
             self.dated,
             self.impatient,
