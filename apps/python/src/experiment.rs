@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pavior::experiments::{LeftOut, Span as Wanted, Specification as Experiment};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
@@ -18,6 +18,7 @@ use crate::journal::{Journal, Span};
 use crate::own::Own;
 use crate::progress::{Cancel, Progress};
 use crate::results::Results;
+use crate::trace::Trace;
 
 /// An experiment: its points, and the rule for the number of replications of each.
 #[pyclass(frozen, module = "pavior")]
@@ -27,21 +28,25 @@ pub(crate) struct Specification {
     folder: PathBuf,
     pub(crate) fingerprint: String,
     classes: Vec<Py<PyAny>>,
+    /// The logs in memory, by the names that the text has for them.
+    logs: HashMap<String, Py<Trace>>,
 }
 
 #[pymethods]
 impl Specification {
     #[new]
     #[pyo3(signature = (
-        text, *, folder = PathBuf::new(), name = "experiment", classes = Vec::new()
+        text, *, folder = PathBuf::new(), name = "experiment", classes = Vec::new(),
+        logs = HashMap::new()
     ))]
-    #[pyo3(text_signature = "(text, *, folder='', name='experiment', classes=())")]
+    #[pyo3(text_signature = "(text, *, folder='', name='experiment', classes=(), logs={})")]
     fn new(
         py: Python<'_>,
         text: String,
         folder: PathBuf,
         name: &str,
         classes: Vec<Py<PyAny>>,
+        logs: HashMap<String, Py<Trace>>,
     ) -> PyResult<Specification> {
         let mut own = Own::default();
         for class in &classes {
@@ -50,12 +55,15 @@ impl Specification {
         let experiment = Experiment::parse_with(&text, name, &own.catalogue)
             .map_err(|error| bad_name(py, &text, error.reason, error.span))?;
         own.settle(&experiment)?;
-        let inputs = Inputs::new(&folder);
+        let mut inputs = Inputs::new(&folder);
+        for (name, log) in &logs {
+            inputs.add(name, Arc::clone(&log.get().trace));
+        }
         let shared = Arc::new(Definition::new(experiment, inputs));
         let read = shared.clone();
         let read = move || read.fingerprint();
         let fingerprint = interruptible(py, || (), read)?.map_err(|error| input(py, &error))?;
-        Ok(Specification { shared, text, folder, fingerprint, classes })
+        Ok(Specification { shared, text, folder, fingerprint, classes, logs })
     }
 
     /// The text of the experiment file.
@@ -80,6 +88,12 @@ impl Specification {
     #[getter]
     fn classes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.classes.iter().map(|class| class.clone_ref(py)))
+    }
+
+    /// The names of the logs in memory.
+    #[getter]
+    fn logs(&self) -> Vec<&String> {
+        self.logs.keys().collect()
     }
 
     /// A fingerprint. Experiments with equal fingerprints have interchangeable replications.
@@ -187,6 +201,10 @@ impl Specification {
         slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let (py, own) = (slf.py(), slf.get());
+        if !own.logs.is_empty() {
+            let reason = "a Trace stays in its process: give the path of its file to others";
+            return Err(PyTypeError::new_err(reason));
+        }
         let named = PyDict::new(py);
         named.set_item("folder", own.folder())?;
         named.set_item("name", own.name())?;

@@ -279,3 +279,18 @@ def test_ctrl_c_ends_a_sweep_within_half_a_second(tmp_path: Path) -> None:
         replications=4,
     )
     assert interrupted(lambda: experiment.run(out=tmp_path / "out")) < 0.5
+
+
+def test_an_experiment_replays_logs_in_memory(tmp_path: Path) -> None:
+    def log(nodes: int) -> pavior.Trace:
+        return pavior.Trace(pl.DataFrame({"submit": [0, 5], "run": [30, 30], "nodes": [nodes, 8]}))
+
+    experiment = Experiment(machine="mesh:4x2", trace=[log(1), log(8)], replications=1)
+    assert len(experiment.run(threads=1).replications) == 2
+    assert [point["trace"] for point in experiment.points] == ["table 1", "table 2"]
+    other, third = [Experiment(machine="mesh:4x2", trace=log(nodes)) for nodes in (2, 3)]
+    assert other.fingerprint != third.fingerprint
+    with pytest.raises(ValueError, match="give the path"):
+        other.run(out=tmp_path / "out")
+    with pytest.raises(TypeError, match="stays in its process"):
+        pickle.dumps(other)

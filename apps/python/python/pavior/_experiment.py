@@ -46,10 +46,6 @@ def _toml(value: object) -> str:
         return json.dumps(name_of(value))
     if hasattr(value, "tolist"):  # numpy
         return _toml(value.tolist())
-    if isinstance(value, Trace):
-        raise TypeError(
-            "an experiment reads its logs from files: give the path; simulate(trace=...) takes a Trace"
-        )
     if isinstance(value, os.PathLike):
         return json.dumps(os.fspath(value), ensure_ascii=False)
     if isinstance(value, timedelta):
@@ -83,6 +79,17 @@ def _lines(parameters: dict[str, Any]) -> str:
             value = _machines(value)
         lines.append(f"{key.replace('_', '-')} = {_toml(value)}\n")
     return "".join(lines)
+
+
+def _named(value: Any, logs: dict[str, Trace]) -> Any:
+    """Replaces each Trace by a name, under which it is added to `logs`."""
+    if isinstance(value, list | tuple):
+        return [_named(one, logs) for one in value]
+    if not isinstance(value, Trace):
+        return value
+    name = f"table {len(logs) + 1}"
+    logs[name] = value
+    return name
 
 
 def _own(parameters: dict[str, Any]) -> list[OwnClass]:
@@ -187,7 +194,7 @@ class Experiment:
     those of `pavior.simulate`, and those for several runs, such as `replications` and `precision`;
     `__init__` lists them. A strategy may be a class. A scheduler may be a class, or a function that
     returns the key of a job. Other processes import them by name. A machine may be the sides of a
-    mesh.
+    mesh, and a log a `Trace`, for threads of this process.
 
     >>> experiment = Experiment(
     ...     machine="mesh:8x8", strategy=["ff", "tff"], load=[1.0, 2.0], jobs=100, replications=3)
@@ -213,9 +220,12 @@ class Experiment:
         `folder` contains the logs; by default it is that of the file, or the current directory.
         `classes` are the strategies and schedulers that a text names. Raises `BadName` if the
         experiment cannot be read."""
+        logs: dict[str, Trace] = {}
         if source is None:
-            named = {} if name == "experiment" else {"name": name}
-            text = _lines({**named, **parameters})
+            named: dict[str, Any] = {} if name == "experiment" else {"name": name}
+            for key, value in parameters.items():
+                named[key] = _named(value, logs) if key in ("trace", "traces") else value
+            text = _lines(named)
             classes = [*classes, *_own(dict(parameters))]
         elif parameters:
             given = ", ".join(parameters)
@@ -227,7 +237,9 @@ class Experiment:
         else:
             text = os.fspath(source)
         where = "" if folder is None else os.fspath(folder)
-        self._specification = Specification(text, folder=where, name=name, classes=classes)
+        self._specification = Specification(
+            text, folder=where, name=name, classes=classes, logs=logs
+        )
         for one in self.skipped:
             value, machine = one["value"], one["machine"]
             message = f"left out: {one['parameter']} {value} on {machine}: {one['reason']}"
@@ -308,6 +320,8 @@ class Experiment:
             raise ValueError(
                 "a directory knows functions by their names, and this one has none: write it with def"
             )
+        if out is not None and self._specification.logs:
+            raise ValueError("a directory knows logs by their paths: give the path of the file")
         directory = None if out is None else Directory(os.fspath(out), self._specification)
         journal = Journal() if directory is None else directory.journal
         _sweep.run(
@@ -326,6 +340,7 @@ class Experiment:
 
     def __reduce__(self) -> tuple[object, ...]:
         given = self._specification
+        given.__reduce__()  # A Trace stays in its process.
         return (_rebuild, (type(self), given.text, given.folder, given.name, given.classes))
 
     def _repr_html_(self) -> str:

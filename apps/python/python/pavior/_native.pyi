@@ -974,9 +974,10 @@ class Specification:
         folder: str | os.PathLike[str] = "",
         name: str = "experiment",
         classes: Sequence[OwnClass] = (),
+        logs: Mapping[str, Trace] = {},
     ) -> Self:
-        """Reads an experiment from TOML. `folder` contains its logs, and `classes` its own strategies and
-        schedulers. Raises `BadName` if it cannot be read."""
+        """Reads an experiment from TOML. `folder` contains its logs, `logs` those in memory by the names in
+        the text, and `classes` its own strategies and schedulers. Raises `BadName` if it cannot be read."""
     @property
     def text(self) -> str:
         """The text of the experiment file."""
@@ -989,6 +990,9 @@ class Specification:
     @property
     def classes(self) -> tuple[OwnClass, ...]:
         """The strategies and schedulers of the caller."""
+    @property
+    def logs(self) -> list[str]:
+        """The names of the logs in memory."""
     @property
     def fingerprint(self) -> str:
         """A fingerprint. Experiments with equal fingerprints have interchangeable replications."""

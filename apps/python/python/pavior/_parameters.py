@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
+from pavior._native import Trace
 from pavior._scheduler import Scheduler
 from pavior._strategy import Strategy
 from pavior._types import KeyFunction, MachineName, Numbers, Several, Time
@@ -116,9 +117,9 @@ class Parameters(TypedDict, total=False):
 
     Parameters: Job log
         trace: a job log, replayed to the last departure; without one, jobs are drawn
-            (a path to a .swf, .sim, .json or .sacct, also .gz; default None)
+            (Trace, or a path to a .swf, .sim, .json or .sacct, also .gz; default None)
         traces: another name of `trace`
-            (a path to a .swf, .sim, .json or .sacct, also .gz; default None)
+            (Trace, or a path to a .swf, .sim, .json or .sacct, also .gz; default None)
         shape_rule: how a number of nodes becomes a box
             (str: 'compact', 'exact', 'pow2', 'random'; default 'compact')
         arrival_scale: multiplies the times between arrivals
@@ -230,8 +231,8 @@ class Parameters(TypedDict, total=False):
 
     machine: Several[MachineName] | None
     machines: Several[MachineName] | None
-    trace: Several[str | os.PathLike[str]] | None
-    traces: Several[str | os.PathLike[str]] | None
+    trace: Several[Trace | str | os.PathLike[str]] | None
+    traces: Several[Trace | str | os.PathLike[str]] | None
     shape_rule: Several[str] | None
     arrival_scale: Numbers[float] | None
     first: Numbers[int] | None

@@ -30,6 +30,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
+from pavior._native import Trace
 from pavior._scheduler import Scheduler
 from pavior._strategy import Strategy
 from pavior._types import KeyFunction, MachineName, Numbers, Several, Time
@@ -154,8 +155,7 @@ fn of_experiment() -> Vec<Keyword> {
     let ours = ALL.iter().flat_map(|one| {
         let mut keyword = parameter(one);
         if let Some((_, declared, told, _, meaning, _)) = of_python(one.name) {
-            keyword.declared = declared.replace("Trace | ", "");
-            let told = told.replace("Trace, or a path", "a path");
+            keyword.declared = (*declared).to_string();
             keyword.told = format!("{told}; default {}", keyword.default);
             keyword.meaning = (*meaning).to_string();
         }
