@@ -49,10 +49,7 @@ pub(crate) fn begin(
 ) -> Result<(OpenRun, Vec<JournalEntry>), Failure> {
     let (open, known) = Directory::open(out)?.begin(run, text, specification, how)?;
     if known.discarded > 0 {
-        eprintln!(
-            "{} damaged lines are ignored; their replications will run again",
-            known.discarded
-        );
+        eprintln!("{} damaged lines are ignored; their replications run again", known.discarded);
     }
     Ok((open, known.entries))
 }

@@ -30,9 +30,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let (strategies, left_out) = input::strategies(&args.strategy, &grid, args.skip_unsupported)?;
     let skipped = args.skip_unsupported.then_some(left_out);
     if let Some(fill) = args.fill.filter(|fill| !(*fill > 0.0 && *fill <= 1.0)) {
-        return Err(Failure::usage(format!(
-            "--fill {fill}: must be a share above 0 and at most 1"
-        )));
+        return Err(Failure::usage(format!("--fill {fill}: must be above 0 and at most 1")));
     }
     if let Some(path) = &args.results.chart {
         files::check_writable(path)?;
@@ -217,10 +215,7 @@ impl Report {
             .map(|row| format!("{} {}", row.strategy, row.rejected))
             .collect();
         if !rejected.is_empty() {
-            notes.push(format!(
-                "Skipped requests that were never granted: {}.",
-                rejected.join(", ")
-            ));
+            notes.push(format!("Skipped requests, never granted: {}.", rejected.join(", ")));
         }
         notes.extend(self.left_out());
         if cut > 0 {

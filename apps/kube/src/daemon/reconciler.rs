@@ -60,11 +60,7 @@ impl Reconciler {
     /// Notes whether this copy acts, and logs a change.
     pub(super) fn leads(&mut self, leads: bool) {
         if leads != self.leads {
-            log(
-                "info",
-                if leads { "this copy is active" } else { "another copy is active" },
-                json!({}),
-            );
+            log("info", if leads { "this copy leads" } else { "another copy leads" }, json!({}));
         }
         self.leads = leads;
         self.page.metrics.active.set(leads.into());

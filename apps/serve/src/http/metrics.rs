@@ -106,21 +106,13 @@ async fn numbers(app: &Arc<App>) -> Registry {
     let what = "Time spent making groups durable";
     all.register("commit_seconds", what, ConstCounter::new(seconds));
     all.register("snapshots", "Snapshots saved", count(&counters.snapshots));
-    all.register(
-        "commands_waiting",
-        "Commands waiting for a decision",
-        gauge(app.writer.waiting()),
-    );
+    all.register("commands_waiting", "Undecided commands", gauge(app.writer.waiting()));
     all.register("watchers", "Watchers", gauge(app.watchers.held()));
     all.register("connections", "Connections", gauge(app.connections.held()));
     let ready = app.writer.unavailable().is_none();
     all.register("ready", "1 if the service can decide", gauge(ready.into()));
     let doubted = app.writer.clock_doubt().is_some();
-    all.register(
-        "clock_in_doubt",
-        "1 if leases do not expire because the clock is in doubt",
-        gauge(doubted.into()),
-    );
+    all.register("clock_in_doubt", "1 if leases do not expire", gauge(doubted.into()));
     let Ok(view) = app.writer.view().await else { return all };
     let counts: Vec<NodeCounts> = view.boards.iter().map(|board| view.counts(board)).collect();
     let here = |board: &BoardView, machine: &String| *machine == board.spec.name;
@@ -205,10 +197,6 @@ async fn slots(app: &Arc<App>, view: Arc<StateView>, all: &mut Registry) {
     // If a count fails, it is omitted from this scrape.
     if let Ok((found, bound)) = tokio::task::spawn_blocking(count).await {
         all.register("slots", "Boxes of a shape found to fit side by side", found);
-        all.register(
-            "slots_bound",
-            "Upper bound on the boxes of a shape that fit side by side",
-            bound,
-        );
+        all.register("slots_bound", "Upper bound on the boxes that fit side by side", bound);
     }
 }

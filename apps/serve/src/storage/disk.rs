@@ -109,7 +109,7 @@ impl DiskFolder {
         }
         if tightened > 0 {
             let folder = self.path.display();
-            tracing::warn!(files = tightened, %folder, "files were readable by others, which is fixed");
+            tracing::warn!(files = tightened, %folder, "files had been readable by others");
         }
         Ok(())
     }

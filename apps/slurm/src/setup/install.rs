@@ -139,7 +139,7 @@ fn job_submit(
     modules.push(module.to_string());
     modules.sort_unstable();
     modules.dedup();
-    // Written again even if it says the same: Slurm reads the module again only then.
+    // Written again even if unchanged: only then does Slurm read the module again.
     let told = "  job_submit.lua        calls the gate; belongs there too\n";
     Ok((told.into(), Some(gate::job_submit(&modules))))
 }

@@ -208,22 +208,22 @@ impl Specification {
     fn policy(&mut self, entries: &[Entry<'_>], keys: Keys) -> Result<(), Fault> {
         let find = |key: &str| entries.iter().find(|entry| entry.is(key));
         let points = self.points.len() as u64;
-        let count = |key: &str| {
-            let Some(node) = find(key).map(|entry| entry.node) else { return Ok(None) };
-            let runs = |count: u64| count.saturating_mul(points);
-            match node.count()? {
+        let count =
+            |key: &str| {
+                let Some(node) = find(key).map(|entry| entry.node) else { return Ok(None) };
+                let runs = |count: u64| count.saturating_mul(points);
+                match node.count()? {
                 0 => node.fail("there must be at least one replication"),
                 count if count > Policy::MOST => {
                     node.fail(format!("at most {} replications of a point", Policy::MOST))
                 }
                 count if key != "max-replications" && runs(count) > MOST_RUNS => node.fail(format!(
-                    "{} runs in total, {count} for each of {points} points; at most {MOST_RUNS} \
-                     are allowed",
+                    "{} runs, {count} for each of {points} points; the limit is {MOST_RUNS}",
                     runs(count)
                 )),
                 count => Ok(Some(count)),
             }
-        };
+            };
         let Some(precision) = find("precision") else {
             let others =
                 ["confidence", "min-replications", "max-replications", "precision-metrics"];
@@ -247,9 +247,7 @@ impl Specification {
         let least = count("min-replications")?.unwrap_or(Policy::BATCH);
         let most = count("max-replications")?.unwrap_or(200);
         if let (Some(entry), true) = (find("min-replications"), least < 2) {
-            return entry
-                .node
-                .fail("must be at least 2: a single replication has no confidence interval");
+            return entry.node.fail("must be at least 2: one replication has no interval");
         }
         if let (Some(entry), true) = (find("min-replications"), least > most) {
             return entry
