@@ -1,5 +1,6 @@
 //! Questions about a shape, in the state of a run or in a state that the page describes.
 
+use pavior::answers::json::Place;
 use pavior::answers::{Demand, Question, SearchLimits, Shape, SlotsAnswer, Snapshot, Words, why};
 use pavior::draw::explanation;
 use pavior::strategies::explain::{State, answer, perfect_index, words};
@@ -9,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::engine::Fault;
-use crate::session::{Session, boxed};
+use crate::session::Session;
 
 /// The maximum number of jobs that a plan moves.
 const MOVED: usize = 3;
@@ -45,18 +46,18 @@ pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     {
         let shapes = [Shape::new(sides)];
         let slots = SlotsAnswer::of(&snapshot, &shapes, end, SearchLimits::BUDGET, None);
-        lines.push(count(slots.now.boxes.len(), slots.now.bound as usize, shape));
+        lines.extend(slots.lines(shape, |time| session.in_words(time)).into_iter().take(1));
     }
     let blocked = answer.blocked.as_ref();
     let moves = blocked.and_then(|blocked| blocked.moves.as_ref());
     let moves = moves.iter().flat_map(|plan| &plan.moves).flat_map(|one| {
         let pairs = one.from.iter().zip(&one.to);
-        pairs.map(|(from, to)| json!({ "from": boxed(grid, from), "to": boxed(grid, to) }))
+        pairs.map(|(from, to)| json!({ "from": Place::of(grid, from), "to": Place::of(grid, to) }))
     });
     Ok(json!({
         "lines": lines,
         "fits": blocked.is_none() && !answer.place.is_empty(),
-        "places": answer.places().iter().map(|part| boxed(grid, part)).collect::<Vec<_>>(),
+        "places": Place::all(grid, &answer.places()),
         "moves": moves.collect::<Vec<_>>(),
     }))
 }
@@ -147,18 +148,6 @@ pub(crate) fn explain(scene: &Scene) -> Result<Value, Fault> {
     Ok(json!({
         "svg": explanation(&state, &request, &answers, freed.as_ref(), &name),
         "lines": lines,
-        "parts": parts.iter().map(|part| boxed(&grid, part)).collect::<Vec<_>>(),
+        "parts": Place::all(&grid, parts),
     }))
-}
-
-/// Reports how many boxes of a shape fit at the same time.
-fn count(found: usize, bound: usize, shape: &str) -> String {
-    match (found, bound) {
-        (0, 0) => format!("No box of {shape} is free now."),
-        (1, 1) => format!("1 box of {shape} is free now."),
-        (found, bound) if found == bound => {
-            format!("{found} boxes of {shape} fit side by side now.")
-        }
-        (found, bound) => format!("{found} to {bound} boxes of {shape} fit side by side now."),
-    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use pavior::answers::json::{Place, Point};
 use pavior::experiments::advice::{BATCHES, Batch, Change};
 use pavior::experiments::{Scenario, Specification};
 use pavior::scheduling::RunningJob;
@@ -159,7 +160,7 @@ impl Session {
         self.known = running;
         let is_searched = grid.nodes() <= SEARCHED;
         let largest = is_searched.then(|| machine.free().largest_free()).flatten();
-        let lost: Vec<_> = machine.failed().map(|node| listed(&grid, grid.point(node))).collect();
+        let lost: Vec<_> = machine.failed().map(|at| Point::of(&grid, grid.point(at))).collect();
         let span = self.run.now().since(self.begin).0;
         let used = self.used as f64 / (f64::from(grid.nodes()) * span as f64);
         let wait = self.waited as f64 / self.started as f64 / self.unit.ticks as f64;
@@ -172,7 +173,7 @@ impl Session {
             "busy": machine.busy_nodes(),
             "wait": (self.started > 0).then_some(wait),
             "utilization": (span > 0).then_some(used),
-            "largest": largest.map(|part| boxed(&grid, &part)),
+            "largest": largest.map(|part| Place::of(&grid, &part)),
             "searched": is_searched,
             "placed": started.into_iter().map(|(_, job)| job).collect::<Vec<_>>(),
             "ended": ended,
@@ -186,7 +187,7 @@ impl Session {
             "start": self.units(one.start),
             "ends": self.units(one.expected_end(self.run.now())),
             "requested": one.job.request.nodes,
-            "parts": parts.iter().map(|part| boxed(grid, part)).collect::<Vec<_>>(),
+            "parts": Place::all(grid, parts),
         })
     }
 
@@ -224,13 +225,4 @@ impl Session {
         let oldest = self.run.queue().iter().map(|job| job.index).min();
         oldest.map_or(self.waits.len(), |index| index as usize)
     }
-}
-
-/// Returns a box with as many coordinates as the machine has axes.
-pub(crate) fn boxed(grid: &Grid, part: &Cuboid) -> Value {
-    json!({ "base": listed(grid, part.base), "sides": listed(grid, part.sides) })
-}
-
-fn listed(grid: &Grid, all: [u16; 3]) -> Vec<u16> {
-    all[..grid.axes()].to_vec()
 }

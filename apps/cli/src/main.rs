@@ -4,7 +4,6 @@
 mod say;
 
 mod args;
-mod boxes;
 mod busy;
 mod commands;
 mod failure;

@@ -5,13 +5,14 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
+use pavior::answers::json::{Place, Point};
 use pavior::answers::{self, Demand, PlannedStart, Queued, SearchLimits, Snapshot, why};
 use pavior::strategies::{Selection, explain};
 use pavior::{Answers, Cuboid, Grid, JobId, Machine, NodeId, Occupancy, Request, Time};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::core::reply::{Instant, Part, Point, parts, point};
+use crate::core::reply::Instant;
 use crate::core::{BoardView, Caller, JobName, Lease, NodeCounts, StateView};
 use crate::plan::{Move, moves};
 use crate::waits;
@@ -115,10 +116,10 @@ pub(crate) struct Diagnosis {
     /// The thing that is missing: `nodes`, or a `place` among enough of them; null if nothing is.
     missing: Option<&'static str>,
     /// The place where it fits; null if it fits nowhere, or if the strategy grants by count.
-    fits: Option<Part>,
+    fits: Option<Place>,
     /// The free box that is nearest to it.
-    nearest: Option<Part>,
-    largest_free: Option<Part>,
+    nearest: Option<Place>,
+    largest_free: Option<Place>,
     blocked: Option<Blocked>,
 }
 
@@ -265,7 +266,7 @@ impl Question<'_> {
         let nearest =
             shape.and_then(|sides| answers::nearest(snapshot, answers::Shape::new(sides), 1).pop());
         let largest = if by_count { None } else { scene.largest_free() };
-        let part = |cuboid: Option<Cuboid>| cuboid.map(|cuboid| Part::of(grid, &cuboid));
+        let part = |cuboid: Option<Cuboid>| cuboid.map(|cuboid| Place::of(grid, &cuboid));
         let fits = why.place.first().copied().filter(|_| boxes);
         Diagnosis {
             why: waits::Names::of(view, board, caller).lines(&why),
@@ -290,22 +291,19 @@ impl Question<'_> {
                 nodes,
             }
         };
-        let points = |nodes: &[NodeId]| -> Vec<Point> {
-            nodes.iter().map(|&node| point(grid, grid.point(node))).collect()
-        };
         let (drained, failed): (Vec<NodeId>, Vec<NodeId>) =
             blocked.unavailable.iter().partition(|&&node| is_drained(board, changes, node));
         let (largest, and_more) = blocked.largest();
         let busy = blocked.at.nodes(grid).filter(|&node| !snapshot.free().is_node_free(node));
         let plan = blocked.moves.as_ref();
         Blocked {
-            base: point(grid, blocked.at.base),
-            sides: point(grid, blocked.at.sides),
+            base: Point::of(grid, blocked.at.base),
+            sides: Point::of(grid, blocked.at.sides),
             busy_nodes: busy.count() as u64,
             jobs: largest.iter().map(job).collect(),
             and_more: and_more as u64,
-            failed: points(&failed),
-            drained: points(&drained),
+            failed: Point::all(grid, &failed),
+            drained: Point::all(grid, &drained),
             until: blocked.until.map(instant),
             moves: moves(grid, plan.map_or(&[], |plan| &plan.moves), |JobId(id)| {
                 JobName::Large(id)
@@ -334,7 +332,7 @@ pub(crate) struct Choice {
     nodes: u64,
     /// The contact of the placement.
     index: Option<i64>,
-    parts: Vec<Part>,
+    parts: Vec<Place>,
 }
 
 /// Asks a strategy for its decision on a request in a state.
@@ -355,7 +353,7 @@ pub(crate) fn answer(
             reason: None,
             nodes: choice.placement.nodes().into(),
             index: Some(choice.index()),
-            parts: parts(grid, choice.placement.parts()),
+            parts: Place::all(grid, choice.placement.parts()),
         },
         Err(refusal) => Choice {
             strategy,

@@ -1,11 +1,11 @@
 //! Plans to move leases, as callers see them.
 
+use pavior::answers::json::Place;
 use pavior::answers::{self, Planned, SearchLimits, Shape, Snapshot, Weights};
 use pavior::{Freedom, Grid, JobId, Machine, Request};
 use serde::Serialize;
 
 use crate::core::JobName;
-use crate::core::reply::{Part, parts};
 
 /// Returns the cheapest way to make room for a request on a machine whose jobs weigh their nodes.
 /// The request may go into any box that its freedom allows; without a freedom, into its own box,
@@ -34,7 +34,7 @@ pub(crate) struct Plan {
     /// Whether the request fits as it is.
     pub(crate) fits: bool,
     /// The place of the box.
-    pub(crate) placement: Option<Part>,
+    pub(crate) placement: Option<Place>,
     /// Whether there is proof that nothing is cheaper, or that there is no plan of so many moves.
     pub(crate) proven: bool,
     /// The nodes of the leases that move.
@@ -53,8 +53,8 @@ pub(crate) struct Move {
     /// The lease.
     #[cfg_attr(feature = "http", schema(value_type = u64))]
     job: JobName,
-    from: Vec<Part>,
-    to: Vec<Part>,
+    from: Vec<Place>,
+    to: Vec<Place>,
 }
 
 impl Plan {
@@ -63,7 +63,7 @@ impl Plan {
         let plan = answer.plan.as_ref();
         Plan {
             fits: plan.is_some_and(|plan| plan.jobs.is_empty()),
-            placement: plan.and_then(|plan| plan.boxes.first()).map(|at| Part::of(grid, at)),
+            placement: plan.and_then(|plan| plan.boxes.first()).map(|at| Place::of(grid, at)),
             proven: answer.proven,
             cost: plan.map(|plan| plan.cost),
             jobs: plan.map(|plan| plan.jobs.iter().map(|&job| name(job)).collect()),
@@ -80,8 +80,8 @@ pub(crate) fn moves(
 ) -> Vec<Move> {
     let step = |step: &answers::Move| Move {
         job: name(step.job),
-        from: parts(grid, &step.from),
-        to: parts(grid, &step.to),
+        from: Place::all(grid, &step.from),
+        to: Place::all(grid, &step.to),
     };
     steps.iter().map(step).collect()
 }

@@ -20,6 +20,8 @@
 //! - [`waits`] gives the reason for each job of a queue, and [`waiting`] everything known about one
 //!   of them.
 //!
+//! [`json`] contains the answers in the form that all interfaces print.
+//!
 //! Every answer is exact. A search that could take too long has a budget, and reports whether its
 //! answer is proven. The budget counts words of memory rather than time, so the same question
 //! always gets the same answer.
@@ -45,6 +47,7 @@
 //! ```
 
 pub mod forecasts;
+pub mod json;
 mod plans;
 mod room;
 mod waits;

@@ -1,6 +1,7 @@
 //! Answers about the current state of a machine, in the formats of `pavior serve`, which the page
 //! reads.
 
+use pavior::answers::json::{Place, Point};
 use pavior::answers::{Blocked, Shape, SlotsAnswer, Snapshot, Why};
 use pavior::boxes::volume;
 use pavior::strategies::{Selection, explain};
@@ -66,8 +67,7 @@ impl Answers<'_> {
         let strategy = self.strategy.to_string();
         let choice = match &answer.outcome {
             Ok(choice) => {
-                let parts: Vec<Value> =
-                    choice.placement.parts().iter().map(|at| part(self.grid, at)).collect();
+                let parts = Place::all(self.grid, choice.placement.parts());
                 json!({ "strategy": strategy, "granted": true, "parts": parts })
             }
             Err(refusal) => json!({
@@ -92,7 +92,7 @@ impl Answers<'_> {
                 "counts": { "free": free, "busy": busy, "failed": failed },
                 "needed": needed,
                 "missing": missing,
-                "nearest": told.nearest.map(|at| part(self.grid, &at)),
+                "nearest": told.nearest.map(|at| Place::of(self.grid, &at)),
                 "blocked": blocked.map(|blocked| self.blocked(&snapshot, blocked)),
             },
             "waits_for": waits_for,
@@ -101,31 +101,11 @@ impl Answers<'_> {
 
     /// Describes the obstacles, and the moves that would make room.
     fn blocked(&self, snapshot: &Snapshot, blocked: &Blocked) -> Value {
-        let grid = self.grid;
-        let parts = |boxes: &[Cuboid]| boxes.iter().map(|at| part(grid, at)).collect::<Vec<_>>();
-        let point = |node: &NodeId| grid.point(*node)[..grid.axes()].to_vec();
-        let (largest, and_more) = blocked.largest();
-        let jobs = largest.iter().map(|&(job, nodes)| {
-            let name = (self.name)(job);
-            json!({ "lease": name, "job": name, "nodes": nodes })
-        });
-        let moves = blocked.moves.as_ref().map_or(&[][..], |plan| &plan.moves).iter();
-        let moves = moves.map(|step| {
-            let name = (self.name)(step.job);
-            json!({ "job": name, "from": parts(&step.from), "to": parts(&step.to) })
-        });
-        let free = |node: &NodeId| snapshot.free().is_node_free(*node);
-        let at = part(grid, &blocked.at);
-        json!({
-            "base": at["base"], "sides": at["sides"],
-            "busy_nodes": blocked.at.nodes(grid).filter(|node| !free(node)).count(),
-            "jobs": jobs.collect::<Vec<_>>(),
-            "and_more": and_more,
-            "failed": blocked.unavailable.iter().map(point).collect::<Vec<_>>(),
-            "drained": [],
-            "until": blocked.until.map(|until| date(until.0)),
-            "moves": moves.collect::<Vec<_>>(),
-        })
+        let name = |job| (self.name)(job);
+        let holder = |job, nodes| json!({ "lease": name(job), "job": name(job), "nodes": nodes });
+        let mut value = json!(blocked.json(snapshot, name, holder, |until| date(until.0)));
+        value["drained"] = json!([]);
+        value
     }
 
     /// Counts the boxes of a shape in nodes that fit now at the same time, and finds the time at
@@ -139,23 +119,10 @@ impl Answers<'_> {
         let Ask::Shape(sides) = asked else { return Err("no machine has such a side".to_string()) };
         let (snapshot, shapes) = (snapshot(&self.state, self.strategy)?, [Shape::new(sides)]);
         let found = SlotsAnswer::of(&snapshot, &shapes, self.end, BUDGET, None);
-        let SlotsAnswer { now, next, .. } = found;
-        Ok(json!({
-            "shape": &sides[..self.grid.axes()],
-            "slots": now.boxes.len(),
-            "bound": now.bound,
-            "proven": now.proven(),
-            "boxes": now.boxes.iter().map(|at| part(self.grid, at)).collect::<Vec<_>>(),
-            "next": next.map(|next| json!({
-                "at": date(next.at.0), "slots": next.slots.boxes.len(), "proven": next.proven,
-            })),
-        }))
+        let mut value = json!(found.json(self.grid, self.name, |at| date(at.0)));
+        value["shape"] = json!(Point::of(self.grid, sides));
+        Ok(value)
     }
-}
-
-/// Formats a box for the page.
-pub fn part(grid: &Grid, part: &Cuboid) -> Value {
-    json!({ "base": &part.base[..grid.axes()], "sides": &part.sides[..grid.axes()] })
 }
 
 /// Returns one box if the parts together form one, for example in several layers, or past the end

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-pub use answers::{Answers, Told, joined, part, snapshot};
+pub use answers::{Answers, Told, joined, snapshot};
 pub use board::Board;
 pub use hosts::for_hosts;
 pub use probes::probes;

@@ -49,7 +49,28 @@ pub mod forecasts {
 
     pub use pavior_answers::forecasts::{
         Effort, Experience, Forecast, ForecastError, Forecaster, HORIZON, Judged, Kind, Linked,
-        Obstacle, Past, Place, QueueForecast, Record, Rivals, Score, Start, StartJson,
-        StartQuestion, StartWords, Third, learn, replay, replay_linked,
+        Obstacle, Past, QueueForecast, Record, Rivals, Score, Start, StartJson, StartQuestion,
+        StartWords, Third, learn, replay, replay_linked,
+    };
+}
+
+pub mod json {
+    //! Answers in the form that all interfaces print as JSON. The caller provides the names of jobs
+    //! and formats times.
+    //!
+    //! ```
+    //! # #[cfg(feature = "serde")] {
+    //! use pavior::answers::json::Place;
+    //! use pavior::{Cuboid, Grid};
+    //!
+    //! let place = Place::of(&Grid::mesh(&[8, 8])?, &Cuboid::new([2, 4], [3, 2]));
+    //! assert_eq!(serde_json::to_string(&place)?, r#"{"base":[2,4],"sides":[3,2]}"#);
+    //! # }
+    //! # Ok::<(), Box<dyn std::error::Error>>(())
+    //! ```
+
+    pub use pavior_answers::json::{
+        BlockedJson, MoveJson, NextSlotJson, Place, Point, SlotsAfterJson, SlotsAnswerJson,
+        SlotsJson,
     };
 }

@@ -1,5 +1,6 @@
 //! `pavior explain`: the placement of a request by each strategy, and the reasons for refusals.
 
+use pavior::answers::json::Place;
 use pavior::answers::{
     Blocked, Demand, Question, SearchLimits, Shape, Snapshot, Why, Words, nearest, why,
 };
@@ -8,12 +9,10 @@ use pavior::experiments::LeftOut;
 use pavior::files::FileUses;
 use pavior::strategies::explain::{self, Answer};
 use pavior::strategies::{Registry, Selection};
-use pavior::{Cuboid, Grid, JobId, NodeId, Refusal, Request};
+use pavior::{Cuboid, Grid, JobId, Refusal, Request};
 use serde_json::{Value, json};
 
-use super::unblock::moves_of;
 use crate::args::ExplainArgs;
-use crate::boxes::parts;
 use crate::busy::{self, Busy};
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
@@ -141,9 +140,7 @@ impl Story {
 
     fn json(&self, seed: u64) -> Value {
         let (state, grid) = (&self.busy.state, self.grid());
-        let cuboid = |cuboid: Option<Cuboid>| {
-            cuboid.map_or(Value::Null, |cuboid| parts(grid, &[cuboid]).remove(0))
-        };
+        let cuboid = |at: Option<Cuboid>| at.map(|at| Place::of(grid, &at));
         let fits = self.why.as_ref().and_then(|why| why.place.first().copied());
         let mut document = json!({
             "schema": 1,
@@ -170,23 +167,11 @@ impl Story {
     }
 
     fn blocked_json(&self, blocked: &Blocked) -> Value {
-        let (grid, ends) = (self.grid(), self.busy.ends().ok());
-        let (largest, and_more) = blocked.largest();
-        let job =
-            |&(job, nodes): &(JobId, u64)| json!({ "job": self.busy.name(job), "nodes": nodes });
-        let free = self.busy.state.free();
-        let busy = blocked.at.nodes(grid).filter(|&node| !free.is_node_free(node)).count();
-        let moves = blocked.moves.as_ref().map_or(&[][..], |plan| &plan.moves);
-        json!({
-            "base": &blocked.at.base[..grid.axes()],
-            "sides": &blocked.at.sides[..grid.axes()],
-            "busy_nodes": busy,
-            "jobs": largest.iter().map(job).collect::<Vec<_>>(),
-            "and_more": and_more,
-            "failed": blocked.unavailable.iter().map(|&node| self.point(node)).collect::<Vec<_>>(),
-            "until": blocked.until.zip(ends).map(|(until, ends)| ends.at(until)),
-            "moves": moves_of(&self.busy, grid, moves),
-        })
+        let ends = self.busy.ends().ok();
+        let name = |job| self.busy.name(job);
+        let holder = |job, nodes| json!({ "job": name(job), "nodes": nodes });
+        let time = |until| ends.as_ref().map(|ends| ends.at(until));
+        json!(blocked.json(&self.snapshot, name, holder, time))
     }
 
     fn entry(&self, answer: &Answer) -> Value {
@@ -201,7 +186,7 @@ impl Story {
                 "nodes": choice.placement.nodes(),
                 "index": choice.index(),
                 "part_indices": choice.indices,
-                "parts": parts(self.grid(), choice.placement.parts()),
+                "parts": Place::all(self.grid(), choice.placement.parts()),
             }),
             Err(refusal) => json!({
                 "strategy": name,
@@ -317,11 +302,6 @@ impl Story {
     /// Returns the highest index that the box could have.
     fn perfect(&self) -> Option<i64> {
         explain::perfect_index(&self.busy.state, self.request.shape?)
-    }
-
-    fn point(&self, node: NodeId) -> Value {
-        let grid = self.grid();
-        json!(&grid.point(node)[..grid.axes()])
     }
 }
 

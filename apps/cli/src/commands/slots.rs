@@ -1,14 +1,14 @@
 //! `pavior slots`: the number of boxes of a shape that fit at the same time, now and later.
 
-use pavior::answers::{Move, SearchLimits, Shape, Slots, SlotsAnswer, Snapshot, slots};
+use pavior::answers::{Move, SearchLimits, Shape, SlotsAnswer, Snapshot, slots};
+use pavior::boxes::volume;
 use pavior::strategies::explain;
 use pavior::{Cuboid, Grid, Occupancy};
 use serde_json::{Value, json};
 
-use super::unblock::{WIDE, draw, moves_of, shapes};
+use super::unblock::{WIDE, draw, shapes};
 use crate::args::{SlotsArgs, Turning};
-use crate::boxes::parts;
-use crate::busy::{self, Busy};
+use crate::busy::{self, Busy, Ends};
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 use crate::{files, input};
@@ -29,9 +29,8 @@ pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
     let limits = args.moves.map(|max_jobs| SearchLimits { max_jobs, turn, budget: args.budget });
     let end = |job| ends.rank(job);
     let answer = SlotsAnswer::of(&snapshot, &shapes, end, args.budget, limits);
-    let at = answer.next.as_ref().map(|next| ends.at(next.at));
     let never = slots(&Occupancy::all_free(grid), &shapes, args.budget).boxes.is_empty();
-    let story = Story { busy: &busy, grid, shapes, never, answer, at };
+    let story = Story { busy: &busy, grid, shapes, never, answer, ends: &ends };
     if let Some(path) = &args.svg {
         draw(path, &busy, story.moves(), story.boxes())?;
     }
@@ -46,8 +45,7 @@ struct Story<'a> {
     /// True if none fits on the empty machine.
     never: bool,
     answer: SlotsAnswer,
-    /// The time at which more fit, in the format of the file.
-    at: Option<Value>,
+    ends: &'a Ends<'a>,
 }
 
 impl Story<'_> {
@@ -97,25 +95,7 @@ impl Story<'_> {
     }
 
     fn json(&self) -> Value {
-        let SlotsAnswer { now, next, after } = &self.answer;
-        let next = self.at.as_ref().zip(next.as_ref()).map(|(at, next)| {
-            json!({ "at": at, "slots": next.slots.boxes.len(), "proven": next.proven })
-        });
-        let count = |slots: &Slots| {
-            json!({
-                "slots": slots.boxes.len(),
-                "bound": slots.bound,
-                "proven": slots.proven(),
-                "boxes": parts(&self.grid, &slots.boxes),
-            })
-        };
-        let mut value = count(now);
-        value["next"] = json!(next);
-        if let Some(after) = after {
-            value["after"] = count(&after.slots());
-            value["after"]["moves"] = json!(moves_of(self.busy, &self.grid, &after.plan.moves));
-        }
-        value
+        json!(self.answer.json(&self.grid, |job| self.busy.name(job), |at| self.ends.at(at)))
     }
 
     fn sentences(&self) -> Vec<String> {
@@ -123,30 +103,13 @@ impl Story<'_> {
             return vec!["no box here has that many nodes".to_string()];
         };
         let sides = shape.sides[..self.grid.axes()].iter().map(u16::to_string).collect::<Vec<_>>();
-        let one = self.shapes.len() == 1;
-        let what = if one { sides.join("x") } else { "the request's boxes".to_string() };
-        let count = |count: usize, bound: u32| match bound as usize {
-            bound if bound > count => format!("{count}; at most {bound} are possible"),
-            _ => count.to_string(),
+        let size = match self.shapes.len() {
+            1 => sides.join("x"),
+            _ => format!("{} nodes", volume(shape.sides)),
         };
         if self.never {
-            return vec![format!("{what} never fits {}, even with all nodes free", self.grid)];
+            return vec![format!("no box of {size} fits {}, even with all nodes free", self.grid)];
         }
-        let SlotsAnswer { now, next, after } = &self.answer;
-        let (found, bound) = (now.boxes.len(), now.bound);
-        let mut all = vec![if now.proven() {
-            format!("free side by side: {found} of {what}")
-        } else {
-            format!("free side by side: {found} of {what}; at most {bound} are possible")
-        }];
-        all.extend(after.as_ref().map(|after| {
-            let after = count(after.plan.boxes.len(), after.bound);
-            format!("after the moves: {after}")
-        }));
-        all.extend(self.at.as_ref().zip(next.as_ref()).map(|(at, next)| {
-            let by = if next.proven { "" } else { " at the latest" };
-            format!("the next becomes free at {at}{by}: {} then", next.slots.boxes.len())
-        }));
-        all
+        self.answer.lines(&size, |at| self.ends.at(at).to_string())
     }
 }

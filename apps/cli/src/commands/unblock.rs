@@ -4,6 +4,7 @@ mod by;
 
 use std::path::{Path, PathBuf};
 
+use pavior::answers::json::{MoveJson, Place, Point};
 use pavior::answers::{self, Move, MovePlan, Room, SearchLimits, Shape, Snapshot, Weights};
 use pavior::draw::PlannedMove;
 use pavior::strategies::explain;
@@ -12,7 +13,6 @@ use pavior::{BadName, Cuboid, Freedom, Grid, JobId, Machine, NodeId, Request, Ti
 use serde_json::{Value, json};
 
 use crate::args::{Turning, UnblockArgs};
-use crate::boxes::parts;
 use crate::busy::{self, Busy};
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
@@ -185,12 +185,14 @@ impl Story {
     fn blockers(&self, shape: Option<Shape>) -> Result<(), Failure> {
         let found = shape.and_then(|shape| answers::blockers(&self.snapshot, shape, &self.weights));
         let place = self.place(found.as_ref().map(|found| &found.at));
+        let grid = self.snapshot.grid();
+        let unavailable = found.as_ref().map(|found| Point::all(grid, &found.unavailable));
         let value = json!({
-            "base": place["base"],
-            "sides": place["sides"],
+            "base": place.map(|place| place.base),
+            "sides": place.map(|place| place.sides),
             "weight": found.as_ref().map(|found| self.number(found.weight)),
             "jobs": found.as_ref().map(|found| self.names(&found.jobs)),
-            "unavailable": found.as_ref().map(|found| self.points(&found.unavailable)),
+            "unavailable": unavailable,
         });
         let never = || format!("never: {} has no such box", self.snapshot.grid());
         let sentence = found.as_ref().map_or_else(never, |found| {
@@ -224,7 +226,11 @@ impl Story {
         let found = shape.and_then(|shape| answers::earliest(&self.snapshot, shape, rank));
         let at = found.map(|found| ends.at(found.at));
         let place = self.place(found.as_ref().map(|found| &found.place));
-        let value = json!({ "at": at, "base": place["base"], "sides": place["sides"] });
+        let value = json!({
+            "at": at,
+            "base": place.map(|place| place.base),
+            "sides": place.map(|place| place.sides),
+        });
         let row = found.as_ref().zip(at.as_ref());
         let row = row.map(|(found, at)| vec![at.to_string(), self.words(&found.place)]);
         let sentence = match (found, at) {
@@ -240,7 +246,7 @@ impl Story {
     fn nearest(&self, shape: Option<Shape>, count: usize) -> Result<(), Failure> {
         let found =
             shape.map_or(Vec::new(), |shape| answers::nearest(&self.snapshot, shape, count));
-        let value = json!({ "nearest": parts(self.snapshot.grid(), &found) });
+        let value = json!({ "nearest": Place::all(self.snapshot.grid(), &found) });
         let words: Vec<String> = found.iter().map(|at| self.words(at)).collect();
         let sentence = match words.len() {
             0 => "nearest that fits: nothing".to_string(),
@@ -301,9 +307,9 @@ impl Story {
         draw(path, &self.busy, moves, boxes)
     }
 
-    fn moves(&self, plan: Option<&MovePlan>) -> Vec<Value> {
+    fn moves(&self, plan: Option<&MovePlan>) -> Vec<MoveJson<&Value>> {
         let moves = plan.map_or(&[][..], |plan| &plan.moves);
-        moves_of(&self.busy, self.snapshot.grid(), moves)
+        MoveJson::all(self.snapshot.grid(), moves, |job| self.busy.name(job))
     }
 
     fn names(&self, jobs: &[JobId]) -> Vec<&Value> {
@@ -315,18 +321,13 @@ impl Story {
         jobs.iter().map(|&job| self.busy.shown_name(job).to_string()).collect()
     }
 
-    fn place(&self, at: Option<&Cuboid>) -> Value {
-        at.map_or(Value::Null, |at| parts(self.snapshot.grid(), &[*at]).remove(0))
+    fn place(&self, at: Option<&Cuboid>) -> Option<Place> {
+        at.map(|at| Place::of(self.snapshot.grid(), at))
     }
 
     /// Returns a sum of weights in its original scale, as an integer if all weights are integers.
     fn number(&self, weight: u64) -> Value {
         if self.scale > 1.0 { json!(weight as f64 / self.scale) } else { json!(weight) }
-    }
-
-    fn points(&self, nodes: &[NodeId]) -> Vec<Value> {
-        let grid = self.snapshot.grid();
-        nodes.iter().map(|&node| json!(grid.point(node)[..grid.axes()])).collect()
     }
 
     fn words(&self, at: &Cuboid) -> String {
@@ -356,18 +357,6 @@ pub(super) fn draw(
     let name = |job: JobId| busy.shown_name(job).raw();
     let svg = pavior::draw::plan(&busy.state, &after, &drawn, boxes, &name);
     files::write_whole(path, |out| out.write_all(svg.as_bytes()))
-}
-
-/// Returns moves as JSON.
-pub(super) fn moves_of(busy: &Busy, grid: &Grid, moves: &[Move]) -> Vec<Value> {
-    let told = |step: &Move| {
-        json!({
-            "job": busy.name(step.job),
-            "from": parts(grid, &step.from),
-            "to": parts(grid, &step.to),
-        })
-    };
-    moves.iter().map(told).collect()
 }
 
 /// Formats a number of jobs.

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use pavior::answers::json::Place;
 use pavior::answers::{Queued, Shape, Snapshot, nearest};
 use pavior::boxes::volume;
 use pavior::strategies::explain;
 use pavior::time::Date;
 use pavior::workload::Ask;
 use pavior::{JobId, NodeId, Request, Time};
-use pavior_board::{Answers, Asked, Drawn, Head, Told, View, joined, part, snapshot};
+use pavior_board::{Answers, Asked, Drawn, Head, Told, View, joined, snapshot};
 use serde_json::{Value, json};
 
 use crate::plan::{Allocation, Forecast, MachineConfig, Picture, Plan, Waiting, lines, reason};
@@ -101,7 +102,7 @@ impl MachinePage {
             "id": held.name, "state": "held", "machine": self.machine, "nodes": nodes,
             "requested": nodes, "job": held.name.strip_prefix("Job ").unwrap_or(&held.name),
             "tenant": held.namespace, "start": date(held.start), "expires": held.end.map(date),
-            "parts": held.parts.iter().map(|at| part(grid, at)).collect::<Vec<_>>(),
+            "parts": Place::all(grid, &held.parts),
         })
     }
 

@@ -18,8 +18,6 @@ pub mod reply;
 mod reservation;
 mod served_machine;
 mod snapshot;
-#[cfg(feature = "http")]
-pub(crate) mod start_schema;
 mod state;
 #[cfg(feature = "http")]
 mod tried_machine;
@@ -36,7 +34,6 @@ pub use lease::{Box3, JobName, Lease, WaitingRequest};
 pub use leases::Leases;
 pub use problem::{Problem, Reason};
 pub use reply::{Instant, Reply, Written};
-pub(crate) use reply::{parts, point};
 pub use reservation::Reservation;
 #[cfg(feature = "http")]
 pub(crate) use served_machine::{ServedMachine, estimate, micros};

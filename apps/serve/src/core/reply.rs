@@ -5,8 +5,9 @@ use std::fmt;
 use std::time::Duration;
 
 use pavior::answers::forecasts::StartJson;
+use pavior::answers::json::{Place, Point};
 use pavior::time::Date;
-use pavior::{Coordinates, Cuboid, Freedom, Grid};
+use pavior::{Freedom, Grid};
 use serde::{Serialize, Serializer};
 
 use super::{JobName, NodeState, Problem, lease, reservation};
@@ -57,48 +58,6 @@ pub struct Written {
     pub body: String,
 }
 
-/// A box of nodes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-pub struct Part {
-    #[cfg_attr(feature = "http", schema(value_type = Vec<u16>))]
-    pub(crate) base: Point,
-    #[cfg_attr(feature = "http", schema(value_type = Vec<u16>))]
-    pub(crate) sides: Point,
-}
-
-/// A node, or the sides of a box, with as many coordinates as the machine has axes.
-///
-/// A reply is created by the thread that decides and dropped by another, so it allocates little.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Point {
-    axes: usize,
-    coordinates: Coordinates,
-}
-
-impl Serialize for Point {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.coordinates[..self.axes].serialize(to)
-    }
-}
-
-impl Part {
-    /// Returns a box with as many coordinates as the machine has axes.
-    pub(crate) fn of(grid: &Grid, cuboid: &Cuboid) -> Part {
-        Part { base: point(grid, cuboid.base), sides: point(grid, cuboid.sides) }
-    }
-}
-
-/// Returns boxes with as many coordinates as the machine has axes.
-pub(crate) fn parts(grid: &Grid, cuboids: &[Cuboid]) -> Vec<Part> {
-    cuboids.iter().map(|cuboid| Part::of(grid, cuboid)).collect()
-}
-
-/// Returns a node, or the sides of a box, with as many coordinates as the machine has axes.
-pub(crate) fn point(grid: &Grid, point: Coordinates) -> Point {
-    Point { axes: grid.axes(), coordinates: point }
-}
-
 /// Nodes that are held.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
@@ -115,7 +74,7 @@ pub struct Lease {
     /// The number of nodes that were asked for.
     pub(crate) requested: u64,
     /// Boxes that do not overlap.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<Place>,
     /// When it ends by itself, or null.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
     pub(crate) expires: Option<Instant>,
@@ -136,7 +95,7 @@ impl Lease {
             machine: lease.machine.clone(),
             nodes: lease.nodes().into(),
             requested: lease.requested.into(),
-            parts: parts(grid, &lease.cuboids()),
+            parts: Place::all(grid, &lease.cuboids()),
             expires: lease.expires_ms.map(Instant),
             start: Instant(lease.start_ms),
             tenant: tenant(&lease.tenant),
@@ -173,7 +132,6 @@ pub struct Waiting {
     /// When it will start: in `GET /v1/queue` and `GET /v1/leases/{id}`, of the first 256 of a
     /// queue.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "http", schema(value_type = Option<super::start_schema::StartSchema>))]
     pub(crate) forecast: Option<Box<StartJson>>,
 }
 
@@ -186,7 +144,7 @@ impl Waiting {
             epoch: waiting.epoch,
             machine: waiting.machine.clone(),
             requested: waiting.requested.into(),
-            shape: waiting.shape.map(|shape| point(grid, shape)),
+            shape: waiting.shape.map(|shape| Point::of(grid, shape)),
             freedom: waiting.freedom.map(Freedom::word),
             asked: Instant(waiting.asked_ms),
             tenant: tenant(&waiting.tenant),
@@ -282,7 +240,7 @@ pub struct Reservation {
     pub(crate) id: u64,
     pub(crate) machine: String,
     /// The boxes, as they were given.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<Place>,
     /// When its nodes are to be free.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) from: Instant,
@@ -306,7 +264,7 @@ impl Reservation {
         Reservation {
             id: one.id,
             machine: one.machine.clone(),
-            parts: parts(grid, &one.cuboids()),
+            parts: Place::all(grid, &one.cuboids()),
             from: Instant(one.from_ms),
             to: Instant(one.to_ms),
             name: one.name.clone(),

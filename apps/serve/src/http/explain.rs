@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use axum::Json;
 use axum::extract::{Extension, State};
 use pavior::answers::Queued;
+use pavior::answers::json::Point;
 use pavior::strategies::Selection;
 use pavior::workload::Shaper;
 use pavior::{Freedom, Grid, NodeId, Request};
@@ -17,7 +18,7 @@ use super::extract::InBody;
 use super::machines::board_of;
 use super::statuses::{Missing, Questioned};
 use super::{App, Fault};
-use crate::core::reply::{Point, WaitsFor, point};
+use crate::core::reply::WaitsFor;
 use crate::core::{Ask, Caller, Problem, Reason, StateView, WaitingRequest};
 use crate::diagnose::{self, Changes, Choice, Diagnosis};
 use crate::waits;
@@ -209,7 +210,7 @@ fn answer(
         machine: grid.to_string(),
         request: AskedRequest {
             nodes: request.nodes.into(),
-            shape: request.shape.map(|shape| point(grid, shape)),
+            shape: request.shape.map(|shape| Point::of(grid, shape)),
             freedom: request.freedom.map(Freedom::word),
         },
         strategies: answers,

@@ -14,7 +14,6 @@ use super::extract::InBody;
 use super::machines::board_of;
 use super::statuses::{Conflict, Missing, Questioned};
 use super::{App, Fault};
-use crate::core::start_schema::StartSchema;
 use crate::core::{Caller, Problem, Reason};
 use crate::forecasts::{Asks, Unforeseen};
 
@@ -46,7 +45,6 @@ pub(crate) struct ForecastBody {
 #[schema(as = ForecastReply)]
 pub(crate) struct ForecastReply {
     machine: String,
-    #[schema(value_type = StartSchema)]
     forecast: StartJson,
 }
 

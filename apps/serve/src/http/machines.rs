@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
+use pavior::answers::json::{Place, Point};
 use pavior::{Grid, NodeId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -13,7 +14,7 @@ use super::body::in_query;
 use super::extract::InQuery;
 use super::statuses::{Gone, Guarded, Missing};
 use super::{App, Fault};
-use crate::core::reply::{self, Instant, Part, Point, Waiting, parts, point};
+use crate::core::reply::{self, Instant, Waiting};
 use crate::core::{
     BoardView, Caller, Lease, NodeCounts, Problem, Reason, ServiceLimits, StateView,
 };
@@ -78,7 +79,7 @@ impl Machine {
             failed,
             drained,
             jobs: view.leases.iter().filter(|lease| here(&lease.machine)).count() as u64,
-            largest_free: point(&board.grid, largest),
+            largest_free: Point::of(&board.grid, largest),
             waiting: view.waiting.iter().filter(|one| here(&one.machine)).count() as u64,
             seq: view.seq,
         }
@@ -108,7 +109,7 @@ pub(crate) enum DrawnLease {
 pub(crate) struct OtherLease {
     /// Null.
     id: Option<u64>,
-    parts: Vec<Part>,
+    parts: Vec<Place>,
     /// When it began.
     #[schema(value_type = String, format = DateTime)]
     start: Instant,
@@ -119,7 +120,7 @@ impl DrawnLease {
         if caller.may_touch(&lease.tenant) {
             return DrawnLease::Own(reply::Lease::of(grid, lease));
         }
-        let (parts, start) = (parts(grid, &lease.cuboids()), Instant(lease.start_ms));
+        let (parts, start) = (Place::all(grid, &lease.cuboids()), Instant(lease.start_ms));
         DrawnLease::Other(OtherLease { id: None, parts, start })
     }
 }
@@ -197,7 +198,7 @@ pub(crate) async fn state(
     let seen = seen.filter(|one| caller.may_touch(&one.tenant));
     let leases = view.leases_on(board);
     let points = |nodes: &[u32]| -> Vec<Point> {
-        nodes.iter().map(|&node| point(grid, grid.point(NodeId(node)))).collect()
+        nodes.iter().map(|&node| Point::of(grid, grid.point(NodeId(node)))).collect()
     };
     Ok(Json(Drawn {
         seq: view.seq,

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Json;
 use axum::extract::{Extension, State};
+use pavior::answers::json::Point;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -17,7 +18,7 @@ use super::body::in_query;
 use super::extract::InQuery;
 use super::machines::unknown_machine;
 use super::statuses::{Guarded, Missing};
-use crate::core::reply::{Instant, Point, point};
+use crate::core::reply::Instant;
 use crate::core::{Ask, Caller, Command, JobName, LeaseRequest, Problem, Reason, Reply};
 
 /// The maximum number of refusals kept.
@@ -130,7 +131,7 @@ impl Refusals {
         let tenant = request.tenant.or_else(|| caller.tenant.clone());
         let grid = app.grid(request.machine.as_deref());
         let (nodes, shape) = match request.ask {
-            Ask::Shape(sides) => (pavior::boxes::volume(sides), Some(point(grid, sides))),
+            Ask::Shape(sides) => (pavior::boxes::volume(sides), Some(Point::of(grid, sides))),
             Ask::Nodes(nodes) | Ask::Beyond(nodes) => (u64::from(nodes), None),
         };
         let refused = Refused {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
+use pavior::answers::json::Place;
 use pavior::answers::{DelayedJob, Room, RoomBy, RoomQuestion, SearchLimits, Shape};
 use pavior::scheduling::Selection;
 use pavior::{Grid, JobId, Machine, NodeId, Time};
@@ -16,7 +17,6 @@ use super::extract::InBody;
 use super::machines::board_of;
 use super::statuses::{Missing, Questioned};
 use super::{App, Fault};
-use crate::core::reply::{Part, parts};
 use crate::core::{BoardView, Caller, Instant, Problem, Reason, ServedMachine, StateView, micros};
 use crate::diagnose::instant as time;
 
@@ -63,7 +63,7 @@ pub(crate) struct RoomAnswer {
     /// Whether there is proof that no plan loses less, or that there is none of so many leases.
     proven: bool,
     /// The box that is free then; null for nodes.
-    placement: Option<Part>,
+    placement: Option<Place>,
     /// The leases that are requeued: ended now, with their requests back in the queue.
     requeued: Vec<u64>,
     /// The work that they lose, in nodes times seconds.
@@ -82,8 +82,8 @@ pub(crate) struct RoomAnswer {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RoomMove {
     lease: u64,
-    from: Vec<Part>,
-    to: Vec<Part>,
+    from: Vec<Place>,
+    to: Vec<Place>,
     /// When its nodes are free, by those who end until then; null is now.
     #[schema(value_type = Option<String>, format = DateTime)]
     ready: Option<Instant>,
@@ -177,15 +177,15 @@ impl RoomAnswer {
         let moves = plan.iter().flat_map(|plan| plan.moves.moves.iter().zip(&plan.ready));
         let moves = moves.map(|(step, ready)| RoomMove {
             lease: step.job.0,
-            from: parts(grid, &step.from),
-            to: parts(grid, &step.to),
+            from: Place::all(grid, &step.from),
+            to: Place::all(grid, &step.to),
             ready: (*ready > Time::ZERO).then_some(time(*ready)),
         });
         let place = plan.and_then(|plan| plan.moves.boxes.first());
         RoomAnswer {
             found: plan.is_some(),
             proven: *proven,
-            placement: place.map(|at| Part::of(grid, at)),
+            placement: place.map(|at| Place::of(grid, at)),
             requeued: plan.map_or(Vec::new(), |plan| ids(&plan.requeued)),
             lost_node_s: plan.map(|plan| plan.lost as f64 / 1000.0),
             cost: plan.map(|plan| plan.moves.cost),

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Json;
 use axum::extract::{Extension, State};
+use pavior::answers::json::{Place, Point};
 use pavior::answers::{SearchLimits, Shape, SlotsAnswer, Snapshot, slots};
 use pavior::workload::Ask;
 use pavior::{JobId, Occupancy, Sides};
@@ -16,7 +17,7 @@ use super::extract::InQuery;
 use super::machines::board_of;
 use super::statuses::{Guarded, Missing};
 use super::{App, Fault};
-use crate::core::reply::{Instant, Part, Point, parts, point};
+use crate::core::reply::Instant;
 use crate::core::{BoardView, Caller, JobName, Problem, Reason, StateView};
 use crate::diagnose;
 use crate::plan::{Move, moves};
@@ -55,7 +56,7 @@ pub(crate) struct SlotsReply {
     bound: u64,
     /// Whether there are certainly no more.
     proven: bool,
-    boxes: Vec<Part>,
+    boxes: Vec<Place>,
     /// When there are more, by the ends of leases; null if that is not known, and to tenants.
     next: Option<NextSlots>,
     /// Once leases have moved; null if that was not asked for.
@@ -82,7 +83,7 @@ pub(crate) struct SlotsAfter {
     bound: u64,
     /// Whether there are certainly no more.
     proven: bool,
-    boxes: Vec<Part>,
+    boxes: Vec<Place>,
     /// In an order in which they can be carried out.
     moves: Vec<Move>,
 }
@@ -135,17 +136,17 @@ fn answer(
         slots: after.plan.boxes.len() as u64,
         bound: after.bound.into(),
         proven: after.slots().proven(),
-        boxes: parts(grid, &after.plan.boxes),
+        boxes: Place::all(grid, &after.plan.boxes),
         moves: moves(grid, &after.plan.moves, |JobId(id)| JobName::Large(id)),
     });
     Ok(SlotsReply {
         seq: view.seq,
         machine: board.spec.name.clone(),
-        shape: point(grid, sides),
+        shape: Point::of(grid, sides),
         slots: now.boxes.len() as u64,
         bound: now.bound.into(),
         proven: now.proven(),
-        boxes: parts(grid, &now.boxes),
+        boxes: Place::all(grid, &now.boxes),
         next: next.map(|next| NextSlots {
             at: diagnose::instant(next.at),
             slots: next.slots.boxes.len() as u64,

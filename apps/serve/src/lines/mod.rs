@@ -7,12 +7,13 @@
 
 mod plans;
 
+use pavior::answers::json::Place;
 use pavior::{Coordinates, Freedom, Grid, JobId, UnknownFreedom, json};
 use serde_json::{Map, Value, json};
 
 use crate::core::{
     Ask, Caller, Command, JobName, LeaseRequest, MachineSpec, NodeChange, Problem, Reason, Reply,
-    ServiceLimits, ServiceState, StateError, parts,
+    ServiceLimits, ServiceState, StateError,
 };
 
 /// The operations.
@@ -92,7 +93,7 @@ impl LineSession {
                     "granted": true,
                     "nodes": choice.nodes(),
                     "requested": request.nodes,
-                    "parts": parts(self.grid(), choice.parts()),
+                    "parts": Place::all(self.grid(), choice.parts()),
                 }),
                 Err(refusal) => refused(&job, refusal.word()),
             });

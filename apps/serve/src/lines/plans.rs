@@ -1,11 +1,12 @@
 //! Operations that take over nodes in use, list allocations, and plan.
 
+use pavior::answers::json::{Place, Point};
 use pavior::answers::{SearchLimits, Snapshot, Weights, drain};
 use pavior::{Cuboid, NodeId};
 use serde_json::{Map, Value, json};
 
 use super::{LineSession, MACHINE, answered, flag, freedom, request};
-use crate::core::{Ask, Command, NodeChange, parts, point};
+use crate::core::{Ask, Command, NodeChange};
 use crate::plan::{self, Plan};
 
 impl LineSession {
@@ -26,11 +27,11 @@ impl LineSession {
         let (machine, grid) = (self.state.machine(MACHINE), self.grid());
         let held = machine.held();
         let jobs = held.iter().map(|&(job, placement)| {
-            json!({ "job": self.name(job), "parts": parts(grid, placement.parts()) })
+            json!({ "job": self.name(job), "parts": Place::all(grid, placement.parts()) })
         });
         let failed = (0..grid.nodes()).map(NodeId);
         let failed = failed.filter(|&node| !machine.healthy().is_node_free(node));
-        let failed = failed.map(|node| point(grid, grid.point(node)));
+        let failed = failed.map(|node| Point::of(grid, grid.point(node)));
         json!({ "jobs": jobs.collect::<Vec<_>>(), "failed": failed.collect::<Vec<_>>() })
     }
 
@@ -52,7 +53,7 @@ impl LineSession {
         let numbers: Vec<NodeId> = nodes.iter().map(|&node| grid.id(node)).collect();
         let snapshot = Snapshot::of(self.state.machine(MACHINE));
         let answer = drain(&snapshot, &numbers, &Weights::nodes(&snapshot), &limits);
-        let drained: Vec<_> = nodes.iter().map(|&node| point(grid, node)).collect();
+        let drained: Vec<_> = nodes.iter().map(|&node| Point::of(grid, node)).collect();
         let Plan { proven, cost, jobs, moves, .. } = Plan::of(grid, &answer, |job| self.name(job));
         Ok(json!({
             "drained": drained, "proven": proven, "cost": cost, "jobs": jobs, "moves": moves,

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use pavior::answers::json::Place;
 use pavior::boxes::tile;
 use pavior::strategies::explain as engine;
 use pavior::text::shown;
 use pavior::{Cuboid, JobId, NodeId, Request};
-use pavior_board::{Asked, Drawn, Head, joined, part};
+use pavior_board::{Asked, Drawn, Head, joined};
 use serde_json::{Value, json};
 
 use crate::Config;
@@ -154,7 +155,7 @@ impl Picture {
             "machine": self.config.partition,
             "nodes": held.nodes,
             "requested": job.map_or(held.nodes, |job| job.nodes),
-            "parts": held.parts.iter().map(|at| part(&self.config.grid, at)).collect::<Vec<_>>(),
+            "parts": Place::all(&self.config.grid, &held.parts),
             "start": job.map(|_| date(start)),
             "expires": end.map(date),
             "tenant": job.map(user),

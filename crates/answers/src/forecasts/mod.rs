@@ -41,7 +41,7 @@ pub use question::StartQuestion;
 pub use queue::{Experience, QueueForecast};
 pub use replay::{Judged, Linked, Rivals, learn, replay, replay_linked};
 pub use score::{Score, Third};
-pub use start::{Obstacle, Place, Start, StartJson};
+pub use start::{Obstacle, Start, StartJson};
 pub use words::StartWords;
 
 /// The length of a future. Jobs that have not started by then may start later.

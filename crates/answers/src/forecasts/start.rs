@@ -4,6 +4,7 @@ use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid};
 
 use super::{Experience, Forecast};
+use crate::json::Place;
 
 /// The predicted start of a job. A time is `None` if the job does not start within
 /// [`HORIZON`](super::HORIZON).
@@ -112,15 +113,20 @@ impl Start {
 /// 3339.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Forecast))]
 pub struct StartJson {
     /// About 5 of 100 requests start earlier. A time is null if the request does not start within
     /// 60 days.
+    #[cfg_attr(feature = "schema", schema(format = DateTime))]
     pub earliest: Option<String>,
     /// Half of the requests start earlier.
+    #[cfg_attr(feature = "schema", schema(format = DateTime))]
     pub median: Option<String>,
     /// About 5 of 100 requests start later.
+    #[cfg_attr(feature = "schema", schema(format = DateTime))]
     pub latest: Option<String>,
     /// The start if each job runs as long as estimated and no more requests arrive.
+    #[cfg_attr(feature = "schema", schema(format = DateTime))]
     pub plan: Option<String>,
     /// The reason why no time is known: `unavailable` if the request cannot start until an
     /// unavailable node is back, `horizon` if it does not start within 60 days. Otherwise null.
@@ -138,22 +144,4 @@ pub struct StartJson {
     pub broken: u64,
     /// The number of known run times on this machine.
     pub runs: u64,
-}
-
-/// A box of nodes, with one coordinate per axis of the machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Place {
-    /// The corner with the smallest coordinates.
-    pub base: Vec<u16>,
-    /// The sides.
-    pub sides: Vec<u16>,
-}
-
-impl Place {
-    /// Creates the place from a box of a grid.
-    pub fn of(grid: &Grid, at: &Cuboid) -> Place {
-        let axes = grid.axes();
-        Place { base: at.base[..axes].to_vec(), sides: at.sides[..axes].to_vec() }
-    }
 }

@@ -1,8 +1,9 @@
 //! Forecasts for the jobs in a queue, from a state of the machine.
 
 use pavior::answers::forecasts::{
-    Effort, Experience, Forecaster, HORIZON, Kind, Obstacle, Place, QueueForecast, Start,
+    Effort, Experience, Forecaster, HORIZON, Kind, Obstacle, QueueForecast, Start,
 };
+use pavior::answers::json::Place;
 use pavior::experiments::{Environment, FIRST_INSTANT, Given, learn_log};
 use pavior::scheduling::{Dispatcher, Selection};
 use pavior::workload::{Job, Service, Shaper, TimeUnit};

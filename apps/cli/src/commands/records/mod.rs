@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use pavior::answers::json::Place;
 use pavior::experiments::{InputRequest, Point, Recording, RunRecord, Specification};
 use pavior::files::FileUses;
 use pavior::simulation::{JobRecord, Stay};
@@ -16,7 +17,6 @@ use pavior::{Grid, Time};
 use serde_json::{Value, json};
 
 use crate::args::ResultArgs;
-use crate::boxes::parts;
 use crate::failure::Failure;
 use crate::files;
 
@@ -241,7 +241,7 @@ fn placements(
             "start": number(start),
             "end": end.map(number),
             "nodes": placement.nodes(),
-            "parts": parts(grid, placement.parts()),
+            "parts": Place::all(grid, placement.parts()),
             "unit": unit.name,
         });
         if moved > 0 {

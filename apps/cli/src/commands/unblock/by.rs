@@ -5,7 +5,6 @@ use pavior::{Cuboid, JobId, Time};
 use serde_json::{Value, json};
 
 use super::{Story, WIDE, jobs};
-use crate::boxes::parts;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
@@ -65,8 +64,8 @@ struct Told<'a> {
 impl Told<'_> {
     fn json(&self, by: f64, time: impl Fn(&Time) -> Option<Value>) -> Value {
         let (story, plan) = (self.story, self.plan);
-        let grid = story.snapshot.grid();
-        let mut moves = story.moves(plan.map(|plan| &plan.moves));
+        let moves = story.moves(plan.map(|plan| &plan.moves));
+        let mut moves: Vec<Value> = moves.iter().map(|step| json!(step)).collect();
         for (step, ready) in moves.iter_mut().zip(plan.iter().flat_map(|plan| &plan.ready)) {
             step["ready"] = json!(time(ready));
         }
@@ -78,7 +77,7 @@ impl Told<'_> {
             "requeued": plan.map(|plan| story.names(&plan.requeued)),
             "cost": plan.map(|plan| plan.moves.cost),
             "jobs": plan.map(|plan| story.names(&plan.moves.jobs)),
-            "placement": place.map(|at| parts(grid, &[*at]).remove(0)),
+            "placement": story.place(place),
             "moves": moves,
             "awaited": plan.map(|plan| story.names(&plan.awaited)),
         })

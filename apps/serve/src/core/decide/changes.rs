@@ -1,9 +1,10 @@
 //! Decisions about existing leases, and about nodes.
 
 use pavior::Coordinates;
+use pavior::answers::json::Point;
 
 use super::{Deciding, Stop};
-use crate::core::reply::{self, point};
+use crate::core::reply;
 use crate::core::{Event, JobName, Lease, NodeChange, NodeState, Problem, Reason, Reply, Why};
 
 /// Formats coordinates as JSON.
@@ -119,7 +120,7 @@ impl Deciding<'_> {
         let holder = self.state.boards[index].machine().holder(node).map(|job| job.0);
         let job = |id| self.state.leases[&id].job.clone().unwrap_or(JobName::Large(id));
         Ok(Reply::Node(reply::Node {
-            node: point(&grid, at),
+            node: Point::of(&grid, at),
             state,
             failed: state == NodeState::Failed,
             lease: holder,

@@ -1,0 +1,208 @@
+//! Answers in JSON: one form for all interfaces, which provide the names of jobs and format times.
+//!
+//! A point has as many coordinates as the machine has axes.
+
+use pavior_kernel::Time;
+use pavior_mesh::{Coordinates, Cuboid, Grid, JobId, NodeId};
+
+use crate::{Blocked, Move, Slots, SlotsAnswer, Snapshot};
+
+/// A node, or the sides of a box, as a list with one number per axis of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    axes: usize,
+    coordinates: Coordinates,
+}
+
+impl Point {
+    /// Creates a point of a machine with this grid.
+    pub fn of(grid: &Grid, coordinates: Coordinates) -> Point {
+        Point { axes: grid.axes(), coordinates }
+    }
+
+    /// Creates the points of some nodes.
+    pub fn all(grid: &Grid, nodes: &[NodeId]) -> Vec<Point> {
+        nodes.iter().map(|&node| Point::of(grid, grid.point(node))).collect()
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Point {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.coordinates[..self.axes].serialize(to)
+    }
+}
+
+/// A box of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Part))]
+pub struct Place {
+    /// The corner with the smallest coordinates.
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<u16>))]
+    pub base: Point,
+    /// The sides.
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<u16>))]
+    pub sides: Point,
+}
+
+impl Place {
+    /// Creates the place from a box of a grid.
+    pub fn of(grid: &Grid, at: &Cuboid) -> Place {
+        Place { base: Point::of(grid, at.base), sides: Point::of(grid, at.sides) }
+    }
+
+    /// Creates the places from boxes of a grid, in order.
+    pub fn all(grid: &Grid, boxes: &[Cuboid]) -> Vec<Place> {
+        boxes.iter().map(|at| Place::of(grid, at)).collect()
+    }
+}
+
+/// A move of a job, with the job's name in the interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct MoveJson<Name> {
+    /// The job.
+    pub job: Name,
+    /// Its boxes before the move.
+    pub from: Vec<Place>,
+    /// Its boxes after the move.
+    pub to: Vec<Place>,
+}
+
+impl<Name> MoveJson<Name> {
+    /// Converts moves, in order. `name` returns the name of a job.
+    pub fn all(grid: &Grid, moves: &[Move], name: impl Fn(JobId) -> Name) -> Vec<MoveJson<Name>> {
+        let step = |step: &Move| MoveJson {
+            job: name(step.job),
+            from: Place::all(grid, &step.from),
+            to: Place::all(grid, &step.to),
+        };
+        moves.iter().map(step).collect()
+    }
+}
+
+/// Boxes of a shape that fit side by side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct SlotsJson {
+    /// The number of boxes found.
+    pub slots: usize,
+    /// An upper bound on their number.
+    pub bound: u32,
+    /// True if there are certainly no more.
+    pub proven: bool,
+    /// The boxes.
+    pub boxes: Vec<Place>,
+}
+
+impl SlotsJson {
+    fn of(grid: &Grid, found: &Slots) -> SlotsJson {
+        let (slots, bound, proven) = (found.boxes.len(), found.bound, found.proven());
+        SlotsJson { slots, bound, proven, boxes: Place::all(grid, &found.boxes) }
+    }
+}
+
+/// The next time at which more boxes fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct NextSlotJson<At> {
+    /// The time.
+    pub at: At,
+    /// The number of boxes that fit then.
+    pub slots: usize,
+    /// True if there are certainly no more before.
+    pub proven: bool,
+}
+
+/// Boxes that fit after moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct SlotsAfterJson<Name> {
+    /// The boxes.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub slots: SlotsJson,
+    /// The moves, in an order in which they can be carried out.
+    pub moves: Vec<MoveJson<Name>>,
+}
+
+/// The number of boxes that fit now, later, and after moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct SlotsAnswerJson<Name, At> {
+    /// The boxes that fit now.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub now: SlotsJson,
+    /// The next time at which more fit. `None` if it is unknown.
+    pub next: Option<NextSlotJson<At>>,
+    /// The boxes that fit after moves, if that was asked.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub after: Option<SlotsAfterJson<Name>>,
+}
+
+impl SlotsAnswer {
+    /// Converts the answer. `name` returns the name of a job, and `time` formats a time.
+    pub fn json<Name, At>(
+        &self,
+        grid: &Grid,
+        name: impl Fn(JobId) -> Name,
+        time: impl Fn(Time) -> At,
+    ) -> SlotsAnswerJson<Name, At> {
+        let next = self.next.as_ref().map(|next| NextSlotJson {
+            at: time(next.at),
+            slots: next.slots.boxes.len(),
+            proven: next.proven,
+        });
+        let after = self.after.as_ref().map(|after| SlotsAfterJson {
+            slots: SlotsJson::of(grid, &after.slots()),
+            moves: MoveJson::all(grid, &after.plan.moves, name),
+        });
+        SlotsAnswerJson { now: SlotsJson::of(grid, &self.now), next, after }
+    }
+}
+
+/// The place where a request starts, and the jobs and nodes in the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct BlockedJson<Name, Holder, At> {
+    /// The place.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub at: Place,
+    /// The number of nodes there that are not free.
+    pub busy_nodes: usize,
+    /// The largest jobs in the way.
+    pub jobs: Vec<Holder>,
+    /// The number of other jobs.
+    pub and_more: usize,
+    /// The unavailable nodes there.
+    pub failed: Vec<Point>,
+    /// The time at which the place is free, if known.
+    pub until: Option<At>,
+    /// The moves that make room sooner.
+    pub moves: Vec<MoveJson<Name>>,
+}
+
+impl Blocked {
+    /// Converts the obstacles in a snapshot. `name` returns the name of a job, `holder` describes a
+    /// job and its number of nodes, and `time` formats a time.
+    pub fn json<Name, Holder, At>(
+        &self,
+        snapshot: &Snapshot,
+        name: impl Fn(JobId) -> Name,
+        holder: impl Fn(JobId, u64) -> Holder,
+        time: impl Fn(Time) -> At,
+    ) -> BlockedJson<Name, Holder, At> {
+        let (grid, (largest, and_more)) = (snapshot.grid(), self.largest());
+        let busy = self.at.nodes(grid).filter(|&node| !snapshot.free().is_node_free(node));
+        let moves = self.moves.as_ref().map_or(&[][..], |plan| &plan.moves);
+        BlockedJson {
+            at: Place::of(grid, &self.at),
+            busy_nodes: busy.count(),
+            jobs: largest.iter().map(|&(job, nodes)| holder(job, nodes)).collect(),
+            and_more,
+            failed: Point::all(grid, &self.unavailable),
+            until: self.until.map(time),
+            moves: MoveJson::all(grid, moves, name),
+        }
+    }
+}
