@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 use super::body::read;
 use super::problem::written;
 use super::{App, Fault};
-use crate::core::{Caller, Command, IdempotencyKey, Problem, Reason, Reply};
+use crate::core::{Caller, Command, IdempotencyKey, LeaseRequest, Problem, Reason, Reply};
 use crate::diagnose::Diagnosis;
 use crate::storage::frame::sum;
 use crate::writer::{CommandAnswer, Do, RefusalInState};
@@ -98,23 +98,23 @@ impl Change {
     }
 
     /// Carries out the command in the body, and adds a diagnosis to a refusal. `what` stands for
-    /// the method and the path: it distinguishes requests with equal queries and bodies. `read`
-    /// must return the same command every time.
+    /// the method and the path: it distinguishes requests with equal queries and bodies.
     pub(crate) async fn carry_out(
         self,
         app: &App,
         what: &str,
-        read: impl Fn(&Bytes) -> Result<Command, Problem>,
+        read: impl FnOnce(&Bytes) -> Result<Command, Problem>,
     ) -> Result<Reply, Fault> {
         let (key, command) = (self.key(what)?, read(&self.bytes)?);
-        let Change { caller, bytes, is_diagnosed, .. } = self;
+        let Change { caller, is_diagnosed, .. } = self;
         if let Command::Batch(operations) = &command {
             // The first one was charged when the request arrived.
             app.pay(&caller, (operations.len() as u64).saturating_sub(1), 1)?;
         }
+        let requests = lease_requests(&command);
         let first = Do { caller: caller.clone(), key: key.clone(), command };
         let CommandAnswer { reply, refusal } = app.writer.carry_out(first).await?;
-        app.refusals.note(app, &caller, &reply, || read(&bytes));
+        app.refusals.note(app, &caller, &reply, requests);
         let Some(refusal) = refusal else { return Ok(reply) };
         let mut fault = match reply {
             Reply::Problem(problem) => Fault::from(problem),
@@ -148,6 +148,20 @@ impl Change {
         let digest = sum(&[what.as_bytes(), query.as_bytes(), b"\n", &self.bytes].concat());
         Ok(Some(IdempotencyKey { key: text.to_string(), digest, write: written }))
     }
+}
+
+/// Returns a copy of each request for nodes in a command: the command itself is handed over for
+/// its decision. For a batch, the list has an entry per command.
+fn lease_requests(command: &Command) -> Vec<Option<LeaseRequest>> {
+    let commands = match command {
+        Command::Batch(commands) => &commands[..],
+        command => std::slice::from_ref(command),
+    };
+    let request = |command: &Command| match command {
+        Command::Lease(request) => Some(request.clone()),
+        _ => None,
+    };
+    commands.iter().map(request).collect()
 }
 
 /// Diagnoses a request in the state in which it was refused.

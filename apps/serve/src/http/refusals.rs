@@ -19,7 +19,7 @@ use super::extract::InQuery;
 use super::machines::unknown_machine;
 use super::statuses::{Guarded, Missing};
 use crate::core::reply::Instant;
-use crate::core::{Ask, Caller, Command, JobName, LeaseRequest, Problem, Reason, Reply};
+use crate::core::{Ask, Caller, JobName, LeaseRequest, Problem, Reason, Reply};
 
 /// The maximum number of refusals kept.
 const MOST: usize = 1024;
@@ -97,31 +97,20 @@ impl Kept {
 pub(crate) struct Refusals(Mutex<Kept>);
 
 impl Refusals {
-    /// Notes those of a caller's requests that a reply refuses. The command itself has been handed
-    /// over for its decision; it is parsed again only if something is refused, so a grant costs
-    /// nothing.
+    /// Notes those of a caller's requests that a reply refuses.
     pub(super) fn note(
         &self,
         app: &App,
         caller: &Caller,
         reply: &Reply,
-        command: impl FnOnce() -> Result<Command, Problem>,
+        requests: Vec<Option<LeaseRequest>>,
     ) {
         let replies = match reply {
             Reply::Batch(replies) => &replies[..],
             reply => std::slice::from_ref(reply),
         };
-        if !replies.iter().any(|reply| refusal(reply).is_some()) {
-            return;
-        }
-        let commands = match command() {
-            Ok(Command::Batch(commands)) => commands,
-            Ok(command) => vec![command],
-            // It has been parsed before.
-            Err(_) => return,
-        };
-        for (command, reply) in commands.into_iter().zip(replies) {
-            if let (Command::Lease(request), Some(problem)) = (command, refusal(reply)) {
+        for (request, reply) in requests.into_iter().zip(replies) {
+            if let (Some(request), Some(problem)) = (request, refusal(reply)) {
                 self.add(app, caller, request, problem);
             }
         }
