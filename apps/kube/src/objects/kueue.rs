@@ -14,8 +14,6 @@ use super::{Object as _, ObjectRef, Uid, resource, slim};
 pub(crate) const CONTROLLER: &str = "pavior.dev/placement";
 /// The label of a Job in a queue of Kueue.
 pub(crate) const QUEUE: &str = "kueue.x-k8s.io/queue-name";
-/// The maximum number of characters of a message of Kueue that is repeated.
-const MESSAGE: usize = 300;
 /// The label of a Workload with the uid of its Job.
 const JOB: &str = "kueue.x-k8s.io/job-uid";
 
@@ -161,20 +159,16 @@ impl Workload {
     pub(crate) fn words(&self) -> String {
         let one = |kind: &str| self.status.conditions.iter().find(|one| one.kind == kind);
         let now = |kind: &str| one(kind).filter(|one| one.status == "True");
-        let cut = |text: &str| {
-            let text: String = text.chars().take(MESSAGE).collect();
-            shown(&text).to_string()
-        };
         let why = |one: Option<&Condition>| {
             one.map_or(String::new(), |one| {
-                format!(" ({}: {})", cut(&one.reason), cut(&one.message))
+                format!(" ({}: {})", shown(&one.reason), shown(&one.message))
             })
         };
         let evicted = now("Evicted");
         let queue = self.status.admission.as_ref().map_or("", |one| one.cluster_queue.as_str());
         let mut checks = self.status.admission_checks.iter().filter(|one| one.state != "Ready");
         let check = checks.next().map_or(String::new(), |one| {
-            format!(" Check {} is {}: {}", cut(&one.name), cut(&one.state), cut(&one.message))
+            format!(" Check {} is {}: {}", shown(&one.name), shown(&one.state), shown(&one.message))
         });
         match (evicted.is_some(), now("QuotaReserved").is_some()) {
             _ if self.spec.active == Some(false) => {
@@ -182,8 +176,8 @@ impl Workload {
             }
             _ if now("Finished").is_some() => "For Kueue it has finished.".to_string(),
             (true, true) => format!("Kueue is evicting it{}.", why(evicted)),
-            _ if now("Admitted").is_some() => format!("Kueue has admitted it to {}.", cut(queue)),
-            (false, true) => format!("Kueue has reserved quota of {} for it.{check}", cut(queue)),
+            _ if now("Admitted").is_some() => format!("Kueue has admitted it to {}.", shown(queue)),
+            (false, true) => format!("Kueue has reserved quota of {} for it.{check}", shown(queue)),
             (true, false) => format!(
                 "Kueue has evicted it{}. It waits for quota{}.",
                 why(evicted),

@@ -21,9 +21,8 @@ const HANGS: Duration = Duration::from_mins(5);
 /// sooner.
 const MISSING: Duration = Duration::from_mins(1);
 
-/// The maximum number of faults that are reported, and of characters in each.
+/// The maximum number of faults that are reported.
 const FAULTS: usize = 16;
-const LENGTH: usize = 300;
 
 #[derive(Debug, Default)]
 pub(crate) struct Health {
@@ -67,8 +66,7 @@ impl Faults {
         let machines = self.machines.iter().map(|(name, why)| format!("Machine {name}: {why}"));
         let rights = self.rights.keys().map(|right| format!("the account cannot {right}"));
         let all = lease.chain(kinds).chain(machines).chain(rights).take(FAULTS);
-        let cut = |text: String| text.chars().take(LENGTH).collect::<String>();
-        all.map(|text| format!("{}\n", shown(&cut(text)))).collect()
+        all.map(|text| format!("{}\n", shown(&text))).collect()
     }
 }
 
