@@ -19,7 +19,6 @@ use tokio::runtime::Runtime;
 use crate::in_force;
 use crate::kubelets::Kubelets;
 use crate::proxy::Proxy;
-use crate::recovery::Wire;
 
 /// True to run the node controllers, too.
 const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace-controller,\
@@ -318,11 +317,6 @@ impl Cluster {
     /// Kills a part of the control plane, and starts it again.
     pub(crate) fn kill(&self, part: &str) {
         self.end_part(part);
-        self.run(part);
-    }
-
-    /// Starts a part of the control plane again, and waits until it is ready.
-    pub(crate) fn run(&self, part: &str) {
         let mut command = Command::new(script());
         command.args(["run", self.release]).arg(self.path()).arg(part);
         command.env("PORT", self.port.to_string()).env("CONTROLLERS", self.controllers);
@@ -353,8 +347,7 @@ impl Cluster {
         command
     }
 
-    /// Kills a part of the control plane.
-    pub(crate) fn end_part(&self, part: &str) {
+    fn end_part(&self, part: &str) {
         let pid = std::fs::read_to_string(self.path().join(format!("{part}.pid"))).unwrap();
         let _ = Command::new("kill").args(["-9", pid.trim()]).status();
         std::thread::sleep(Duration::from_millis(300));
@@ -377,21 +370,11 @@ impl Cluster {
     pub(crate) fn spoil(&self, seed: u64) -> Proxy {
         let client = client(&self.runtime, self.path(), "pavior");
         let proxy = Proxy::start(&self.runtime, client, seed);
-        self.lead(&format!("http://127.0.0.1:{}", proxy.port));
-        proxy
-    }
-
-    /// Has the account `spoilt` ask through a forwarder.
-    pub(crate) fn wire(&self) -> Wire {
-        let wire = Wire::start(&self.runtime, self.port);
-        self.lead(&format!("https://127.0.0.1:{}", wire.port));
-        wire
-    }
-
-    fn lead(&self, to: &str) {
         let text = std::fs::read_to_string(self.path().join("pavior.kubeconfig")).unwrap();
-        let text = text.replace(&format!("https://127.0.0.1:{}", self.port), to);
+        let direct = format!("https://127.0.0.1:{}", self.port);
+        let text = text.replace(&direct, &format!("http://127.0.0.1:{}", proxy.port));
         std::fs::write(self.path().join("spoilt.kubeconfig"), text).expect("there is room");
+        proxy
     }
 
     pub(crate) fn path(&self) -> &Path {

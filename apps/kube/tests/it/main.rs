@@ -16,7 +16,6 @@ mod ledger;
 mod page;
 mod policies;
 mod proxy;
-mod recovery;
 mod sets;
 mod storm;
 mod story;
