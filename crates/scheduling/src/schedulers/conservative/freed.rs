@@ -99,14 +99,20 @@ impl<'a> FreedSince<'a, Placement> {
         bases: &mut BaseSet,
     ) -> bool {
         let grid = *free.grid();
-        let freed: Vec<&Cuboid> = self.boxes(throughout, free).collect();
+        let all_rows = rows(&Cuboid::whole(&grid));
         let mut loaded = false;
         sides.iter().filter(|sides| grid.fits(**sides)).any(|&sides| {
-            let mut around = freed.iter().map(|freed| freed.around(&grid, sides));
-            if around.clone().map(|around| rows(&around)).sum::<u32>() < rows(&Cuboid::whole(&grid))
-            {
-                return around
-                    .any(|around| BaseSet::within(free, &around).find_loaded(sides).is_some());
+            let (mut around, mut row_count) = (Vec::new(), 0);
+            let mut freed = self.boxes(throughout, free);
+            while row_count < all_rows {
+                let Some(freed) = freed.next() else {
+                    return around
+                        .iter()
+                        .any(|around| BaseSet::within(free, around).find_loaded(sides).is_some());
+                };
+                let near = freed.around(&grid, sides);
+                row_count += rows(&near);
+                around.push(near);
             }
             if !loaded {
                 bases.load(free);
