@@ -1,6 +1,8 @@
-//! The module in Node, whose replies are those of the native engine, and its page in Chromium.
-//! Both are built by `cargo xtask check --only browser`; without them these tests are skipped.
+//! The engine; the module in Node, whose replies are those of the native engine; and its page in
+//! Chromium. Module and page are built by `cargo xtask check --only browser`; without them their
+//! tests are skipped.
 
+mod answers;
 mod bytes;
 mod figure;
 mod page;
