@@ -340,7 +340,7 @@ mod tests {
             ("mesh:2x2", "\"n[1-3]\"", "3 names for 4 nodes"),
             ("mesh:2x2", "\"n[3-1]\"", "or list of names"),
             ("mesh:2x2", "[\"n[1-2]\", \"n[2-3]\"]", "two nodes"),
-            ("mesh:2x2", "\"n[1-4]\"\nfirst = 1", "first is for"),
+            ("mesh:2x2", "\"n[1-4]\"\nfirst = 1", "first applies only"),
             ("mesh:2x2", "7", "a pattern such as n{:03}"),
         ] {
             let found = names(machine, nodes).unwrap_err();
@@ -359,9 +359,9 @@ mod tests {
             ("\"mesh\"", "\"a b\"", "partition"),
             // Both would be options to Slurm's commands.
             ("\"mesh\"", "\"-a\"", "partition"),
-            ("n{:02}", "-n{:02}", "not a name"),
-            ("n{:02}", "n\\n{:02}", "not a name"),
-            ("n{:02}", "n{:02}=", "not a name"),
+            ("n{:02}", "-n{:02}", "not a valid Slurm name"),
+            ("n{:02}", "n\\n{:02}", "not a valid Slurm name"),
+            ("n{:02}", "n{:02}=", "not a valid Slurm name"),
         ] {
             let text = GOOD.replace(from, to);
             assert!(fault(&text).contains(word), "{text}: {}", fault(&text));

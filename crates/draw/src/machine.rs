@@ -78,8 +78,8 @@ pub fn instant(
     let time = Unit::named(unit).words(at);
     let jobs = placed.iter().filter(held).count();
     let facts = match jobs {
-        1 => format!("at {time}: 1 job holds {busy} of {} nodes; grey is free", grid.nodes()),
-        _ => format!("at {time}: {jobs} jobs hold {busy} of {} nodes; grey is free", grid.nodes()),
+        1 => format!("at {time}: 1 job holds {busy} of {} nodes; gray is free", grid.nodes()),
+        _ => format!("at {time}: {jobs} jobs hold {busy} of {} nodes; gray is free", grid.nodes()),
     };
     frame(&mut canvas, grid, &plan, title, &facts);
     for (index, one) in placed.iter().enumerate().filter(|(_, one)| held(one)) {
@@ -113,7 +113,7 @@ pub fn animation(
     let mut canvas = Canvas::new(WIDTH, plan.height + 34.0);
     let unit = Unit::named(unit);
     let [begin, end] = [first, last].map(|time| unit.words(time));
-    let facts = format!("from {begin} to {end} in {} s; grey is free", label(seconds));
+    let facts = format!("from {begin} to {end} in {} s; gray is free", label(seconds));
     frame(&mut canvas, grid, &plan, title, &facts);
     let wide = WIDTH - 2.0 * MARGIN;
     // Everything is timed by one clock, which restarts when it ends.

@@ -141,7 +141,7 @@ fn schedules_machines_and_distributions() {
     let lines = std::fs::read_to_string(&placements).unwrap().lines().count();
     assert_eq!(count(&plot(&[]), "<title>job "), lines);
     assert!(count(&plot(&["--from", "1", "--to", "2"]), "<title>job ") < lines);
-    assert!(plot(&["--at", "3"]).contains("of 16 nodes; grey is free"));
+    assert!(plot(&["--at", "3"]).contains("of 16 nodes; gray is free"));
     assert!(plot(&[]).contains(">time (time units)<"), "placements name their unit");
     assert!(plot(&["--unit", "s"]).contains(">time<"));
     assert_eq!(count(&plot(&["--animate"]), "<set attributeName"), lines);

@@ -106,13 +106,13 @@ fn the_sentences_are_these() {
     assert_eq!(
         ask(&mut machine, 2, reserved, 2),
         ["It fits, but job 9 has nodes reserved from 11:00 until 14:20, and it would not end \
-             before."]
+             before then."]
     );
     let ahead = Queued::Ahead { reservation: 4, from: Time(660), until: Time(860) };
     assert_eq!(
         ask(&mut machine, 2, ahead, 2),
         ["It fits, but nodes are reserved from 11:00 until 14:20 (reservation 4), and it \
-             would not end before."]
+             would not end before then."]
     );
     assert_eq!(
         ask(&mut machine, 2, Queued::Behind(Some(JobId(3))), 2),

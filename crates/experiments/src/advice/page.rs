@@ -110,7 +110,7 @@ fn commands(advice: &Advice) -> Section {
     Section {
         title: "The command of each number".to_string(),
         text: vec![
-            "Times are printed in seconds, losses in nodes times seconds, utilisation as a share."
+            "Times are printed in seconds, losses in nodes times seconds, utilization as a share."
                 .to_string(),
         ],
         table: Some(SectionTable {

@@ -107,7 +107,7 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
         (7, "tomorrow 7", "time", true),
         (8, "1:2:3:4", "time limit", true),
         (9, "N/A", "submission", true),
-        (10, "a|b", "licences", true),
+        (10, "a|b", "licenses", true),
         (24, "9 8", "time", true),
     ] {
         let (jobs, unreadable) = of(&(good.clone() + &line(&with(at, field), "x") + &good));
