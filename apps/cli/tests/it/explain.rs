@@ -165,7 +165,7 @@ fn bad_lines_are_shown_where_they_stand() {
     let cases = [
         (format!("{held}{{\"job\":2,"), "stdin:2:9:", "not JSON"),
         ("[]".into(), "stdin:1:1:", "a line must be an object"),
-        ("\n {\"job\":1}".into(), "stdin:2:2:", "neither"),
+        ("\n {\"job\":1}".into(), "stdin:2:2:", "expected \"parts\""),
         ("{\"parts\":[]}".into(), "stdin:1:1:", "missing \"job\""),
         ("{\"job\":1,\"parts\":[]}".into(), "stdin:1:18:", "at least one box"),
         (format!("{{\"job\":1.5,\"parts\":[{part}]}}"), "stdin:1:8:", "integer or a string"),
@@ -182,7 +182,7 @@ fn bad_lines_are_shown_where_they_stand() {
         (held.replace("[0,0]", "[0,-1]"), "stdin:1:30:", "integers from 0"),
         (held.replace("[2,2]", "[2,0]"), "stdin:1:44:", "integers from 1"),
         (held.replace("\"base\"", "\"bse\""), "stdin:1:20:", "unknown key \"bse\""),
-        (held.replace("\"base\":[0,0],", ""), "stdin:1:19:", "a part is"),
+        (held.replace("\"base\":[0,0],", ""), "stdin:1:19:", "a part must be"),
         ("{\"node\":[0,4]}".into(), "stdin:1:9:", "outside mesh:4x4"),
         ("{\"node\":[0,0],\"failed\":false}".into(), "stdin:1:24:", "only failed nodes"),
         ("{\"node\":[0,0],\"node\":[0,0]}".into(), "stdin:1:15:", "appears twice"),

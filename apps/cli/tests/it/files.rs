@@ -159,7 +159,7 @@ fn jobs_that_never_start_are_said_and_a_log_is_run_once() {
     assert_eq!(both.status.code(), Some(1));
     assert!(crate::stdout(&both).contains("scan-all") && crate::stderr(&both).contains("compared"));
     let once = crate::pavior(&[&run[..], &["--replications", "5"]].concat(), "");
-    assert!(crate::stderr(&once).contains("run once"), "{}", crate::stderr(&once));
+    assert!(crate::stderr(&once).contains("it runs once"), "{}", crate::stderr(&once));
     let results: serde_json::Value = serde_json::from_str(&crate::stdout(&once)).unwrap();
     assert_eq!(results["results"][0]["replications"], 1);
     let drawn = good(&[&run[..], &["--replications", "3", "--shape-rule", "random"]].concat());

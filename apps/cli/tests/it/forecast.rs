@@ -91,7 +91,7 @@ fn tables_and_commas_have_the_same() {
     };
     assert_eq!(print("csv"), "job,nodes,earliest,median,latest,plan\nc,60,0,0,0,0\n2,9,,,,7200\n");
     let table = print("table");
-    assert!(table.contains("No past is") && table.contains("job  nodes  plan h"), "{table}");
+    assert!(table.contains("Without --past") && table.contains("job  nodes  plan h"), "{table}");
     assert!(table.contains("2        9     2.0"), "{table}");
 }
 
@@ -148,5 +148,5 @@ fn what_is_wrong_is_named() {
         assert!(said.contains(expected), "{queue} {more:?}: {said}");
     }
     let output = pavior(&["forecast", "--queue", "-"], "");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("give --machine"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--queue needs --machine"));
 }

@@ -43,7 +43,7 @@ fn content_says_the_format_of_files_and_of_standard_input() {
     }
     std::fs::write(path("x"), "hello\n").unwrap();
     let said = refused(&["trace", "inspect", &path("x")]);
-    assert!(said.contains("--log-format does: swf, sim, batsim, sacct"), "{said}");
+    assert!(said.contains("give --log-format: swf, sim, batsim, sacct"), "{said}");
     let said = refused(&["trace", "inspect", &path("x"), "--log-format", "swf"]);
     assert!(said.contains("`hello` is not a number in field 1"), "{said}");
     let said = refused(&["trace", "inspect", &path("x"), "--log-format", "swff"]);

@@ -258,7 +258,7 @@ fn all_papers_want_a_directory_of_their_own() {
     good(&["experiment", file.to_str().unwrap(), "--out", inside]);
     refused_for(
         &["reproduce", "all", "--quick", "--resume", "--out", inside],
-        "holds an experiment",
+        "contains an experiment",
     );
 }
 

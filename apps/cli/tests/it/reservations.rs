@@ -44,7 +44,7 @@ fn what_is_wrong_with_a_list_is_said_with_its_place() {
     };
     let line = "{\"nodes\":[[0]],\"from\":6,\"to\":7}\n";
     let late = told(&format!("{line}{}", line.replace('7', "6")));
-    assert!(late.contains("ahead.jsonl:2:") && late.contains("later time"), "{late}");
+    assert!(late.contains("ahead.jsonl:2:") && late.contains("must be later"), "{late}");
     let outside = told(&line.replace("[0]", "[4]"));
     assert!(outside.contains("is not on mesh:4"), "{outside}");
     let moving = simulate(line, &["--migration", "1"]).unwrap_err();

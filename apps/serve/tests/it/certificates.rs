@@ -164,7 +164,7 @@ fn a_client_certificate_is_a_tenant() {
     let old = (old.der().clone(), key.into());
     assert!(guarded.client(Some(old), None).try_get("/v1/leases").is_err());
     let log = guarded.log();
-    assert!(log.contains("tls"), "a refused handshake is told: {log}");
+    assert!(log.contains("TLS handshake"), "a refused handshake is told: {log}");
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn each_kind_of_record_about_plans_is_named() {
         let line = line.replacen(&format!("\"seq\":{seq}"), "\"seq\":4", 1);
         let body = format!("{}\n{line}\n", lines[..3].join("\n"));
         bytes.extend(Frame { first: 1, count: 4, body: body.as_bytes() }.bytes());
-        let expected = format!("record 4 of kind {:?}.", kind(&line));
+        let expected = format!("record 4 of kind {:?} at offset ", kind(&line));
         is_of_plan(&refused(&folder(&bytes)), FIRST, &expected);
         kinds.push(kind(&line).to_string());
     }

@@ -241,7 +241,7 @@ fn members_and_kinds_that_are_not_known_are_refused_before_anything_is_written()
         let place = error.starts_with(file) && error.contains(named);
         let kept = files(disk) == before;
         tried += 1;
-        failed += usize::from(!place || !kept || !error.contains("Another version wrote it"));
+        failed += usize::from(!place || !kept || !error.contains("written by another version"));
     };
     let snapshot = serde_json::to_string(&state).unwrap();
     for record in &records {
