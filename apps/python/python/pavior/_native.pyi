@@ -712,11 +712,11 @@ def simulate(
         reservations: a list of advance reservations of nodes, which no job may overlap: JSON lines
             {"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}; also of "nodes":[[1,1]]
             (str; default None)
-        freedom: the freedom of placement that jobs allow: box, turned, any-box, connected or any, also by
-            size, column or share: box:16,connected; box:queue=2; any:25%
+        freedom: the freedom of placement that jobs allow: box, turned, any-box, connected or any,
+            also by size, column or share: box:16,connected; box:queue=2; any:25%
             (str; default None)
-        migration: running jobs move so that the oldest waiting job fits, if that pays: how much
-            longer a job runs for each of its nodes that moves
+        migration: moves running jobs so that the oldest waiting job fits, if that pays; the value
+            is the time that each moved node adds to its job
             (float or timedelta, in units of time; default None)
         movable: the running jobs that may be moved: of at most so many nodes, with a value in a
             column, or a share: 64; queue=1; 25%; several mean any; else all
@@ -735,8 +735,8 @@ def simulate(
             (float, in jobs per unit of time; default 1.5)
 
     Parameters: Messages (service messages or iterations; of a log, with a communication)
-        communication: the share of the run times of a log's jobs that is communication, 0 to 1; it
-            grows as the network says
+        communication: the share of the run time of a log's jobs that is communication, 0 to 1; the
+            network lengthens it
             (float; default None)
         contention: how contention between jobs of a log that share links is treated
             ('estimated' (a model of queues at links), 'simulated' (their messages are simulated,
@@ -753,14 +753,14 @@ def simulate(
             ('sequential' (one message of the job), 'blocking' (one message of each rank),
             'pipelined' (all of a rank's messages); default None)
         rounds: how two rounds of a pattern are separated; by default as the pattern states
-            ('barrier' (a round starts when the previous one is delivered), 'free' (ranks send on
+            ('barrier' (a round starts when the previous one is delivered), 'free' (ranks continue
             without waiting); default None)
         ranks: how the ranks of a job are numbered
             ('coordinates' (row-major over the whole allocation), 'parts' (part by part), 'snake'
             (row by row, every second of the job's rows backwards), 'hilbert' (along the Hilbert
-            curve through the machine), 'greedy' (a free neighbour of the rank before, else the
-            nearest node), 'pattern' (as the messages of the pattern cross few links; also in one
-            box); default 'coordinates')
+            curve through the machine), 'greedy' (a free neighbor of the previous rank, or else the
+            nearest node), 'pattern' (so that messages of the pattern cross few links; also within
+            one box); default 'coordinates')
         flits: the length of a message
             (int, in flits; default 8)
         routing_delay: the time that a header takes to be routed through a node
@@ -804,7 +804,7 @@ def simulate(
         processors_per_node: divides sizes that are processors; 1 takes them as nodes, whatever the
             header says
             (int; default None)
-        nodes_from: the column of an SWF log, from 1, that has nodes: 4, 2x4, or either behind a
+        nodes_from: the column of an SWF log, from 1, that has nodes: 4, 2x4, or either after a
             colon
             (int; default None)
         pieces: also keeps parts of jobs (status 2, 3, 4) if the log has the whole job
@@ -824,13 +824,13 @@ def simulate(
             (int, in cubes; default None)
         spare_switches: switches that take over from failed ones
             (int, in switches; default None)
-        slice: watches whether this could be placed: so many cubes of 4x4x4 nodes, or sides in
-            nodes such as 8x8x16; see the metrics slice_availability and slice_free
+        slice: the slice whose availability is observed: a number of cubes of 4x4x4 nodes, or sides
+            in nodes such as 8x8x16; see the metrics slice_availability and slice_free
             (str; default None)
         failures: a list of failures and repairs: JSON lines {"op":"fail","node":[1,1],"at":60};
             also of a "cube" or a "switch"
             (str; default None)
-        checkpoint: interrupted jobs go on from the last multiple of this run time; else from
+        checkpoint: interrupted jobs resume from the last multiple of this run time; else from
             scratch
             (float or timedelta, in units of time; default None)
 
@@ -839,21 +839,23 @@ def simulate(
             (int; default 0)
         warmup: completions to drop before averages start
             (int, in jobs; default 0)
-        max_waiting: ends a run of synthetic jobs with an error when more jobs wait; by default 1000000
+        max_waiting: ends a run of synthetic jobs with an error when more jobs wait; by default
+            1000000
             (int, in jobs; default None)
         max_time: ends a run with an error at this time; by default at the largest possible time
             (float or timedelta, in units of time; default None)
-        max_interruptions: ends a run with an error when a job loses nodes more often; by default 10000
+        max_interruptions: ends a run with an error when a job loses nodes more often; by default
+            10000
             (int, in times; default None)
         seed: the seed of all random numbers
             (int; default 1)
 
     Parameters: Results
-        progress: True shows on standard error how far the run is, False does not; None does after
-            two seconds on a terminal; a function is called every half second
+        progress: True shows progress on standard error, False does not; None shows it after two
+            seconds on a terminal; a function is called every half second
             (bool, or a function of a `Progress`; default None)
-        slowdown_bound: the least run time in the bounded slowdown; else 10 s for logs, 1 unit for
-            others
+        slowdown_bound: the minimum run time in the bounded slowdown; by default 10 s for logs,
+            else 1 unit
             (float or timedelta, in units of time; default None)
         metrics: the metrics to observe; +NAME adds one to the usual ones. See `pavior metrics`
             (str or a sequence of str; default None)

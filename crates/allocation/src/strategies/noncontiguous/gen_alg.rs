@@ -60,7 +60,7 @@ fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
         return Ok(());
     }
     Err(Unsupported(format!(
-        "it goes through the neighbours of every free node, and takes at most {MOST_NODES} nodes"
+        "it goes through the neighbors of every free node, and takes at most {MOST_NODES} nodes"
     )))
 }
 

@@ -64,7 +64,7 @@ const WIRING: OptionSpec = OptionSpec {
     key: "wiring",
     values: Values::OneOf(&["ocs", "static"]),
     default: "ocs",
-    meaning: "how cubes are joined: by optical circuit switches, or to their neighbours only",
+    meaning: "how cubes are joined: by optical circuit switches, or to their neighbors only",
     bare: true,
 };
 

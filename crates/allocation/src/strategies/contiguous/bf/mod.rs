@@ -55,7 +55,7 @@ const READING: OptionSpec = OptionSpec {
     key: "reading",
     values: Values::OneOf(&["frame", "base", "area"]),
     default: "frame",
-    meaning: "whose busy neighbours count: the placement's, the base node's among the bases, or \
+    meaning: "whose busy neighbors count: the placement's, the base node's among the bases, or \
               first the smallest area of bases",
     bare: true,
 };

@@ -84,7 +84,7 @@ const NEIGHBOURS: OptionSpec = OptionSpec {
     key: "neighbours",
     values: Values::OneOf(&["four-way", "right-up"]),
     default: "four-way",
-    meaning: "which nodes are neighbours of an allocated one: all four, or those at x + 1 and \
+    meaning: "which nodes are neighbors of an allocated one: all four, or those at x + 1 and \
               y + 1",
     bare: false,
 };
