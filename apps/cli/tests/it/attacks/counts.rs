@@ -130,7 +130,7 @@ fn hopeless_failures_are_told() {
                 "none has completed",
                 "has lost a node",
                 "at this pace the run does not finish",
-                "more arrive than the machine takes",
+                "more arrive than the machine can run",
             ];
             outcome.code == Some(2) && known.iter().any(|words| outcome.message.contains(words))
         };
