@@ -126,7 +126,7 @@ fn hopeless_failures_are_told() {
         let simulate = ["simulate", "--machine", "mesh:16x16", "-s", "ff,gabl", "--jobs", "1000"];
         let told = |outcome: &Outcome| {
             let known = [
-                "nothing completes any more",
+                "no more jobs complete",
                 "none has completed",
                 "has lost a node",
                 "at this pace the run does not finish",
