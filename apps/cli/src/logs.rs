@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use pavior::experiments::{Folder, LogError, LogForecastError, read_log};
+use pavior::experiments::{Folder, LogError, LogForecastError, read_log, summarize_log};
+use pavior::workload::inspect::LogSummary;
 use pavior::workload::traces::Trace;
 
 use crate::args::{OfReading, ParameterArgs};
@@ -12,6 +13,15 @@ use crate::files;
 /// Reads a log. Its format follows from its text, its name or an option.
 pub(crate) fn read(path: &Path, args: &ParameterArgs<OfReading>) -> Result<Trace, Failure> {
     Ok(read_log(path, &args.given()?.reading(), files::lines())?)
+}
+
+/// Summarizes a log as it is replayed on a machine with a number of nodes.
+pub(crate) fn summarize(
+    path: &Path,
+    args: &ParameterArgs<OfReading>,
+    nodes: Option<u64>,
+) -> Result<LogSummary, Failure> {
+    Ok(summarize_log(path, &args.given()?.reading(), files::lines(), nodes)?)
 }
 
 /// Returns the files of an experiment by their paths relative to a folder. The empty path is the

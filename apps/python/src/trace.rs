@@ -90,6 +90,7 @@ impl Trace {
             processors_per_node,
             nodes_from,
             pieces,
+            ..ReadOptions::default()
         };
         let opened = move || read_log(&path, &options, Limits::LINES);
         let trace = interruptible(py, || (), opened)?.map_err(|error| log(py, &error))?;

@@ -134,8 +134,8 @@ def listed() -> set[str]:
 
 
 def test_every_parameter_is_tried() -> None:
-    # `skip-unsupported` has a file of its own, test_unsupported.py.
-    tried = {*CASES, *CONTROLS, *STILLS, "timing", "orders", "skip-unsupported"}
+    # `skip-unsupported` has a file of its own, test_unsupported.py; `placed` adds a second point.
+    tried = {*CASES, *CONTROLS, *STILLS, "timing", "orders", "skip-unsupported", "placed"}
     assert tried == listed()
 
 

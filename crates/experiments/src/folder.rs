@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use pavior_files::{Bounded, FileError, Limits, open, unpacked};
 use pavior_mesh::Grid;
+use pavior_workload::inspect::LogSummary;
 use pavior_workload::traces::{Format, LineError, ReadError, ReadOptions, Trace};
 use pavior_workload::{FailureEvent, ReservedNodes, TimeUnit, read_failures, read_reservations};
 use thiserror::Error;
@@ -134,9 +135,28 @@ const BEGIN: u64 = 1 << 16;
 /// Returns an error if neither the text nor the name determines the format; if the log cannot be
 /// read, exceeds the limits, or violates the format.
 pub fn read_log(path: &Path, options: &ReadOptions, limits: Limits) -> Result<Trace, LogError> {
-    let is_stdin = path == Path::new(STDIN);
-    let open = |limits| if is_stdin { pavior_files::stdin(limits) } else { open(path, limits) };
-    read(path, open(limits.without_lines())?, options, limits)
+    read(path, opened(path, limits)?, options, limits)
+}
+
+/// Summarizes a log as it is replayed on a machine with a number of nodes, with the limits of
+/// [`read_log`].
+///
+/// # Errors
+/// Returns the errors of [`read_log`].
+pub fn summarize_log(
+    path: &Path,
+    options: &ReadOptions,
+    limits: Limits,
+    nodes: Option<u64>,
+) -> Result<LogSummary, LogError> {
+    let (format, mut text) = detected(path, opened(path, limits)?, options, limits)?;
+    LogSummary::read(format, &mut text, options, nodes).map_err(|error| LogError::of(path, error))
+}
+
+/// Opens a log.
+fn opened(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
+    let limits = limits.without_lines();
+    if path == Path::new(STDIN) { pavior_files::stdin(limits) } else { open(path, limits) }
 }
 
 /// Reads a log from any input, with the limits of [`read_log`]. The name helps to determine the
@@ -155,10 +175,21 @@ pub fn read_log_from(
 
 fn read(
     path: &Path,
-    mut reader: Bounded,
+    reader: Bounded,
     options: &ReadOptions,
     limits: Limits,
 ) -> Result<Trace, LogError> {
+    let (format, mut text) = detected(path, reader, options, limits)?;
+    format.read(&mut text, options).map_err(|error| LogError::of(path, error))
+}
+
+/// Returns the format of a log, and its text.
+fn detected(
+    path: &Path,
+    mut reader: Bounded,
+    options: &ReadOptions,
+    limits: Limits,
+) -> Result<(Format, Bounded), LogError> {
     let mut begin = Vec::new();
     let fault = |source| LogError::of(path, ReadError::Io { line: 0, source });
     (&mut reader).take(BEGIN).read_to_end(&mut begin).map_err(fault)?;
@@ -177,6 +208,5 @@ fn read(
     })?;
     let text = io::Cursor::new(begin).chain(reader);
     let lines = if format.is_document() { limits.without_lines() } else { limits };
-    let mut bounded = Bounded::new(Box::new(text), lines);
-    format.read(&mut bounded, options).map_err(|error| LogError::of(path, error))
+    Ok((format, Bounded::new(Box::new(text), lines)))
 }

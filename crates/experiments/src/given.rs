@@ -51,6 +51,7 @@ pub struct Given {
     pub nodes_from: Option<u32>,
     pub pieces: Option<bool>,
     pub log_format: Option<Format>,
+    pub placed: Option<String>,
 
     pub communication: Option<f64>,
     pub contention: Option<Contention>,
@@ -99,6 +100,7 @@ impl Given {
             nodes_from: self.nodes_from,
             pieces: self.pieces.unwrap_or_default(),
             dependencies: self.dependencies.unwrap_or_default(),
+            hosts: self.placed.is_some(),
         }
     }
 }

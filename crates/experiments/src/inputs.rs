@@ -91,12 +91,15 @@ impl LogRequest {
     /// Creates the request for a log.
     pub(crate) fn new(path: &str, options: ReadOptions, nodes: u64) -> LogRequest {
         let ReadOptions { lenient, first, filter, dependencies, .. } = &options;
-        let ReadOptions { format, processors_per_node, nodes_from, pieces, .. } = &options;
+        let ReadOptions { format, processors_per_node, nodes_from, pieces, hosts, .. } = &options;
         let follows = if *dependencies { " dependencies" } else { "" };
         let mut key = format!("log {path} first={first:?} lenient={lenient} {filter}{follows}");
         let size = (processors_per_node, nodes_from, pieces);
         if format.is_some() || size != (&None, &None, &false) {
             key += &format!(" {format:?} {size:?}");
+        }
+        if *hosts {
+            key += " hosts";
         }
         LogRequest { path: path.to_string(), options, nodes, key }
     }

@@ -44,7 +44,7 @@ pub use chart::{chart, heading};
 pub use confidence::{Median, Policy, half_width, mean, median};
 pub use differences::{Difference, differences, write_differences};
 pub use fingerprint::BUILD;
-pub use folder::{Folder, LogError, read_log, read_log_from};
+pub use folder::{Folder, LogError, read_log, read_log_from, summarize_log};
 pub use forecasts::{
     FIRST_INSTANT, LogForecastError, LogScore, forecast_log, forecast_points, learn_log,
 };
@@ -61,7 +61,7 @@ pub use publish::{Provenance, Publication};
 pub use replications::Replications;
 pub use results::{Line, MeasuredTime, PointResult, Summary, Table, target_missed};
 pub use sample::Sample;
-pub use scenario::{RunRecord, Scenario};
+pub use scenario::{PlacedCounts, RunRecord, Scenario};
 pub use settings::{
     Asked, BusyBoxes, FailureSettings, FailureSource, JobSettings, JobSource, LogSettings,
     MigrationSettings, NetworkParameters, NetworkSettings, RunSettings, SnapshotSettings,

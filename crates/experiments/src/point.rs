@@ -7,6 +7,10 @@ use pavior_workload::TimeUnit;
 
 use crate::RunSettings;
 use crate::parameters::{self, Parameter};
+use crate::settings::Asked;
+
+/// The name of strategy and scheduler in a point of the places in the log.
+const PLACED: &str = "placed";
 
 /// A value for every parameter that applies, in the order of [`parameters::ALL`].
 ///
@@ -37,6 +41,29 @@ impl Point {
     pub(crate) fn new(texts: Arc<[Option<Arc<str>>]>, settings: RunSettings) -> Point {
         assert_eq!(texts.len(), parameters::ALL.len(), "a value or none for every parameter");
         Point { texts, settings: Arc::new(settings) }
+    }
+
+    /// Splits off the point of the places in the log, if one is wanted: returns the point in which
+    /// the scheduler decides, and the other one.
+    pub(crate) fn split_placed(self) -> (Point, Option<Point>) {
+        let log = |settings: &mut RunSettings| match &mut settings.asked {
+            Asked::Jobs(jobs) => jobs.log_mut().and_then(|log| log.placed.take()),
+            Asked::Snapshot(_) => None,
+        };
+        let mut settings = (*self.settings).clone();
+        if log(&mut settings).is_none() {
+            return (self, None);
+        }
+        let named = |name: &str, text: Option<&str>, texts: &mut [Option<Arc<str>>]| {
+            let place = parameters::ALL.iter().position(|parameter| parameter.name == name);
+            texts[place.expect("it is a parameter")] = text.map(Arc::from);
+        };
+        let (mut plain, mut placed) = (self.texts.to_vec(), self.texts.to_vec());
+        named("placed", None, &mut plain);
+        named("strategy", Some(PLACED), &mut placed);
+        named("scheduler", Some(PLACED), &mut placed);
+        let placed = Point { texts: placed.into(), settings: self.settings };
+        (Point { texts: plain.into(), settings: Arc::new(settings) }, Some(placed))
     }
 
     /// Returns the settings of its runs.

@@ -29,12 +29,12 @@ pub use pavior_experiments::{
     FailureSettings, FailureSource, Figure, Folder, Formula, Given, InputError, InputFiles,
     InputRequest, JobSettings, JobSource, JournalEntry, Keys, LeftOut, Line, ListRequest, LogError,
     LogForecastError, LogRequest, LogScore, LogSettings, MeasuredTime, Median, MigrationSettings,
-    NetworkParameters, NetworkSettings, NoFiles, NoProgress, NoStore, Orders, Paired, Point,
-    PointResult, Policy, Progress, Provenance, Publication, Recording, Replications, RunRecord,
-    RunSettings, Sample, Samples, Scenario, Setting, SettingError, Shard, SnapshotSettings, Span,
-    Specification, StatedMark, Store, Summary, SweepError, Table, chart, differences, forecast_log,
-    forecast_points, half_width, heading, learn_log, mean, median, read_log, read_log_from, schema,
-    student_t, target_missed, write_differences,
+    NetworkParameters, NetworkSettings, NoFiles, NoProgress, NoStore, Orders, Paired, PlacedCounts,
+    Point, PointResult, Policy, Progress, Provenance, Publication, Recording, Replications,
+    RunRecord, RunSettings, Sample, Samples, Scenario, Setting, SettingError, Shard,
+    SnapshotSettings, Span, Specification, StatedMark, Store, Summary, SweepError, Table, chart,
+    differences, forecast_log, forecast_points, half_width, heading, learn_log, mean, median,
+    read_log, read_log_from, schema, student_t, summarize_log, target_missed, write_differences,
 };
 
 pub mod advice {

@@ -20,8 +20,8 @@
 pub use pavior_simulation::{
     ARRIVALS_IN_VAIN, BadFailing, Bounds, CHANGES_IN_VAIN, ChannelRecorder, Contention, Ending,
     Endless, Fact, Failing, Fate, Histories, INTERRUPTIONS_IN_VAIN, Inputs, Interest, JobRecord,
-    Measured, Migration, NetworkSetup, Observer, Outcome, Recorder, Restart, RunError, Setup,
-    Simulation, SimulationBuilder, Spares, Stay, Stop, Stopwatch, run,
+    Measured, Migration, NetworkSetup, Observer, Outcome, Place, Recorder, Restart, RunError,
+    Setup, Simulation, SimulationBuilder, Spares, Stay, Stop, Stopwatch, run,
 };
 
 pub mod metrics {

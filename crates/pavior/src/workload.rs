@@ -27,6 +27,12 @@ pub use pavior_workload::{
     read_reservations,
 };
 
+pub mod hosts {
+    //! Names of a machine's nodes, and lists of names.
+
+    pub use pavior_workload::hosts::{Hosts, expand, of_pattern};
+}
+
 pub mod inspect {
     //! Summaries of logs: sizes, run times, arrivals, and lines that were skipped.
 

@@ -1,9 +1,12 @@
 //! A builder for a run, and the results of the run.
 
+use std::sync::Arc;
+
 use pavior_kernel::BadName;
+use pavior_workload::Job;
 
 use crate::metrics::{ALL, Context, Metric, MetricSpec, named};
-use crate::{Bounds, Inputs, Observer, Outcome, RunError, Setup, Simulation, Stop};
+use crate::{Bounds, Inputs, Observer, Outcome, Place, RunError, Setup, Simulation, Stop, placed};
 
 /// A run that is being configured. It is created by [`Setup::simulation`] and executed by
 /// [`SimulationBuilder::run`].
@@ -16,6 +19,7 @@ pub struct SimulationBuilder<'o, 'i> {
     observers: Vec<&'o mut dyn Observer>,
     bounds: Bounds,
     stop: Stop,
+    places: Option<Arc<[Place]>>,
 }
 
 /// The results of a run.
@@ -61,6 +65,7 @@ impl Setup {
             observers: Vec::new(),
             bounds: Bounds::default(),
             stop: Stop::default(),
+            places: None,
         }
     }
 }
@@ -110,6 +115,13 @@ impl<'o> SimulationBuilder<'o, '_> {
         self
     }
 
+    /// Runs the jobs at given times on given nodes, by their index, without the scheduler and the
+    /// strategy. Failures, links and reservations are ignored. By default, the scheduler decides.
+    pub fn placed(mut self, places: impl Into<Option<Arc<[Place]>>>) -> Self {
+        self.places = places.into();
+        self
+    }
+
     /// Executes the run until it ends.
     ///
     /// # Errors
@@ -117,7 +129,8 @@ impl<'o> SimulationBuilder<'o, '_> {
     /// deadlocks, the strategy or the scheduler fails, the scheduler starts a job that cannot
     /// start, a bound is reached, or the run is stopped.
     pub fn run(self) -> Result<Measured, RunError> {
-        let SimulationBuilder { setup, inputs, metrics, context, observers, bounds, stop } = self;
+        let SimulationBuilder { setup, inputs, metrics, context, observers, bounds, stop, places } =
+            self;
         let standard = || ALL.iter().copied().filter(|spec| spec.standard).collect();
         let metrics: Vec<_> = metrics.unwrap_or_else(standard);
         let mut own: Vec<Box<dyn Metric>> =
@@ -125,8 +138,17 @@ impl<'o> SimulationBuilder<'o, '_> {
         let own_observers = own.iter_mut().map(|metric| &mut **metric as &mut dyn Observer);
         let mut all: Vec<&mut dyn Observer> = own_observers.collect();
         all.extend(observers.into_iter().map(|observer| observer as &mut dyn Observer));
-        let run = Simulation::new(&setup, inputs, &mut all)?.within(bounds);
-        let outcome = run.run(&stop)?;
+        let outcome = match places {
+            Some(places) => {
+                let place = |job: &Job| places.get(job.index as usize).cloned().flatten();
+                let jobs = inputs.jobs.map(|job| {
+                    let place = place(&job);
+                    (job, place)
+                });
+                placed::replay(&setup, &jobs.collect::<Vec<_>>(), &mut all)
+            }
+            None => Simulation::new(&setup, inputs, &mut all)?.within(bounds).run(&stop)?,
+        };
         let values = own.iter().map(|metric| metric.value());
         Ok(Measured { outcome, metrics: metrics.into_iter().zip(values).collect() })
     }

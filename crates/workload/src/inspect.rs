@@ -1,17 +1,22 @@
 //! Summaries of logs as data: counts, span, load, sizes, run times, and arrival times.
 
 mod details;
+mod jobs;
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::io::BufRead;
 
-use pavior_kernel::Time;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use self::details::Course;
 use crate::TimeUnit;
-use crate::traces::{Field, Format, Header, LineCount, Note, Record, Skip, Trace};
+use crate::traces::{
+    Field, Format, Header, LineCount, Note, ReadError, ReadOptions, Skip, Trace, in_log_order,
+};
 
 pub use details::{Class, ClassCount, DependencyCounts, Week};
+pub(crate) use jobs::Jobs;
 
 /// A log in numbers. Times are in seconds. The field names are the keys of the results in JSON.
 #[derive(Clone, Debug, Serialize)]
@@ -62,8 +67,8 @@ pub struct LogSummary {
     pub run_histogram: Vec<Bin>,
     /// Arrivals by hour and by day.
     pub arrivals: Arrivals,
-    /// The format in words, if the log was read from one.
-    pub format: Option<&'static str>,
+    /// The format, if the log was read from one; its title in JSON.
+    pub format: Option<Format>,
     /// `MaxNodes` of the header.
     pub header_nodes: Option<u64>,
     /// `MaxProcs` of the header.
@@ -147,24 +152,25 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Computes the statistics for values in any order. All are 0 without values.
-    fn of(mut values: Vec<f64>) -> Spread {
-        values.sort_by(f64::total_cmp);
-        let count = values.len();
-        let at = |percent: usize| {
-            let rank = (count * percent).div_ceil(100).max(1);
-            values.get(rank - 1).copied().unwrap_or(0.0)
-        };
-        Spread {
-            mean: values.iter().sum::<f64>() / count.max(1) as f64,
-            min: at(0),
-            p25: at(25),
-            p50: at(50),
-            p75: at(75),
-            p90: at(90),
-            p99: at(99),
-            max: at(100),
+    /// Computes the statistics of ascending values, each with its number of jobs. All are 0 without
+    /// values.
+    fn of(values: impl Iterator<Item = (f64, u64)> + Clone) -> Spread {
+        let all: u64 = values.clone().map(|(_, count)| count).sum();
+        let ranks =
+            [0, 25, 50, 75, 90, 99, 100].map(|percent| (all * percent).div_ceil(100).max(1));
+        let (mut before, mut sum, mut found) = (0, 0.0, [0.0; 7]);
+        for (value, count) in values {
+            (0..count).for_each(|_| sum += value);
+            let reached = before..before + count;
+            for (found, _) in
+                found.iter_mut().zip(ranks).filter(|(_, n)| reached.contains(&(n - 1)))
+            {
+                *found = value;
+            }
+            before += count;
         }
+        let [min, p25, p50, p75, p90, p99, max] = found;
+        Spread { mean: sum / all.max(1) as f64, min, p25, p50, p75, p90, p99, max }
     }
 }
 
@@ -218,21 +224,62 @@ impl LogSummary {
     /// # Ok::<(), pavior::workload::traces::ReadError>(())
     /// ```
     pub fn of(trace: &Trace, machine_size: Option<u64>) -> LogSummary {
-        let Trace { header, records, report, .. } = trace;
-        let machine_size = machine_size.or_else(|| header.machine_size());
-        let seconds = |time: Time| TimeUnit::SECOND.units(time);
-        let first_submit = records.first().map_or(0.0, |record| seconds(record.submit));
-        let last_submit = records.last().map_or(0.0, |record| seconds(record.submit));
+        let mut jobs = Jobs::new(machine_size);
+        in_log_order(&trace.records).for_each(|(index, record)| jobs.link(index, record));
+        trace.records.iter().for_each(|record| jobs.add_unlinked(record));
+        jobs.finish(trace)
+    }
+
+    /// Reads and summarizes a log, as it is replayed on a machine with a number of nodes. Jobs in
+    /// SWF and `.sim` are summarized one by one: the memory depends on the number of distinct
+    /// values, and is a few bytes per job.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Format::read`].
+    ///
+    /// ```
+    /// # mod pavior { pub use pavior_workload as workload; }
+    /// use pavior::workload::inspect::LogSummary;
+    /// use pavior::workload::traces::{Format, ReadOptions};
+    /// let log = "0 4 60\n100 2 30\n".as_bytes();
+    /// let summary = LogSummary::read(Format::Sim, log, &ReadOptions::default(), None)?;
+    /// assert_eq!((summary.kept, summary.span), (2, 100.0));
+    /// # Ok::<(), pavior::workload::traces::ReadError>(())
+    /// ```
+    pub fn read(
+        format: Format,
+        reader: impl BufRead,
+        options: &ReadOptions,
+        machine_size: Option<u64>,
+    ) -> Result<LogSummary, ReadError> {
+        let mut jobs = Jobs::new(machine_size);
+        let trace = format.read_into(Some(&mut jobs), reader, options)?;
+        if jobs.count() > 0 {
+            return Ok(jobs.finish(&trace));
+        }
+        let trace = std::sync::Arc::new(trace);
+        let divided = machine_size.map_or_else(|| trace.clone(), |nodes| trace.for_machine(nodes));
+        Ok(LogSummary::of(&divided, machine_size))
+    }
+
+    fn new(
+        trace: &Trace,
+        machine_size: Option<u64>,
+        jobs: &Jobs,
+        mut course: Course,
+        runs: &[(f64, u64)],
+        estimate_factors: Option<Spread>,
+        dependencies: DependencyCounts,
+    ) -> LogSummary {
+        let Trace { header, report, .. } = trace;
+        let sizes = course.sizes();
+        let count = jobs.count();
+        let submit = |time| if count > 0 { TimeUnit::SECOND.units(time) } else { 0.0 };
+        let (first_submit, last_submit) = (submit(jobs.first_submit), submit(jobs.last_submit));
         let span = last_submit - first_submit;
-        let work: f64 = records.iter().map(|r| seconds(r.run) * f64::from(r.nodes)).sum();
-        let share = |which: fn(&&Record) -> bool, of: fn(&&Record) -> bool| {
-            let all = records.iter().filter(of).count();
-            let some = records.iter().filter(of).filter(which).count();
-            (all > 0).then(|| some as f64 / all as f64)
-        };
-        let pow2: fn(&&Record) -> bool = |record| record.nodes.is_power_of_two();
-        let sizes: Vec<f64> = records.iter().map(|record| f64::from(record.nodes)).collect();
-        let runs: Vec<f64> = records.iter().map(|record| seconds(record.run)).collect();
+        let share = |some: u64, all: u64| (all > 0).then(|| some as f64 / all as f64);
+        let pow2 = course.jobs(u32::is_power_of_two);
+        let single = course.jobs(|size| size == 1);
         LogSummary {
             lines: report.lines,
             job_lines: report.job_lines,
@@ -241,51 +288,64 @@ impl LogSummary {
             skipped: skipped(trace),
             zero_length: report.zero_length.count(),
             submits_back: LineNumbers::of(&report.submits_back),
-            with_estimate: records.iter().filter(|r| r.estimate.is_some()).count() as u64,
+            with_estimate: jobs.with_estimate,
             over_estimate: report.over_estimate.count(),
             machine_size,
-            larger_than_machine: machine_size.map_or(0, |size| {
-                records.iter().filter(|record| u64::from(record.nodes) > size).count() as u64
-            }),
+            larger_than_machine: machine_size
+                .map_or(0, |most| course.jobs(|size| u64::from(size) > most)),
             first_submit,
             last_submit,
             span,
-            mean_interarrival: (records.len() > 1).then(|| span / (records.len() - 1) as f64),
-            load: machine_size.filter(|_| span > 0.0).map(|size| work / (size as f64 * span)),
-            size_histogram: histogram(&size_edges(&sizes), &sizes),
-            run_histogram: histogram(RUN_EDGES, &runs),
-            sizes: Spread::of(sizes),
-            power_of_two: share(pow2, |_| true).unwrap_or(0.0),
-            power_of_two_parallel: share(pow2, |record| record.nodes > 1),
-            runs: Spread::of(runs),
-            arrivals: Arrivals::of(header, records),
-            format: report.format.map(Format::title),
+            mean_interarrival: (count > 1).then(|| span / (count - 1) as f64),
+            load: machine_size
+                .filter(|_| span > 0.0)
+                .map(|size| course.work() / (size as f64 * span)),
+            size_histogram: histogram(&size_edges(course.largest()), &sizes),
+            run_histogram: histogram(RUN_EDGES, runs),
+            sizes: Spread::of(sizes.iter().copied()),
+            power_of_two: share(pow2, count).unwrap_or(0.0),
+            power_of_two_parallel: share(pow2 - single, count - single),
+            runs: Spread::of(runs.iter().copied()),
+            arrivals: Arrivals::of(header, jobs),
+            format: report.format,
             header_nodes: header.count("MaxNodes"),
             header_processors: header.count("MaxProcs"),
-            greatest_use: details::greatest_use(records),
-            repeated_numbers: details::repeated_numbers(records),
-            estimate_factors: details::estimate_factors(records),
-            dependencies: DependencyCounts::of(records),
-            classes: Class::all(records),
-            weeks: Week::all(records, machine_size),
-            names: names(trace),
-            notes: report.notes.clone(),
+            greatest_use: course.greatest_use(),
+            repeated_numbers: jobs.repeated,
+            estimate_factors,
+            dependencies,
+            classes: Class::all(&jobs.classes),
+            weeks: course.weeks(machine_size),
+            names: names(trace, &jobs.classes),
+            notes: notes(trace, &course),
         }
     }
+}
+
+/// Returns the notes of a log, and one if its jobs are far from the order of submission.
+fn notes(trace: &Trace, course: &Course) -> Vec<Note> {
+    let text = "jobs are over 262,143 places from the order of submission: the greatest use and \
+                the weeks are unknown";
+    let unsorted = Note { text: text.to_string(), count: 1, line: 0 };
+    let unsorted = Some(unsorted).filter(|_| course.is_unsorted);
+    trace.report.notes.iter().cloned().chain(unsorted).collect()
 }
 
 /// The maximum number of names of a field in a summary.
 const MOST_NAMES: usize = 1000;
 
-/// Returns the names in each field, sorted by descending number of jobs.
-fn names(trace: &Trace) -> Vec<NameCount> {
-    let fields = Field::ALL.into_iter().filter(|&field| field != Field::Status);
+/// Returns the names in each field, sorted by descending number of jobs. The counts are those of
+/// all values of status, user, group, application, queue and partition.
+fn names(trace: &Trace, classes: &[FxHashMap<i64, u64>; 6]) -> Vec<NameCount> {
+    let [_, user, group, application, queue, partition] = classes;
     let mut all = Vec::new();
-    for field in fields.filter(|&field| trace.names.has(field)) {
-        let mut jobs: BTreeMap<i64, u64> = BTreeMap::new();
-        for record in &trace.records {
-            *jobs.entry(record.tags.get(field)).or_default() += 1;
-        }
+    for (field, jobs) in [
+        (Field::Partition, partition),
+        (Field::Queue, queue),
+        (Field::User, user),
+        (Field::Group, group),
+        (Field::Application, application),
+    ] {
         let count = |number: &i64| jobs.get(number).copied().unwrap_or_default();
         let mut names = trace.names.of(field);
         names.sort_by_key(|(_, number)| (Reverse(count(number)), *number));
@@ -312,8 +372,8 @@ const RUN_EDGES: &[f64] =
     &[0.0, 1.0, 10.0, 60.0, 600.0, 3600.0, 21_600.0, 86_400.0, 604_800.0, f64::INFINITY];
 
 /// Returns the edges of the ranges 1, 2, 3 to 4, 5 to 8, ...: each power of two ends its range.
-fn size_edges(sizes: &[f64]) -> Vec<f64> {
-    let most = sizes.iter().copied().fold(0.0, f64::max);
+fn size_edges(most: u32) -> Vec<f64> {
+    let most = f64::from(most);
     let mut edges = vec![1.0, 2.0];
     while edges[edges.len() - 1] <= most {
         edges.push((edges[edges.len() - 1] - 1.0) * 2.0 + 1.0);
@@ -322,30 +382,24 @@ fn size_edges(sizes: &[f64]) -> Vec<f64> {
 }
 
 /// Counts values between consecutive edges, which ascend from one not above any value.
-fn histogram(edges: &[f64], values: &[f64]) -> Vec<Bin> {
+fn histogram(edges: &[f64], values: &[(f64, u64)]) -> Vec<Bin> {
     let mut counts = vec![0; edges.len() - 1];
-    for value in values {
-        counts[edges.partition_point(|edge| edge <= value) - 1] += 1;
+    for (value, count) in values {
+        counts[edges.partition_point(|edge| edge <= value) - 1] += count;
     }
     let ends = edges.windows(2).map(|pair| (pair[0], Some(pair[1]).filter(|to| to.is_finite())));
     ends.zip(counts).map(|((from, to), count)| Bin { from, to, count }).collect()
 }
 
 impl Arrivals {
-    fn of(header: &Header, records: &[Record]) -> Arrivals {
+    fn of(header: &Header, jobs: &Jobs) -> Arrivals {
         let zone = header.integer("TimeZone").filter(|zone| zone.abs() <= 50_400);
         let (clock, offset) = match (header.start(), zone) {
             (Some(start), Some(zone)) => (Clock::Local, start + zone),
             (Some(start), None) => (Clock::Utc, start),
             (None, _) => (Clock::Log, 0),
         };
-        let (mut by_hour, mut by_weekday) = ([0; 24], [0; 7]);
-        for record in records {
-            let second = offset.saturating_add((record.submit.0 / TimeUnit::SECOND.ticks) as i64);
-            by_hour[(second.div_euclid(3600)).rem_euclid(24) as usize] += 1;
-            // The Unix epoch began on a Thursday.
-            by_weekday[(second.div_euclid(86_400) + 3).rem_euclid(7) as usize] += 1;
-        }
+        let (by_hour, by_weekday) = jobs.arrivals(offset);
         Arrivals { clock, by_hour, by_weekday: (clock != Clock::Log).then_some(by_weekday) }
     }
 }

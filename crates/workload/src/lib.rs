@@ -14,6 +14,7 @@ mod condition;
 mod failures;
 mod freedom;
 mod generators;
+pub mod hosts;
 pub mod inspect;
 mod job;
 mod reservations;

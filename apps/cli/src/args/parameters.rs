@@ -74,7 +74,7 @@ pub(crate) struct OfAdvice;
 
 impl Choice for OfAdvice {
     fn has(parameter: &Parameter) -> bool {
-        let of_jobs = ["arrival-scale", "estimates", "kill", "migration", "movable"];
+        let of_jobs = ["arrival-scale", "estimates", "kill", "migration", "movable", "placed"];
         let watched = ["slice", "max-interruptions"];
         OfForecasts::has(parameter)
             || of_jobs.contains(&parameter.name)

@@ -28,6 +28,8 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
             settings.push(Setting::new(name, value));
         }
     }
+    // The other settings have the same indices without it.
+    settings.sort_by_key(|setting| setting.key == "placed");
     let (folder, bar) = (logs::folder(""), Bar::new("advise"));
     let environment = Environment { files: &folder, progress: &bar, ..Environment::PLAIN };
     let advice =

@@ -3,8 +3,8 @@
 //! The options are converted to a specification, which runs like an experiment.
 
 use pavior::experiments::{
-    Environment, Folder, Keys, NoStore, Policy, Recording, Scenario, Setting, Shard, Specification,
-    SweepError,
+    Environment, Folder, Keys, NoStore, PlacedCounts, Point, Policy, Recording, Scenario, Setting,
+    Shard, Specification, SweepError,
 };
 use pavior::simulation::Histories;
 use pavior::text::shown;
@@ -48,6 +48,9 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     bar.finish();
     note_skipped_lines(&folder);
     note_rejected(&specification, &folder)?;
+    if samples.is_ok() {
+        note_placed(&specification, &folder)?;
+    }
     let samples = samples.map_err(|error| match error {
         SweepError::Input(error) => Failure::of_input(error),
         other => Failure::usage(other.to_string()),
@@ -118,6 +121,38 @@ fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), F
         eprintln!("note: {count} preceding jobs are not followed, as they can never fit");
     }
     Ok(())
+}
+
+/// Reports the number of jobs on the places that they had in the log, if they take them.
+fn note_placed(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
+    let is_placed = |point: &&Point| {
+        point.settings().jobs().and_then(|jobs| jobs.log()?.placed.as_ref()).is_some()
+    };
+    for point in specification.points.iter().filter(is_placed) {
+        let scenario = Scenario::new(point.settings(), false, folder, &Histories::default());
+        if let Some(counts) = scenario.map_err(Failure::of_input)?.placed() {
+            eprintln!("note: {}", of_places(&counts));
+        }
+    }
+    Ok(())
+}
+
+/// Describes the places of jobs in a log.
+fn of_places(counts: &PlacedCounts) -> String {
+    let &PlacedCounts { placed, unknown, elsewhere, overlapping, sharing } = counts;
+    let all = placed + unknown + elsewhere;
+    let mut text = format!("{placed} of {all} jobs have the places of the log");
+    for (count, words) in [
+        (unknown, "without nodes or a start"),
+        (elsewhere, "on nodes with other names"),
+        (overlapping, "starting on a node of another job"),
+        (sharing, "starting on a router of another job"),
+    ] {
+        if count > 0 {
+            text += &format!(", {count} {words}");
+        }
+    }
+    text
 }
 
 /// Reports a peculiarity of a log.

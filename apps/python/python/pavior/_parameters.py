@@ -148,6 +148,9 @@ class Parameters(TypedDict, total=False):
             (bool; default None)
         log_format: the format of the log, if neither its text nor its name tells it
             (str; default None)
+        placed: adds a row for the places in the log, by the nodes' names, such as n{x}-{y} or
+            n[0-9]
+            (str; default None)
 
     Parameters: Failures
         mttf: the mean time to failure of a node, exponential
@@ -248,6 +251,7 @@ class Parameters(TypedDict, total=False):
     nodes_from: Numbers[int] | None
     pieces: Several[bool] | None
     log_format: Several[str] | None
+    placed: Several[str] | None
     busy: Several[str] | None
     submeshes: Numbers[int] | None
     request: Several[str] | None

@@ -2,79 +2,11 @@
 
 use crate::names::{NodeName, number};
 
-/// The maximum length of a list. A Slurm cluster can have at most 65,533 nodes.
-const MOST: usize = 1 << 17;
-
-/// The maximum number of digits in a name.
-const DIGITS: usize = 10;
-
 /// Returns the names in a list; `None` if it is malformed or longer than any cluster.
 ///
 /// Several brackets in a name multiply: `x[0-1]y[0-1]` has four names.
 pub(crate) fn expand(list: &str) -> Option<Vec<NodeName>> {
-    let mut names = Vec::new();
-    let mut rest = list;
-    while !rest.is_empty() {
-        let (one, behind) = first(rest)?;
-        expand_one(one, &mut names)?;
-        rest = behind;
-    }
-    names.iter().map(|name| name.parse().ok()).collect()
-}
-
-/// Returns the first member of a list, and the text after its comma.
-fn first(list: &str) -> Option<(&str, &str)> {
-    let mut inside = false;
-    for (at, letter) in list.char_indices() {
-        match letter {
-            '[' | ']' if inside == (letter == '[') => return None,
-            '[' | ']' => inside = !inside,
-            // A comma separates two members, so that a list never ends with one.
-            ',' if !inside && at + 1 == list.len() => return None,
-            ',' if !inside => return Some((&list[..at], &list[at + 1..])),
-            _ => {}
-        }
-    }
-    Some((list, ""))
-}
-
-/// Adds the names of one member.
-fn expand_one(text: &str, names: &mut Vec<String>) -> Option<()> {
-    let mut heads = vec![String::new()];
-    let mut rest = text;
-    while let Some((head, behind)) = rest.split_once('[') {
-        let (inside, tail) = behind.split_once(']')?;
-        let numbers = numbers(inside)?;
-        if heads.len() * numbers.len() + names.len() > MOST {
-            return None;
-        }
-        let with = |before: &String| {
-            let before = format!("{before}{head}");
-            numbers.iter().map(move |number| format!("{before}{number}")).collect::<Vec<_>>()
-        };
-        heads = heads.iter().flat_map(with).collect();
-        rest = tail;
-    }
-    names.extend(heads.into_iter().map(|head| head + rest));
-    (names.len() <= MOST).then_some(())
-}
-
-/// Returns the numbers in `00-03,07`, with as many digits as written.
-fn numbers(inside: &str) -> Option<Vec<String>> {
-    let mut all = Vec::new();
-    for range in inside.split(',') {
-        let (from, to) = range.split_once('-').unwrap_or((range, range));
-        let width = from.len();
-        let (first, last): (u32, u32) = (number(from)?, number(to)?);
-        if last < first || (last - first) as usize >= MOST || width > DIGITS {
-            return None;
-        }
-        all.extend((first..=last).map(|number| format!("{number:0width$}")));
-        if all.len() > MOST {
-            return None;
-        }
-    }
-    Some(all)
+    pavior::workload::hosts::expand(list)?.iter().map(|name| name.parse().ok()).collect()
 }
 
 /// Formats names, in their order, as Slurm does: `n[00-03,07],m1`. Consecutive numbers become
@@ -199,7 +131,7 @@ mod tests {
         #[test]
         fn any_text_is_read_or_refused(list in "[n\\[\\],0-9x-]{0,24}") {
             if let Some(names) = expand(&list) {
-                prop_assert!(names.len() <= MOST);
+                prop_assert!(names.len() <= 1 << 17);
             }
         }
     }

@@ -84,71 +84,8 @@ fn of_table(grid: &Grid, table: BTreeMap<String, Vec<u16>>) -> Result<Vec<NodeNa
     names.iter().map(|name| read(name)).collect()
 }
 
-/// A placeholder in a pattern, for the node's number or a coordinate, with leading zeros.
-struct Hole {
-    axis: Option<usize>,
-    width: usize,
-}
-
-/// Text, then a placeholder; the last text has none.
-type Parts<'p> = Vec<(&'p str, Option<Hole>)>;
-
-const AXES: [&str; 3] = ["x", "y", "z"];
-
 fn of_pattern(grid: &Grid, pattern: &str, first: Option<u32>) -> Result<Vec<NodeName>, String> {
-    let fault = |reason: &str| format!("nodes = \"{}\": {reason}", shown(pattern));
-    let parts = parts(pattern).ok_or_else(|| {
-        fault("one {} or {:02} stands for the number, {x}, {y} and {z} for the coordinates")
-    })?;
-    let holes = || parts.iter().filter_map(|(_, hole)| hole.as_ref());
-    let by_number = holes().any(|hole| hole.axis.is_none());
-    if by_number && holes().count() > 1 {
-        return Err(fault("either one {} or {x}, {y} and {z}"));
-    }
-    for (axis, name) in AXES.iter().enumerate().filter(|_| !by_number) {
-        match (axis < grid.axes(), holes().any(|hole| hole.axis == Some(axis))) {
-            (true, false) => return Err(fault(&format!("{{{name}}} is missing"))),
-            (false, true) => return Err(fault(&format!("{grid} has no axis {name}"))),
-            _ => {}
-        }
-    }
-    let first = u64::from(first.unwrap_or(u32::from(!by_number)));
-    let name = |node: u32| {
-        let point = grid.point(NodeId(node));
-        let mut name = String::new();
-        for (text, hole) in &parts {
-            name += text;
-            if let Some(Hole { axis, width }) = hole {
-                let number = first + axis.map_or(u64::from(node), |axis| u64::from(point[axis]));
-                name += &format!("{number:0width$}");
-            }
-        }
-        read(&name)
-    };
-    (0..grid.nodes()).map(name).collect()
-}
-
-/// Splits a pattern, or returns `None` if its braces are not placeholders.
-fn parts(pattern: &str) -> Option<Parts<'_>> {
-    let (mut parts, mut rest) = (Vec::new(), pattern);
-    while let Some((text, behind)) = rest.split_once('{') {
-        let (inside, tail) = behind.split_once('}')?;
-        let (axis, format) = inside.split_once(':').unwrap_or((inside, ""));
-        let axis = match axis {
-            "" => None,
-            name => Some(AXES.iter().position(|axis| *axis == name)?),
-        };
-        let width = match format {
-            "" => 0,
-            _ => format.strip_prefix('0')?.parse().ok().filter(|&width: &usize| width <= 12)?,
-        };
-        if text.contains('}') {
-            return None;
-        }
-        parts.push((text, Some(Hole { axis, width })));
-        rest = tail;
-    }
-    let ends = !rest.contains('}') && !parts.is_empty();
-    parts.push((rest, None));
-    ends.then_some(parts)
+    let names = pavior::workload::hosts::of_pattern(grid, pattern, first);
+    let names = names.map_err(|reason| format!("nodes = \"{}\": {reason}", shown(pattern)))?;
+    names.iter().map(|name| read(name)).collect()
 }

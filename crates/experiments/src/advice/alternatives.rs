@@ -56,10 +56,16 @@ const FREEDOMS: [(&str, &str); 4] = [
 const FAILING: [(&str, &str); 2] = [("mttf", "157680000"), ("mttr", "86400")];
 const AN_HOUR: &str = "3600";
 
-/// Returns all changes to try.
-pub(super) fn changes(present: &Point) -> Vec<Change> {
+/// Returns all changes to try. The first is the places of the log, if there are names of nodes.
+pub(super) fn changes(present: &Point, placed: Option<&Setting>) -> Vec<Change> {
     let grid = present.settings().machine;
-    let mut all = Vec::new();
+    let own = placed.map(|names| Change {
+        topic: Topic::Settings,
+        name: "places of the log".to_string(),
+        words: "the places and times that the jobs had".to_string(),
+        settings: vec![("placed", Some(names.values.join(",")))],
+    });
+    let mut all: Vec<Change> = own.into_iter().collect();
     let mut several = |key: &'static str, values: &[(&str, &str)]| {
         all.extend(values.iter().map(|(value, meaning)| {
             let name = format!("{key} {value}");

@@ -159,13 +159,16 @@ pub fn advise_among(
     some: Option<(&[&str], usize)>,
     environment: Environment<'_>,
 ) -> Result<Advice, AdviceError> {
+    let (placed, present): (Vec<Setting>, Vec<Setting>) =
+        present.iter().cloned().partition(|setting| setting.key == "placed");
+    let present = present.as_slice();
     let point = point_of(present).map_err(AdviceError::Setting)?.ok_or(AdviceError::NotALog)?;
     let trace = trace(&point, environment)?;
     let slots = slots.map_or_else(|| usual_slots(&point), str::to_string);
     let measures = Measures::new(&trace, &slots).map_err(|_| {
         AdviceError::Input(format!("--slots {slots}: write a shape, such as 4x4x4").into())
     })?;
-    let (mut tried, mut left_out) = tried(present, &point);
+    let (mut tried, mut left_out) = tried(present, &point, placed.first());
     if let Some((names, most)) = some {
         let rank = |one: &Tried| names.iter().position(|name| *name == one.name);
         tried.retain(|one| rank(one).is_some());
@@ -215,10 +218,12 @@ pub fn advise_among(
     })
 }
 
-/// Returns the point that settings describe, or `None` if they describe several.
+/// Returns the point that settings describe, or `None` if they describe several. With the places in
+/// the log, it is the point in which the jobs have them.
 fn point_of(settings: &[Setting]) -> Result<Option<Point>, SettingError> {
     let mut specification = Specification::from_settings(settings, "advise", Keys::Options)?;
-    Ok((specification.points.len() == 1).then(|| specification.points.remove(0)))
+    let count = 1 + usize::from(settings.iter().any(|setting| setting.key == "placed"));
+    Ok(specification.points.pop().filter(|_| specification.points.len() + 1 == count))
 }
 
 /// Returns the jobs of a point.
@@ -242,9 +247,13 @@ struct Tried {
 
 /// Returns the alternatives to run, and those that do not apply. A change that results in the
 /// present itself is in neither list.
-fn tried(present: &[Setting], point: &Point) -> (Vec<Tried>, Vec<String>) {
+fn tried(
+    present: &[Setting],
+    point: &Point,
+    placed: Option<&Setting>,
+) -> (Vec<Tried>, Vec<String>) {
     let (mut tried, mut left_out): (Vec<Tried>, _) = (Vec::new(), Vec::new());
-    for change in changes(point) {
+    for change in changes(point, placed) {
         let settings = change.applied(present);
         let (topic, name, words) = (change.topic, change.name, change.words);
         match point_of(&settings) {

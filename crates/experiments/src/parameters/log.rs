@@ -130,6 +130,14 @@ pub(super) const PIECES: Parameter = Parameter {
     ..LOG
 };
 
+pub(super) const PLACED: Parameter = Parameter {
+    name: "placed",
+    meaning: "adds a row for the places in the log, by the nodes' names, such as n{x}-{y} or \
+              n[0-9]",
+    read: |text, _| Ok(verbatim(text, |given| &mut given.placed)),
+    ..LOG
+};
+
 pub(super) const LOG_FORMAT: Parameter = Parameter {
     name: "log-format",
     meaning: "the format of the log, if neither its text nor its name tells it",

@@ -234,6 +234,7 @@ pub static ALL: &[Parameter] = &[
     log::NODES_FROM,
     log::PIECES,
     log::LOG_FORMAT,
+    log::PLACED,
     snapshot::BUSY,
     snapshot::SUBMESHES,
     snapshot::REQUEST,

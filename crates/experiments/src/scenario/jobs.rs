@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pavior_kernel::{Stream, Time};
+use pavior_mesh::Grid;
 use pavior_network::{Channels, Settings};
 use pavior_scheduling::AdvanceReservation;
 use pavior_simulation::metrics::{Context, MetricSpec};
@@ -17,6 +18,7 @@ use pavior_workload::{
 };
 
 use super::RunRecord;
+use super::places::Places;
 use crate::settings::{FailureSource, JobSettings, JobSource, MigrationSettings, RunSettings};
 use crate::{InputError, InputFiles, Sample};
 
@@ -37,6 +39,8 @@ pub(super) struct Jobs {
     restart: Restart,
     spares: Spares,
     bounds: Bounds,
+    /// The places that jobs had in the log, instead of the scheduler's.
+    places: Option<Places>,
 }
 
 /// The source of jobs.
@@ -81,6 +85,7 @@ impl Jobs {
                 (Workload::Replayed { trace, rule, replay }, begin, Ending::Drained)
             }
         };
+        let places = places(&workload, jobs, grid)?;
         let network = jobs.network.as_ref().map(|network| network.setup(histories));
         let routing_delay = network.as_ref().map(|network| network.settings.routing_delay);
         let context = Context {
@@ -119,7 +124,13 @@ impl Jobs {
             restart: failures.map_or(Restart::Scratch, |failures| failures.restart),
             spares: failures.map(|failures| failures.spares).unwrap_or_default(),
             bounds: jobs.bounds(begin),
+            places,
         })
+    }
+
+    /// Returns the places that jobs had in the log, if they take them.
+    pub(super) fn places(&self) -> Option<&Places> {
+        self.places.as_ref()
     }
 
     /// Returns the facts about a run that metrics need.
@@ -165,6 +176,7 @@ impl Jobs {
             .with_metrics(metrics)
             .with_context(self.context)
             .within(self.bounds)
+            .placed(self.places.as_ref().map(|places| places.of_jobs.clone()))
             .until(stop);
         for other in others {
             run = run.observe(other);
@@ -273,6 +285,21 @@ impl Jobs {
             }
         };
         Some(Failing { events, restart: self.restart, spares: self.spares })
+    }
+}
+
+/// Returns the places that jobs had in their log, if they take them.
+fn places(
+    workload: &Workload,
+    jobs: &JobSettings,
+    grid: Grid,
+) -> Result<Option<Places>, InputError> {
+    let hosts = jobs.log().and_then(|log| log.placed.as_ref());
+    match (workload, hosts) {
+        (Workload::Replayed { trace, .. }, Some(hosts)) => {
+            Places::new(trace, hosts, grid).map(Some)
+        }
+        _ => Ok(None),
     }
 }
 

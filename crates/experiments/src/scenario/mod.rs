@@ -1,6 +1,7 @@
 //! Runs of points.
 
 mod jobs;
+mod places;
 
 use pavior_network::ChannelLoad;
 use pavior_simulation::metrics::{Context, MetricSpec};
@@ -12,6 +13,7 @@ use crate::settings::Asked;
 use crate::snapshot::Snapshot;
 use crate::{InputError, InputFiles, RunSettings, Sample};
 use jobs::Jobs;
+pub use places::PlacedCounts;
 
 /// A point that is ready to run.
 pub struct Scenario(Kind);
@@ -57,6 +59,14 @@ impl Scenario {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.jobs(replication),
             Kind::Snapshot(_) => Box::new(std::iter::empty()),
+        }
+    }
+
+    /// Returns the counts of the places that jobs had in the log, if they take them.
+    pub fn placed(&self) -> Option<PlacedCounts> {
+        match &self.0 {
+            Kind::Jobs(jobs) => jobs.places().map(|places| places.counts),
+            Kind::Snapshot(_) => None,
         }
     }
 

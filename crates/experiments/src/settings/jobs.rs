@@ -1,10 +1,13 @@
 //! The settings of a run of jobs.
 
+use std::sync::Arc;
+
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, Request};
 use pavior_network::Energy;
 use pavior_scheduling::weighs_messages;
 use pavior_simulation::Bounds;
+use pavior_workload::hosts::Hosts;
 use pavior_workload::traces::Replay;
 use pavior_workload::{Condition, FreedomRule, JobRule, Selection, ShapeRule, Synthetic, TimeUnit};
 
@@ -78,6 +81,8 @@ pub struct LogSettings {
     pub replay: Replay,
     /// The fraction of the run times that is communication.
     pub communication: Option<f64>,
+    /// The names of the nodes, if the jobs take the places that they had in the log.
+    pub placed: Option<Arc<Hosts>>,
 }
 
 /// The moves of running jobs that make room for the oldest waiting job.
@@ -162,6 +167,13 @@ impl JobSettings {
         }
     }
 
+    pub(crate) fn log_mut(&mut self) -> Option<&mut LogSettings> {
+        match &mut self.source {
+            JobSource::Drawn { .. } => None,
+            JobSource::Log(log) => Some(log),
+        }
+    }
+
     /// Returns true if random numbers are drawn.
     pub(super) fn draws(&self) -> bool {
         let drawn = |failures: &FailureSettings| matches!(failures.source, FailureSource::Drawn(_));
@@ -225,8 +237,27 @@ impl LogSettings {
                 estimates: needed(given.estimates.clone(), "estimates")?,
             },
             communication,
+            placed: given.placed.as_ref().map(|names| hosts(given, machine, names)).transpose()?,
         })
     }
+}
+
+/// Reads the names of the nodes, and rejects settings that change when or where jobs run.
+fn hosts(given: &Given, machine: Grid, names: &str) -> Result<Arc<Hosts>, Fault> {
+    let others = [
+        ("communication", given.communication.is_some()),
+        ("dependencies", given.dependencies == Some(true)),
+        ("arrival-scale", given.arrival_scale.is_some_and(|scale| scale != 1.0)),
+        ("warmup", given.warmup.is_some_and(|jobs| jobs > 0)),
+    ];
+    if let Some((name, _)) = others.iter().find(|(_, is_given)| *is_given) {
+        return Err((
+            "placed",
+            format!("jobs on the places of the log and {name} do not go together"),
+        ));
+    }
+    let hosts = Hosts::new(&machine, names);
+    hosts.map(Arc::new).map_err(|reason| ("placed", format!("`{names}`: {reason}")))
 }
 
 impl MigrationSettings {

@@ -151,6 +151,7 @@ impl Specification {
         let mut skipping = Skipping::new(specification.skips_unsupported, keys);
         (specification.points, specification.caps) =
             expand::points(&parameters, &blocks, &mut skipping, catalogue)?;
+        specification.add_placed();
         if specification.points.is_empty() {
             return Err(skipping.nothing_left());
         }
@@ -169,6 +170,21 @@ impl Specification {
             specification.figures = figure::usual(&specification);
         }
         Ok(specification)
+    }
+
+    /// Adds a point for the places that jobs had in their log after the others, if it is wanted.
+    fn add_placed(&mut self) {
+        let (mut placed, mut caps): (Vec<Point>, Vec<_>) = Default::default();
+        for (point, cap) in self.points.iter_mut().zip(&self.caps) {
+            let (plain, other) = point.clone().split_placed();
+            *point = plain;
+            if let Some(other) = other.filter(|other| !placed.contains(other)) {
+                placed.push(other);
+                caps.push(*cap);
+            }
+        }
+        self.points.extend(placed);
+        self.caps.extend(caps);
     }
 
     /// Reads the keys that do not depend on others.

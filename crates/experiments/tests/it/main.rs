@@ -7,6 +7,7 @@ mod directory;
 mod fingerprint;
 mod forecasts;
 mod page;
+mod placed;
 mod snapshot;
 mod specification;
 mod sweep;

@@ -1,12 +1,14 @@
 //! Parts of a summary: use of the machine, weeks, classes of jobs, estimates and dependencies.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use pavior_kernel::Time;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::Spread;
 use crate::TimeUnit;
-use crate::traces::{Dependencies, Record, Tags};
+use crate::traces::{Dependencies, Record};
 
 /// Jobs that follow others, in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -26,10 +28,9 @@ pub struct DependencyCounts {
 }
 
 impl DependencyCounts {
-    pub(super) fn of(records: &[Record]) -> DependencyCounts {
-        let Dependencies { links, jobs, without_submit, missing, later, cycles } =
-            Dependencies::of(records);
-        let followed = links.len() as u64;
+    pub(super) fn of(found: &Dependencies) -> DependencyCounts {
+        let &Dependencies { jobs, without_submit, missing, later, cycles, .. } = found;
+        let followed = found.links.len() as u64;
         DependencyCounts { jobs, followed, missing, later, cycles, without_submit }
     }
 }
@@ -60,25 +61,14 @@ pub struct ClassCount {
 const MOST: usize = 10;
 
 impl Class {
-    /// Counts the values of all fields that any job has.
-    pub(super) fn all(records: &[Record]) -> Vec<Class> {
-        type Field = (&'static str, fn(&Tags) -> i64);
-        let fields: [Field; 6] = [
-            ("status", |tags| tags.status),
-            ("user", |tags| tags.user),
-            ("group", |tags| tags.group),
-            ("app", |tags| tags.application),
-            ("queue", |tags| tags.queue),
-            ("partition", |tags| tags.partition),
-        ];
-        let classes = fields.into_iter().map(|(field, of)| {
-            let mut counts: FxHashMap<i64, u64> = FxHashMap::default();
-            for record in records.iter().filter(|record| of(&record.tags) != -1) {
-                *counts.entry(of(&record.tags)).or_default() += 1;
-            }
+    /// Returns the fields that any job has, given the number of jobs for each value of all fields.
+    pub(super) fn all(counts: &[FxHashMap<i64, u64>; 6]) -> Vec<Class> {
+        const FIELDS: [&str; 6] = ["status", "user", "group", "app", "queue", "partition"];
+        let classes = FIELDS.into_iter().zip(counts).map(|(field, counts)| {
+            let counts = counts.iter().filter(|(value, _)| **value != -1);
             let mut most: Vec<ClassCount> =
-                counts.into_iter().map(|(value, jobs)| ClassCount { value, jobs }).collect();
-            most.sort_unstable_by_key(|one| (std::cmp::Reverse(one.jobs), one.value));
+                counts.map(|(&value, &jobs)| ClassCount { value, jobs }).collect();
+            most.sort_unstable_by_key(|one| (Reverse(one.jobs), one.value));
             let (jobs, values) = (most.iter().map(|one| one.jobs).sum(), most.len() as u64);
             most.truncate(MOST);
             Class { field, jobs, values, most }
@@ -101,63 +91,137 @@ pub struct Week {
 const WEEKS: u64 = 1_044;
 const WEEK: u64 = 7 * 86_400 * TimeUnit::SECOND.ticks;
 
-impl Week {
-    /// Returns the weeks of records in the order of submission, or none if the log is longer than
-    /// twenty years.
-    pub(super) fn all(records: &[Record], machine_size: Option<u64>) -> Vec<Week> {
-        let (Some(first), Some(last)) = (records.first(), records.last()) else {
+/// A job's times and size, ordered by submission.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Entry {
+    submit: Time,
+    run: Time,
+    wait: Option<Time>,
+    nodes: u32,
+}
+
+impl Entry {
+    pub(super) fn of(record: &Record) -> Entry {
+        let &Record { submit, run, wait, nodes, .. } = record;
+        Entry { submit, run, wait, nodes }
+    }
+
+    /// Divides the size, rounding up.
+    pub(super) fn divided(self, by: u32) -> Entry {
+        Entry { nodes: self.nodes.div_ceil(by), ..self }
+    }
+
+    /// Returns the work in ticks of a node.
+    fn work(&self) -> u128 {
+        u128::from(self.run.0) * u128::from(self.nodes)
+    }
+}
+
+/// The sizes of jobs, and their work and use of the machine over time.
+#[derive(Default)]
+pub(super) struct Course {
+    sizes: FxHashMap<u32, u64>,
+    work: u128,
+    /// The jobs and the work of each week, as long as there are few.
+    weeks: Vec<(u64, u128)>,
+    /// The first and the latest submission.
+    submits: Option<(Time, Time)>,
+    /// True if the weeks are unknown: the log is too long, or not in order.
+    has_no_weeks: bool,
+    /// True if the use is unknown: a job has no wait, or the log is not in order.
+    has_no_use: bool,
+    /// True if a job was submitted before the one before it.
+    pub(super) is_unsorted: bool,
+    /// Starts and ends after the latest submission.
+    changes: BinaryHeap<Reverse<(Time, i64)>>,
+    used: i64,
+    most_used: i64,
+}
+
+impl Course {
+    /// Counts the size and work of a job, in any order.
+    pub(super) fn count(&mut self, job: &Entry) {
+        *self.sizes.entry(job.nodes).or_default() += 1;
+        self.work += job.work();
+    }
+
+    /// Adds a job in the order of submission.
+    pub(super) fn add(&mut self, job: &Entry) {
+        let (first, last) = self.submits.unwrap_or((job.submit, job.submit));
+        self.submits = Some((first, job.submit.max(last)));
+        self.is_unsorted |= job.submit < last;
+        let week = job.submit.since(first).0 / WEEK;
+        self.has_no_weeks |= self.is_unsorted || week >= WEEKS;
+        if !self.has_no_weeks {
+            let length = self.weeks.len().max(week as usize + 1);
+            self.weeks.resize(length, (0, 0));
+            self.weeks[week as usize].0 += 1;
+            self.weeks[week as usize].1 += job.work();
+        }
+        self.has_no_use |= self.is_unsorted || job.wait.is_none();
+        if self.has_no_use {
+            return self.changes.clear();
+        }
+        self.use_until(job.submit);
+        let start = job.submit.saturating_add(job.wait.unwrap_or(Time::ZERO));
+        let nodes = i64::from(job.nodes);
+        self.changes.push(Reverse((start, nodes)));
+        self.changes.push(Reverse((start.saturating_add(job.run), -nodes)));
+    }
+
+    /// Follows the use of the machine up to a time. At one time, ends come before starts.
+    fn use_until(&mut self, time: Time) {
+        while let Some(&Reverse((at, change))) = self.changes.peek()
+            && at < time
+        {
+            self.changes.pop();
+            self.used += change;
+            self.most_used = self.most_used.max(self.used);
+        }
+    }
+
+    /// Returns the largest number of nodes in use at one time, by the waits in the log; `None` if
+    /// any job has none.
+    pub(super) fn greatest_use(&mut self) -> Option<u64> {
+        self.use_until(Time(u64::MAX));
+        self.used = 0;
+        u64::try_from(self.most_used).ok().filter(|&most| most > 0 && !self.has_no_use)
+    }
+
+    /// Returns the weeks, or none if the log is longer than twenty years.
+    pub(super) fn weeks(&self, machine_size: Option<u64>) -> Vec<Week> {
+        let Some((first, last)) = self.submits.filter(|_| !self.has_no_weeks) else {
             return Vec::new();
         };
-        let span = last.submit.since(first.submit).0;
-        if span / WEEK >= WEEKS {
-            return Vec::new();
-        }
-        let mut weeks = vec![(0, 0.0); (span / WEEK) as usize + 1];
-        for record in records {
-            let (jobs, work) = &mut weeks[(record.submit.since(first.submit).0 / WEEK) as usize];
-            *jobs += 1;
-            *work += record.run.ticks() * f64::from(record.nodes);
-        }
-        let rest = (span % WEEK).max(1) as f64;
-        let count = weeks.len();
-        let weeks = weeks.into_iter().enumerate().map(|(index, (jobs, work))| {
+        let rest = (last.since(first).0 % WEEK).max(1) as f64;
+        let count = self.weeks.len();
+        let weeks = self.weeks.iter().enumerate().map(|(index, &(jobs, work))| {
             let length = if index + 1 < count { WEEK as f64 } else { rest };
-            Week { jobs, load: machine_size.map(|size| work / (size as f64 * length)) }
+            Week { jobs, load: machine_size.map(|size| work as f64 / (size as f64 * length)) }
         });
         weeks.collect()
     }
-}
 
-/// Returns the largest number of nodes in use at one time, by the waits in the log; `None` if any
-/// job has none.
-pub(super) fn greatest_use(records: &[Record]) -> Option<u64> {
-    let mut changes: Vec<(Time, i64)> = Vec::with_capacity(2 * records.len());
-    for record in records {
-        let start = record.submit.saturating_add(record.wait?);
-        let nodes = i64::from(record.nodes);
-        changes.extend([(start, nodes), (start.saturating_add(record.run), -nodes)]);
+    /// Returns the sizes in ascending order, each with its number of jobs.
+    pub(super) fn sizes(&self) -> Vec<(f64, u64)> {
+        let mut sizes: Vec<_> = self.sizes.iter().map(|(&size, &jobs)| (size, jobs)).collect();
+        sizes.sort_unstable();
+        sizes.into_iter().map(|(size, jobs)| (f64::from(size), jobs)).collect()
     }
-    // At one time, ends come before starts.
-    changes.sort_unstable();
-    let (mut used, mut most) = (0, 0);
-    for (_, change) in changes {
-        used += change;
-        most = most.max(used);
+
+    /// Returns the largest size, or 0.
+    pub(super) fn largest(&self) -> u32 {
+        self.sizes.keys().copied().max().unwrap_or(0)
     }
-    u64::try_from(most).ok().filter(|&most| most > 0)
-}
 
-/// Returns the estimates divided by the run times, for jobs with both.
-pub(super) fn estimate_factors(records: &[Record]) -> Option<Spread> {
-    let runs = records.iter().filter(|record| record.run.0 > 0);
-    let factors = runs.filter_map(|record| Some(record.estimate?.ticks() / record.run.ticks()));
-    let factors: Vec<f64> = factors.collect();
-    (!factors.is_empty()).then(|| Spread::of(factors))
-}
+    /// Returns the number of jobs whose size meets a condition.
+    pub(super) fn jobs(&self, condition: impl Fn(u32) -> bool) -> u64 {
+        self.sizes.iter().filter(|(size, _)| condition(**size)).map(|(_, jobs)| jobs).sum()
+    }
 
-/// Returns the number of jobs whose number an earlier job of the log has, too.
-pub(super) fn repeated_numbers(records: &[Record]) -> u64 {
-    let mut numbers: Vec<u64> = records.iter().map(|record| record.number).collect();
-    numbers.sort_unstable();
-    numbers.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64
+    /// Returns the work in node-seconds.
+    pub(super) fn work(&self) -> f64 {
+        let second = u128::from(TimeUnit::SECOND.ticks);
+        (self.work / second) as f64 + (self.work % second) as f64 / second as f64
+    }
 }

@@ -31,7 +31,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::record::{Collector, Draft, LONGEST};
-use super::{Header, LineError, ReadError, ReadOptions, Record, Tags, Trace};
+use super::{LineError, ReadError, ReadOptions, Record, Tags, Trace};
 use crate::TimeUnit;
 
 #[derive(Deserialize)]
@@ -111,12 +111,11 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
             Err((at, reason)) => jobs.malformed(place.line, || place.fault(at, reason))?,
         }
     }
-    let mut header = Header::default();
     if let Some(nodes) = workload.nb_res {
-        header.push("MaxProcs", &nodes.to_string());
+        jobs.header.push("MaxProcs", &nodes.to_string());
     }
     place.advance(text.len());
-    jobs.finish(header, place.line)
+    jobs.finish(place.line)
 }
 
 /// An error whose line and column are not known yet: a range of bytes in the text, and the reason.
@@ -258,6 +257,7 @@ fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, 
         tags: Tags::UNKNOWN,
         wait: -1.0,
         after: Vec::new(),
+        hosts: None,
     })
 }
 

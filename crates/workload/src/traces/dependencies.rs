@@ -95,46 +95,96 @@ impl Dependencies {
     /// # Ok::<(), pavior::workload::traces::ReadError>(())
     /// ```
     pub fn of(records: &[Record]) -> Dependencies {
-        let mut found = Dependencies::default();
         if records.iter().all(|record| record.dependency.is_none()) {
-            return found;
+            return Dependencies::default();
         }
-        let mut order: Vec<u32> = (0..records.len() as u32).collect();
-        order.sort_by_key(|&index| records[index as usize].line);
-        let mut latest: FxHashMap<u64, u32> = FxHashMap::default();
-        let last: FxHashMap<u64, u32> =
-            order.iter().map(|&index| (records[index as usize].number, index)).collect();
-        let mut later = Vec::new();
-        for &follower in &order {
-            let record = &records[follower as usize];
-            if let Some(Dependency { after, has_submit }) = record.dependency.as_deref() {
-                found.jobs += 1;
-                found.without_submit += u64::from(!has_submit);
-                for &Predecessor { number, think, event } in after {
-                    let think = think.unwrap_or(Time::ZERO);
-                    if let Some(&predecessor) = latest.get(&number) {
-                        found.links.push(Link { predecessor, event, follower, think });
-                    } else if let Some(&predecessor) = last.get(&number) {
-                        later.push((predecessor, follower));
-                    } else {
-                        found.missing += 1;
-                    }
-                }
-            }
-            latest.insert(record.number, follower);
+        let mut links = Links::default();
+        for (index, record) in in_log_order(records) {
+            links.add(index, record);
         }
-        found.links.sort_unstable();
-        found.later = later.len() as u64;
-        if !later.is_empty() {
-            later.extend(found.links.iter().map(|link| (link.predecessor, link.follower)));
-            found.cycles = cycles(&later);
-        }
-        found
+        links.finish()
     }
 
     /// Returns true if no job names a predecessor.
     pub fn is_empty(&self) -> bool {
         self.jobs == 0
+    }
+}
+
+/// Returns the records, which are in the order of submission, in the order of their lines, each
+/// with its index.
+pub(crate) fn in_log_order(records: &[Record]) -> impl Iterator<Item = (u32, &Record)> {
+    let mut order: Vec<u32> = (0..records.len() as u32).collect();
+    order.sort_by_key(|&index| records[index as usize].line);
+    order.into_iter().map(|index| (index, &records[index as usize]))
+}
+
+/// Numbers of jobs, each with an index: four bytes per number where numbers are close together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Numbers(FxHashMap<u64, Box<[u32; 16]>>);
+
+impl Numbers {
+    /// Returns the index of a number.
+    fn get(&self, number: u64) -> Option<u32> {
+        let index = self.0.get(&(number / 16))?[(number % 16) as usize];
+        index.checked_sub(1)
+    }
+
+    /// Returns true if a number is known.
+    pub(crate) fn has(&self, number: u64) -> bool {
+        self.get(number).is_some()
+    }
+
+    /// Sets the index of a number, and returns true if it is new.
+    pub(crate) fn set(&mut self, number: u64, index: u32) -> bool {
+        let page = self.0.entry(number / 16).or_default();
+        std::mem::replace(&mut page[(number % 16) as usize], index + 1) == 0
+    }
+}
+
+/// A search for links, one job at a time in the order of the log.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Links {
+    found: Dependencies,
+    /// The latest job of each number.
+    latest: Numbers,
+    /// Predecessors that were not in the log so far, by their number, each with the job that
+    /// follows.
+    open: Vec<(u64, u32)>,
+}
+
+impl Links {
+    /// Adds a job with its index, and returns true if its number is new.
+    pub(crate) fn add(&mut self, follower: u32, record: &Record) -> bool {
+        if let Some(Dependency { after, has_submit }) = record.dependency.as_deref() {
+            self.found.jobs += 1;
+            self.found.without_submit += u64::from(!has_submit);
+            for &Predecessor { number, think, event } in after {
+                let think = think.unwrap_or(Time::ZERO);
+                match self.latest.get(number) {
+                    Some(predecessor) => {
+                        self.found.links.push(Link { predecessor, event, follower, think });
+                    }
+                    None => self.open.push((number, follower)),
+                }
+            }
+        }
+        self.latest.set(record.number, follower)
+    }
+
+    /// Returns the links, sorted, and the counts.
+    pub(crate) fn finish(self) -> Dependencies {
+        let Links { mut found, latest, open } = self;
+        found.links.sort_unstable();
+        let place = |(number, follower)| Some((latest.get(number)?, follower));
+        let mut later: Vec<(u32, u32)> = open.iter().copied().filter_map(place).collect();
+        found.later = later.len() as u64;
+        found.missing = open.len() as u64 - found.later;
+        if !later.is_empty() {
+            later.extend(found.links.iter().map(|link| (link.predecessor, link.follower)));
+            found.cycles = cycles(&later);
+        }
+        found
     }
 }
 

@@ -5,9 +5,12 @@ use std::io::BufRead;
 use std::str::FromStr;
 
 use pavior_kernel::{BadName, unknown_name};
+use serde::{Serialize, Serializer};
 
+use super::record::Collector;
 use super::text::{columns, number};
 use super::{ReadError, ReadOptions, Trace, batsim, kubectl, pbs, sacct, sacct_json, sim, swf};
+use crate::inspect::Jobs;
 
 /// A format of logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,14 +157,25 @@ impl Format {
     /// Returns the errors of the format's own `read`, and an error if an option is for another
     /// format.
     pub fn read(self, reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
+        self.read_into(None, reader, options)
+    }
+
+    /// Reads a log of this format. In SWF and `.sim`, the jobs are passed to `sink`, if there is
+    /// one, and the log that is returned has no records.
+    pub(crate) fn read_into(
+        self,
+        sink: Option<&mut Jobs>,
+        reader: impl BufRead,
+        options: &ReadOptions,
+    ) -> Result<Trace, ReadError> {
         if options.nodes_from.is_some() && self != Format::Swf {
             let reason =
                 format!("--nodes-from applies to columns of SWF, not to: {}", self.title());
             return Err(ReadError::Option(reason));
         }
         let mut trace = match self {
-            Format::Swf => swf::read(reader, options),
-            Format::Sim => sim::read(reader, options),
+            Format::Swf => swf::read_into(Collector::new(options).with(sink), reader),
+            Format::Sim => sim::read_into(Collector::new(options).with(sink), reader),
             Format::Batsim => batsim::read(reader, options),
             Format::Sacct => sacct::read(reader, options),
             Format::SacctJson => sacct_json::read(reader, options),
@@ -202,6 +216,12 @@ impl FromStr for Format {
         let known = Format::ALL.map(Format::name);
         let found = Format::ALL.into_iter().find(|format| format.name() == text);
         found.ok_or_else(|| unknown_name("format of logs", text, &known))
+    }
+}
+
+impl Serialize for Format {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.title())
     }
 }
 

@@ -101,7 +101,12 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         }
         Ok(true)
     })?;
-    let World { units, pods, names, .. } = world;
+    let World { units, pods, names, nodes } = world;
+    let nodes: HashMap<u64, String> = if options.hosts {
+        nodes.into_iter().map(|(name, node)| (node, name)).collect()
+    } else {
+        HashMap::new()
+    };
     jobs.set_names(names)?;
     let mut units: Vec<Unit> = units.into_values().collect();
     units.sort_by_key(|unit| unit.number);
@@ -111,10 +116,10 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         if !jobs.wants_more(log.len()) {
             break;
         }
-        log.push(unit.number, unit.draft(&pods));
+        log.push(unit.number, unit.draft(&pods, &nodes));
     }
-    let header = log.offer(&mut jobs, None);
-    jobs.finish(header, lines)
+    log.offer(&mut jobs, None);
+    jobs.finish(lines)
 }
 
 impl World {
@@ -202,9 +207,12 @@ impl World {
 }
 
 impl Unit {
-    fn draft(&self, pods: &HashMap<String, Pods>) -> Draft {
+    /// Creates the job, given the Pods of all Jobs, and the names of nodes if they are wanted.
+    fn draft(&self, pods: &HashMap<String, Pods>, names: &HashMap<u64, String>) -> Draft {
         let own = || self.uids.iter().filter_map(|uid| pods.get(uid));
         let nodes: FxHashSet<u64> = own().flat_map(|pods| pods.nodes.iter().copied()).collect();
+        let hosts: Option<Vec<&str>> = nodes.iter().map(|node| Some(&**names.get(node)?)).collect();
+        let hosts = hosts.map(|names| names.join(","));
         let start = self.start.or(own().fold(None, |start, pods| least(start, pods.start)));
         let last = || own().fold(None, |end, pods| greatest(end, pods.end));
         let end = self.end.filter(|&end| end > 0.0).or_else(last).filter(|_| !self.is_open);
@@ -223,6 +231,7 @@ impl Unit {
             tags: self.tags,
             wait: wait(self.submit, start),
             after: Vec::new(),
+            hosts: hosts.filter(|names| !names.is_empty()),
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use super::Skip;
 use super::record::{Collector, Draft};
-use super::{Header, Skip};
 
 /// The job lines of a log, with the key of the job of each. Of several lines of a job the one with
 /// the latest submission counts; of equal submissions, the last.
@@ -40,9 +40,9 @@ impl<K: Eq + Hash> Latest<K> {
         self.replaced.push(replaced);
     }
 
-    /// Passes the jobs to the collector, with times counted from the first submission. Returns a
-    /// header with the start time, and with the time zone in seconds if it is known.
-    pub(crate) fn offer(self, jobs: &mut Collector<'_>, zone: Option<i64>) -> Header {
+    /// Passes the jobs to the collector, with times counted from the first submission, and a header
+    /// with the start time, and with the time zone in seconds if it is known.
+    pub(crate) fn offer(self, jobs: &mut Collector<'_>, zone: Option<i64>) {
         let submits = self.drafts.iter().map(|draft| draft.submit).filter(|&at| at >= 0.0);
         let begin = submits.fold(f64::INFINITY, f64::min);
         for (draft, replaced) in self.drafts.into_iter().zip(self.replaced) {
@@ -54,13 +54,11 @@ impl<K: Eq + Hash> Latest<K> {
                 jobs.offer(&Draft { submit, ..draft });
             }
         }
-        let mut header = Header::default();
         if begin.is_finite() {
-            header.push("UnixStartTime", &format!("{begin:.0}"));
+            jobs.header.push("UnixStartTime", &format!("{begin:.0}"));
         }
         if let Some(zone) = zone {
-            header.push("TimeZone", &zone.to_string());
+            jobs.header.push("TimeZone", &zone.to_string());
         }
-        header
     }
 }

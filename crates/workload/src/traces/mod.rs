@@ -24,6 +24,7 @@ pub mod sim;
 pub mod swf;
 mod text;
 
+pub(crate) use dependencies::{Links, in_log_order};
 use pavior_kernel::Time;
 pub(crate) use text::Lines;
 

@@ -60,15 +60,15 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         if line.trim_ascii().is_empty() {
             continue;
         }
-        match job(line, lines.number, &mut names) {
+        match job(line, lines.number, &mut names, options.hosts) {
             Ok(None) => {}
             Ok(Some((id, draft))) => log.push(id, draft),
             Err(fault) => jobs.malformed(lines.number, || fault)?,
         }
     }
     jobs.set_names(names)?;
-    let header = log.offer(&mut jobs, None);
-    jobs.finish(header, lines.number)
+    log.offer(&mut jobs, None);
+    jobs.finish(lines.number)
 }
 
 /// The parts of a record: its type, its id, and the place of its pairs.
@@ -94,6 +94,7 @@ fn job(
     line: &[u8],
     line_number: u64,
     names: &mut Names,
+    reads_hosts: bool,
 ) -> Result<Option<(Vec<u8>, Draft)>, LineError> {
     let fault = |at: Range<usize>, reason: String| LineError::new(line_number, line, at, reason);
     let Some((kind, id, start)) = record(line) else {
@@ -122,8 +123,8 @@ fn job(
     let start = instant("start")?;
     let between = start.zip(instant("end")?).map(|(start, end)| end - start);
     let run = between.or(span("resources_used.walltime")?).unwrap_or(-1.0);
-    let hosts = place("exec_host").map_or(0, |at| hosts(&line[at]));
-    let nodes = match hosts {
+    let hosts = place("exec_host").map_or_else(Vec::new, |at| hosts(&line[at]));
+    let nodes = match hosts.len() {
         0 => read("Resource_List.nodect", whole, "number of nodes")?.unwrap_or(0.0),
         hosts => hosts as f64,
     };
@@ -153,6 +154,7 @@ fn job(
         },
         wait: wait(submit, start),
         after: Vec::new(),
+        hosts: reads_hosts.then(|| String::from_utf8_lossy(&hosts.join(&b',')).into()),
     };
     Ok(Some((id.to_vec(), draft)))
 }
@@ -178,13 +180,14 @@ fn pairs(line: &[u8], start: usize) -> HashMap<&[u8], Range<usize>> {
     pairs
 }
 
-/// Counts the distinct hosts of a list.
-fn hosts(list: &[u8]) -> usize {
+/// Returns the distinct hosts of a list, in its order.
+fn hosts(list: &[u8]) -> Vec<&[u8]> {
     let names = list.split(|&byte| byte == b'+').map(|one| {
         let one = one.strip_prefix(b"(").unwrap_or(one);
         one.split(|byte| b"/:)".contains(byte)).next().unwrap_or_default()
     });
-    names.filter(|name| !name.is_empty()).collect::<FxHashSet<_>>().len()
+    let mut known = FxHashSet::default();
+    names.filter(|&name| !name.is_empty() && known.insert(name)).collect()
 }
 
 /// Parses a whole number that is not negative.
@@ -224,7 +227,7 @@ mod tests {
             ("+", 0),
             ("", 0),
         ] {
-            assert_eq!(hosts(list.as_bytes()), count, "{list}");
+            assert_eq!(hosts(list.as_bytes()).len(), count, "{list}");
         }
     }
 

@@ -4,12 +4,14 @@ use std::sync::{Arc, OnceLock};
 
 use pavior_kernel::Time;
 use pavior_mesh::{Freedom, Sides};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
+use super::dependencies::Numbers;
 use super::{
     Dependency, Field, Filter, Format, Header, LineError, Names, Note, Predecessor, ReadError,
     Report, Skip,
 };
+use crate::inspect::Jobs;
 use crate::{Job, Service, TimeUnit};
 
 /// A job of a log that can be replayed. Times are in ticks of [`TimeUnit::SECOND`], as in the log.
@@ -109,6 +111,8 @@ pub struct Trace {
     /// The number of processors of a node, if the header says that sizes are processors.
     pub(crate) divisor: Option<u32>,
     pub(crate) divided: Divided,
+    /// The names of the nodes of jobs, by line and number.
+    hosts: FxHashMap<(u64, u64), Box<str>>,
 }
 
 /// The log with its sizes divided, computed when first needed.
@@ -129,7 +133,8 @@ impl Trace {
         let mut report = Report::default();
         (report.job_lines, report.kept) = (count, count);
         let (header, names) = Default::default();
-        Trace { header, records, report, names, divisor: None, divided: Divided::default() }
+        let (divided, hosts) = Default::default();
+        Trace { header, records, report, names, divisor: None, divided, hosts }
     }
 
     /// Returns the log as it is replayed on a machine with a number of nodes. This is the log
@@ -139,12 +144,16 @@ impl Trace {
     /// [`ReadOptions::processors_per_node`], which disables this if given.
     #[must_use]
     pub fn for_machine(self: &Arc<Trace>, nodes: u64) -> Arc<Trace> {
-        match self.divisor {
-            Some(by) if self.header.count("MaxNodes") == Some(nodes) => {
-                self.divided.0.get_or_init(|| Arc::new(self.divide(by))).clone()
-            }
-            _ => self.clone(),
+        match self.divisor_for(nodes) {
+            Some(by) => self.divided.0.get_or_init(|| Arc::new(self.divide(by))).clone(),
+            None => self.clone(),
         }
+    }
+
+    /// Returns the names of the nodes that a job had, as a list of Slurm's
+    /// ([`expand`](crate::hosts::expand)), if they were read and the log has them.
+    pub fn hosts(&self, record: &Record) -> Option<&str> {
+        self.hosts.get(&(record.line, record.number)).map(|names| &**names)
     }
 
     /// Returns the notes about the log, as it was replayed.
@@ -153,7 +162,7 @@ impl Trace {
     }
 
     /// Divides sizes and the machine's size, rounding up.
-    fn divide(&self, by: u32) -> Trace {
+    pub(crate) fn divide(&self, by: u32) -> Trace {
         let mut trace = Trace { divided: Divided::default(), divisor: None, ..self.clone() };
         for record in trace.records.iter_mut().filter(|record| record.shape.is_none()) {
             record.nodes = record.nodes.div_ceil(by);
@@ -168,18 +177,28 @@ impl Trace {
         trace
     }
 
-    /// Finds out by the header if sizes are processors.
-    pub(crate) fn find_divisor(&mut self) {
-        let counts = (self.header.count("MaxProcs"), self.header.count("MaxNodes"));
-        let (Some(processors_of_all), Some(nodes)) = counts else { return };
-        let by = u32::try_from(processors_of_all / nodes).unwrap_or(1);
-        let is_larger = |record: &Record| u64::from(record.nodes) > nodes;
-        if by < 2 || processors_of_all % nodes != 0 || !self.records.iter().any(is_larger) {
-            return;
-        }
-        self.divisor = Some(by);
-        self.report.note(processors(by), 0);
+    /// Returns the divisor of the sizes for a machine with a number of nodes.
+    pub(crate) fn divisor_for(&self, nodes: u64) -> Option<u32> {
+        self.divisor.filter(|_| self.header.count("MaxNodes") == Some(nodes))
     }
+}
+
+/// Returns true for a part of a job.
+fn is_piece(record: &Record) -> bool {
+    (2..=4).contains(&record.tags.status)
+}
+
+/// Returns true for a job that may have pieces.
+fn is_whole(record: &Record) -> bool {
+    [0, 1].contains(&record.tags.status)
+}
+
+/// Returns the number of processors per node by the header, if it is above 1, and the number of
+/// nodes.
+fn divisor(header: &Header) -> Option<(u32, u64)> {
+    let (processors, nodes) = (header.count("MaxProcs")?, header.count("MaxNodes")?);
+    let by = u32::try_from(processors / nodes).ok()?;
+    (by >= 2 && processors % nodes == 0).then_some((by, nodes))
 }
 
 fn processors(by: u32) -> String {
@@ -209,6 +228,8 @@ pub struct ReadOptions {
     pub nodes_from: Option<u32>,
     /// True to keep the pieces of jobs that have a line of their own, too.
     pub pieces: bool,
+    /// True to read the names of the nodes that jobs had ([`Trace::hosts`]).
+    pub hosts: bool,
 }
 
 /// The longest time in a log, in seconds: far longer than any, and safe in 64 bits of ticks.
@@ -232,6 +253,8 @@ pub(crate) struct Draft {
     pub(crate) wait: f64,
     /// The jobs that it follows.
     pub(crate) after: Vec<Predecessor>,
+    /// The names of its nodes, as a list of Slurm's.
+    pub(crate) hosts: Option<String>,
 }
 
 /// Returns the wait of a job, given its submission and start in seconds; -1 if it is unknown.
@@ -242,7 +265,17 @@ pub(crate) fn wait(submit: f64, start: Option<f64>) -> f64 {
 
 /// A collector that applies the rules that all formats share, and counts.
 pub(crate) struct Collector<'o> {
-    options: &'o ReadOptions,
+    pub(crate) options: &'o ReadOptions,
+    pub(crate) header: Header,
+    /// The statistics that jobs are passed to, instead of being kept.
+    sink: Option<&'o mut Jobs>,
+    /// The numbers of jobs that were passed on and can have pieces.
+    whole: Numbers,
+    /// The submission of the last job that was passed on or kept.
+    before: Option<Time>,
+    /// The divisor of sizes by the header, if they may be processors, and the number of nodes.
+    divisor: Option<(u32, u64)>,
+    hosts: FxHashMap<(u64, u64), Box<str>>,
     filter: Filter,
     names: Names,
     records: Vec<Record>,
@@ -256,6 +289,12 @@ impl<'o> Collector<'o> {
     pub(crate) fn new(options: &'o ReadOptions) -> Collector<'o> {
         Collector {
             options,
+            header: Header::default(),
+            sink: None,
+            whole: Numbers::default(),
+            before: None,
+            divisor: None,
+            hosts: FxHashMap::default(),
             filter: options.filter.clone(),
             names: Names::default(),
             records: Vec::new(),
@@ -263,6 +302,11 @@ impl<'o> Collector<'o> {
             first_fault: None,
             submits: FxHashMap::default(),
         }
+    }
+
+    /// Passes jobs to a sink, if there is one.
+    pub(crate) fn with(self, sink: Option<&'o mut Jobs>) -> Collector<'o> {
+        Collector { sink, ..self }
     }
 
     /// Sets the names of the log, before any of its jobs is offered.
@@ -354,11 +398,44 @@ impl<'o> Collector<'o> {
         if self.options.dependencies {
             self.submits.insert(record.number, record.submit);
         }
-        self.records.push(record);
+        if let Some(hosts) = draft.hosts.as_deref().filter(|_| self.options.hosts) {
+            self.hosts.insert((record.line, record.number), hosts.into());
+        }
+        self.take(record);
+    }
+
+    /// Keeps a job, or passes it to the sink. From the first piece whose job is unknown, jobs are
+    /// kept until the end of the log.
+    fn take(&mut self, record: Record) {
+        let is_first = self.before.is_none() && self.records.is_empty();
+        if is_first && self.options.processors_per_node.or(self.options.nodes_from).is_none() {
+            self.divisor = divisor(&self.header);
+        }
+        let is_kept = !self.records.is_empty();
+        let Some(sink) = self.sink.as_deref_mut().filter(|_| !is_kept) else {
+            return self.records.push(record);
+        };
+        if is_first {
+            sink.may_divide(self.divisor);
+        }
+        if !self.options.pieces && is_piece(&record) {
+            if self.whole.has(record.number) {
+                self.report.skip(Skip::Piece, record.line);
+            } else {
+                self.records.push(record);
+            }
+            return;
+        }
+        if is_whole(&record) {
+            self.whole.set(record.number, 0);
+        }
+        self.report.notice(&record, self.before);
+        self.before = Some(record.submit);
+        sink.add(&record);
     }
 
     /// Returns the trace after every line has been offered.
-    pub(crate) fn finish(mut self, mut header: Header, lines: u64) -> Result<Trace, ReadError> {
+    pub(crate) fn finish(mut self, lines: u64) -> Result<Trace, ReadError> {
         let count = self.report.job_lines;
         if count == 0 {
             return Err(ReadError::NoJobs { lines });
@@ -372,11 +449,18 @@ impl<'o> Collector<'o> {
         if !self.options.pieces {
             self.drop_pieces();
         }
-        let Collector { mut records, mut report, options, .. } = self;
-        for (index, record) in records.iter().enumerate() {
-            report.notice(record, index.checked_sub(1).map(|before| &records[before]));
+        let Collector { mut records, mut report, options, mut header, mut before, .. } = self;
+        for record in &records {
+            report.notice(record, before);
+            before = Some(record.submit);
         }
-        (report.lines, report.kept) = (lines, records.len() as u64);
+        let mut largest = records.iter().map(|record| record.nodes).max().unwrap_or(0);
+        report.kept = records.len() as u64;
+        if let Some(sink) = self.sink {
+            records.drain(..).for_each(|record| sink.add(&record));
+            (report.kept, largest) = (sink.count(), sink.largest());
+        }
+        report.lines = lines;
         report.follows = options.dependencies;
         for (key, value) in header.unreadable_sizes() {
             let value = pavior_kernel::shown(value);
@@ -386,28 +470,26 @@ impl<'o> Collector<'o> {
             header.divide(by.max(1).into());
         }
         records.sort_by_key(|record| record.submit);
-        let (divisor, divided) = (None, Divided::default());
-        let mut trace = Trace { header, records, report, names, divisor, divided };
-        if options.processors_per_node.is_none() && options.nodes_from.is_none() {
-            trace.find_divisor();
+        let divisor = self.divisor.filter(|&(_, nodes)| u64::from(largest) > nodes);
+        let divisor = divisor.map(|(by, _)| by);
+        if let Some(by) = divisor {
+            report.note(processors(by), 0);
         }
-        Ok(trace)
+        let (divided, hosts) = (Divided::default(), self.hosts);
+        Ok(Trace { header, records, report, names, divisor, divided, hosts })
     }
 
-    /// Skips the pieces of jobs whose own line was kept. Memory: one number per piece.
+    /// Skips the pieces of jobs whose own line was kept.
     fn drop_pieces(&mut self) {
-        let is_piece = |record: &Record| (2..=4).contains(&record.tags.status);
-        let parts = || self.records.iter().filter(|record| is_piece(record));
-        let numbers: FxHashSet<u64> = parts().map(|record| record.number).collect();
-        if numbers.is_empty() {
+        if !self.records.iter().any(is_piece) {
             return;
         }
-        let summaries = self.records.iter().filter(|record| [0, 1].contains(&record.tags.status));
-        let known: FxHashSet<u64> =
-            summaries.map(|record| record.number).filter(|it| numbers.contains(it)).collect();
-        let report = &mut self.report;
+        for record in self.records.iter().filter(|record| is_whole(record)) {
+            self.whole.set(record.number, 0);
+        }
+        let (report, whole) = (&mut self.report, &self.whole);
         self.records.retain(|record| {
-            let skipped = is_piece(record) && known.contains(&record.number);
+            let skipped = is_piece(record) && whole.has(record.number);
             if skipped {
                 report.skip(Skip::Piece, record.line);
             } else if is_piece(record) {

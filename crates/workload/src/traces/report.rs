@@ -1,5 +1,6 @@
 //! Reports on reading a log: counts and lines.
 
+use pavior_kernel::Time;
 use serde::Serialize;
 
 use super::{Format, Record};
@@ -125,13 +126,14 @@ impl Report {
         }
     }
 
-    /// Records the oddities of a kept record; `before` is the one kept before it.
-    pub(crate) fn notice(&mut self, record: &Record, before: Option<&Record>) {
+    /// Records the oddities of a kept record; `before` is the submission of the one before
+    /// it.
+    pub(crate) fn notice(&mut self, record: &Record, before: Option<Time>) {
         if record.run.0 == 0 {
             self.zero_length.add(record.line);
         }
         let has_submit = record.dependency.as_ref().is_none_or(|follows| follows.has_submit);
-        if has_submit && before.is_some_and(|before| record.submit < before.submit) {
+        if has_submit && before.is_some_and(|before| record.submit < before) {
             self.submits_back.add(record.line);
         }
         if record.estimate.is_some_and(|estimate| record.run > estimate) {

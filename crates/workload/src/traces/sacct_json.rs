@@ -48,6 +48,7 @@ struct Job {
     account: Value,
     group: Value,
     submit_line: Value,
+    nodes: Value,
 }
 
 /// Reads a log.
@@ -72,18 +73,22 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         if !jobs.wants_more(log.len()) {
             return Ok(false);
         }
-        match job(entry, options.processors_per_node.is_some(), &mut names) {
+        match job(entry, options, &mut names) {
             Ok((id, draft)) => log.push(id, draft),
             Err(fault) => jobs.malformed(entry.line, || fault)?,
         }
         Ok(true)
     })?;
     jobs.set_names(names)?;
-    let header = log.offer(&mut jobs, None);
-    jobs.finish(header, lines)
+    log.offer(&mut jobs, None);
+    jobs.finish(lines)
 }
 
-fn job(entry: &Entry<'_>, divides: bool, names: &mut Names) -> Result<(u64, Draft), LineError> {
+fn job(
+    entry: &Entry<'_>,
+    options: &ReadOptions,
+    names: &mut Names,
+) -> Result<(u64, Draft), LineError> {
     let job: Job = entry.read()?;
     let at = |path: &str, value: &Value| {
         number(value)
@@ -105,7 +110,7 @@ fn job(entry: &Entry<'_>, divides: bool, names: &mut Names) -> Result<(u64, Draf
     }
     let limit = time("limit")?.map_or(-1.0, |minutes| (minutes * 60.0).min(LONGEST));
     let size = size(entry, &job)?;
-    if matches!(size, Size::Processors(_)) && !divides {
+    if matches!(size, Size::Processors(_)) && options.processors_per_node.is_none() {
         let reason =
             "there is no number of nodes, only a number of processors: give --processors-per-node";
         return Err(entry.fault("", reason));
@@ -141,6 +146,7 @@ fn job(entry: &Entry<'_>, divides: bool, names: &mut Names) -> Result<(u64, Draf
         },
         wait: wait(submit, start),
         after: dependency::predecessors(job.submit_line.as_str().unwrap_or_default().as_bytes()),
+        hosts: job.nodes.as_str().filter(|_| options.hosts).map(String::from),
     };
     Ok((id as u64, draft))
 }

@@ -23,7 +23,7 @@ use pavior_mesh::{Sides, volume};
 use super::error::quoted;
 use super::record::{Collector, Draft, LONGEST};
 use super::text::{Lines, columns, number};
-use super::{Header, LineError, ReadError, ReadOptions, Record, Tags, Trace, seconds};
+use super::{LineError, ReadError, ReadOptions, Record, Tags, Trace, seconds};
 
 /// One more column than any form has, to detect that there are too many.
 const ROOM: usize = 9;
@@ -44,8 +44,12 @@ const ROOM: usize = 9;
 /// # Ok::<(), pavior::workload::traces::ReadError>(())
 /// ```
 pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
+    read_into(Collector::new(options), reader)
+}
+
+/// Reads a log into a collector.
+pub(super) fn read_into(mut jobs: Collector<'_>, reader: impl BufRead) -> Result<Trace, ReadError> {
     let mut lines = Lines::new(reader);
-    let mut jobs = Collector::new(options);
     while jobs.wants_more(0) && lines.advance()? {
         let line = lines.line();
         let first = line.iter().find(|byte| !byte.is_ascii_whitespace());
@@ -57,7 +61,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
             Err(fault) => jobs.malformed(lines.number, || fault)?,
         }
     }
-    jobs.finish(Header::default(), lines.number)
+    jobs.finish(lines.number)
 }
 
 struct Line<'l> {
@@ -111,6 +115,7 @@ impl Line<'_> {
             tags: Tags::UNKNOWN,
             wait: -1.0,
             after: Vec::new(),
+            hosts: None,
         })
     }
 

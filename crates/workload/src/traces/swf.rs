@@ -71,25 +71,28 @@ const FIELDS: [&str; 18] = [
 /// # Ok::<(), pavior::workload::traces::ReadError>(())
 /// ```
 pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
+    read_into(Collector::new(options), reader)
+}
+
+/// Reads a log into a collector.
+pub(super) fn read_into(mut jobs: Collector<'_>, reader: impl BufRead) -> Result<Trace, ReadError> {
     let mut lines = Lines::new(reader);
-    let mut header = Header::default();
-    let mut jobs = Collector::new(options);
     while jobs.wants_more(0) && lines.advance()? {
         let line = lines.line();
         match line.iter().position(|byte| !byte.is_ascii_whitespace()) {
             None => {}
             Some(start) if line[start] == b';' => {
-                header.take(&line[start + 1..]).map_err(|reason| {
+                jobs.header.take(&line[start + 1..]).map_err(|reason| {
                     LineError::new(lines.number, line, start..line.len(), reason)
                 })?;
             }
-            Some(_) => match job(line, lines.number, options.nodes_from) {
+            Some(_) => match job(line, lines.number, jobs.options.nodes_from) {
                 Ok(draft) => jobs.offer(&draft),
                 Err(fault) => jobs.malformed(lines.number, || fault)?,
             },
         }
     }
-    jobs.finish(header, lines.number)
+    jobs.finish(lines.number)
 }
 
 /// The fields that may have any text: wait time, which is unknown then, and CPU time, memory used
@@ -149,6 +152,7 @@ fn job(line: &[u8], line_number: u64, nodes_from: Option<u32>) -> Result<Draft, 
         },
         wait: values[2].min(LONGEST),
         after: predecessor(values[16], values[17]).into_iter().collect(),
+        hosts: None,
     })
 }
 

@@ -1,7 +1,10 @@
 //! Tests of summaries of logs.
 
+use std::sync::Arc;
+
+use pavior_kernel::Stream;
 use pavior_workload::inspect::{Bin, Clock, LogSummary};
-use pavior_workload::traces::{ReadOptions, Trace, sim, swf};
+use pavior_workload::traces::{Format, ReadOptions, Trace, sim, swf};
 
 fn oddities() -> Trace {
     let log = include_bytes!("../logs/oddities.swf");
@@ -111,4 +114,45 @@ fn use_weeks_classes_and_estimates_are_those_of_the_jobs() {
     assert_eq!(unknown.greatest_use, None);
     let long = line(1, 0, 0, 1, 1, 1) + &line(2, 1_000_000_000, 0, 1, 1, 1);
     assert!(LogSummary::of(&read(&long), None).weeks.is_empty());
+}
+
+/// Draws a log in which numbers repeat, jobs have pieces before or after their own line, follow
+/// others, are out of order, or lack sizes.
+fn drawn(seed: u64) -> String {
+    let mut draw = Stream::new(seed, 0, "inspected");
+    let mut log = String::from("; MaxNodes: 8\n; MaxProcs: 32\n; UnixStartTime: 1296571124\n");
+    let has_waits = draw.below(2) == 0;
+    let mut at = 0;
+    for number in 0..120 {
+        at += draw.below(20_000);
+        let number = if draw.below(9) == 0 { draw.below(120) } else { number };
+        let submit = at.saturating_sub(draw.below(4) / 3 * 50_000);
+        let wait = if has_waits { draw.below(900) as i64 } else { -1 };
+        let (run, nodes) = (draw.below(5_000), draw.below(12) as i64);
+        let estimate = draw.below(9_000) as i64 - 1000;
+        let status = [0, 1, 5, 1, 2, 3][draw.below(if seed % 3 == 0 { 6 } else { 4 }) as usize];
+        let before = if draw.below(3) == 0 { draw.below(130) as i64 } else { -1 };
+        log += &format!(
+            "{number} {submit} {wait} {run}.5 {nodes} -1 -1 -1 {estimate} -1 {status} {} -1 -1 2 \
+             -1 {before} 9\n",
+            draw.below(5)
+        );
+    }
+    log
+}
+
+#[test]
+fn a_log_that_is_read_job_by_job_has_the_summary_of_its_jobs() {
+    for seed in 0..60 {
+        let log = drawn(seed);
+        let read = Arc::new(swf::read(log.as_bytes(), &ReadOptions::default()).unwrap());
+        for machine in [None, Some(8), Some(100)] {
+            let trace = machine.map_or_else(|| read.clone(), |nodes| read.for_machine(nodes));
+            let mut expected = LogSummary::of(&trace, machine);
+            expected.format = Some(Format::Swf);
+            let reader = log.as_bytes();
+            let summary = LogSummary::read(Format::Swf, reader, &ReadOptions::default(), machine);
+            assert_eq!(format!("{:?}", summary.unwrap()), format!("{expected:?}"), "{seed}\n{log}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ mod accounting;
 mod dependencies;
 mod failures;
 mod formats;
+mod hosts;
 mod inspect;
 mod lublin;
 mod real_logs;

@@ -4,7 +4,6 @@ mod page;
 mod replay;
 
 use std::fmt::Write;
-use std::sync::Arc;
 
 use pavior::files::FileUses;
 use pavior::text::shown;
@@ -29,13 +28,11 @@ struct Inspection<'s> {
 pub(super) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let machine = args.machine.as_deref().map(input::machine).transpose()?;
     let nodes = machine.map(|grid| u64::from(grid.nodes()));
-    let read = Arc::new(logs::read(&args.file, &args.read)?);
-    let trace = nodes.map_or_else(|| read.clone(), |nodes| read.for_machine(nodes));
-    let summary = LogSummary::of(&trace, nodes);
+    let summary = logs::summarize(&args.file, &args.read, nodes)?;
     let inspection = Inspection {
         name: files::shown(&args.file),
         summary: &summary,
-        examples: replay::examples(&args.file, &summary, trace.report.format)?,
+        examples: replay::examples(&args.file, &summary)?,
         replay: replay::command(&args.file, machine.as_ref(), &summary),
     };
     if let Some(path) = &args.html {
@@ -79,7 +76,7 @@ fn csv(summary: &LogSummary) -> Result<(), Failure> {
 /// Returns the single numbers of a summary.
 fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
     let optional = |value: Option<f64>| value.map_or("-".to_string(), round);
-    let format = summary.format.unwrap_or("-").to_string();
+    let format = summary.format.map_or("-", pavior::workload::traces::Format::title).to_string();
     let mut facts = vec![
         ("format", format),
         ("lines", summary.lines.to_string()),

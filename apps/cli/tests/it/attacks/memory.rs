@@ -106,3 +106,24 @@ fn logs_take_the_memory_that_the_page_says() {
     }
     pavior_trials::attacked("cli", "logs that expand to the most memory", tried, faults.len());
 }
+
+#[test]
+fn a_log_is_inspected_without_holding_its_jobs() {
+    let lines = pavior_trials::size(600_000, 600_000, 10_000_000_u64);
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.swf");
+    let mut out = std::io::BufWriter::new(std::fs::File::create(&log).unwrap());
+    for number in 1..=lines {
+        let (run, user) = (1 + number * 7919 % 86_400, number % 500);
+        let submit = number * 9;
+        let line = format!("{number} {submit} 60 {run} 4 -1 -1 4 90000 -1 1 {user}");
+        writeln!(out, "{line} 1 -1 1 1 -1 -1").unwrap();
+    }
+    drop(out);
+    // A record of each job would need another 144 bytes per line.
+    let mebibytes = OWN + 16 + ((lines * 20) >> 20);
+    let log = log.to_str().unwrap();
+    let outcome = within(mebibytes, &["trace", "inspect", "--max-input", "2000000000", log]);
+    let Outcome { code, message } = outcome.unwrap();
+    assert_eq!(code, Some(0), "{message}");
+}

@@ -68,6 +68,11 @@ const COLUMNS: [(Column, &str); 23] = [
     (Column::ReqCpus, "ReqCPUS"),
 ];
 
+/// Columns that may contain delimiters, and are read if their cells are certain.
+const TEXTS: [&str; 2] = ["SubmitLine", "NodeList"];
+pub(super) const SUBMIT_LINE: usize = 0;
+pub(super) const NODE_LIST: usize = 1;
+
 /// The columns with numbers of nodes, and those with numbers of processors.
 pub(super) const NODES: [Column; 3] = [Column::AllocNodes, Column::NNodes, Column::ReqNodes];
 pub(super) const CPUS: [Column; 3] = [Column::AllocCpus, Column::NCpus, Column::ReqCpus];
@@ -131,8 +136,8 @@ pub(super) struct Layout {
     columns: usize,
     /// The first and the last column that is not read, and may have any text.
     free: Option<(usize, usize)>,
-    /// The index of the column `SubmitLine`.
-    submit_line: Option<usize>,
+    /// The indices of the [`TEXTS`].
+    texts: [Option<usize>; TEXTS.len()],
 }
 
 impl Layout {
@@ -168,7 +173,7 @@ impl Layout {
     }
 
     fn of(line: &[u8]) -> Layout {
-        let (mut places, mut free, mut submit_line) = ([None; COLUMNS.len()], None, None);
+        let (mut places, mut free, mut texts) = ([None; COLUMNS.len()], None, [None; TEXTS.len()]);
         let delimiter = delimiter(line).to_vec();
         let mut columns = 0;
         for (index, at) in cells(line, &delimiter).enumerate() {
@@ -179,15 +184,15 @@ impl Layout {
             } else if !name.is_empty() {
                 free = Some((free.map_or(index, |(first, _)| first), index));
             }
-            if is("SubmitLine") {
-                submit_line.get_or_insert(index);
+            if let Some(text) = TEXTS.iter().position(|text| is(text)) {
+                texts[text].get_or_insert(index);
             }
             columns = index + 1;
         }
         let ids = [Column::JobId, Column::JobIdRaw].map(|column| places[column as usize]);
         let first_is_id = ids.contains(&Some(0));
         let (line, in_front) = (line.to_vec(), 0);
-        Layout { line, delimiter, in_front, first_is_id, places, columns, free, submit_line }
+        Layout { line, delimiter, in_front, first_is_id, places, columns, free, texts }
     }
 
     /// Returns true if texts may have line breaks, so that a line may continue the one before it.
@@ -275,10 +280,11 @@ impl Layout {
         self.shifted(self.places[column as usize]?, cells.saturating_sub(self.columns))
     }
 
-    /// Returns the cells of `SubmitLine` in a line with this number of cells, or `None` if there is
-    /// no such column or its cells cannot be distinguished from those of other free-text columns.
-    pub(super) fn submit_line(&self, cells: usize) -> Option<Range<usize>> {
-        let (index, bars) = (self.submit_line?, cells.saturating_sub(self.columns));
+    /// Returns the cells of one of the [`TEXTS`] in a line with this number of cells, or `None` if
+    /// there is no such column or its cells cannot be distinguished from those of other free-text
+    /// columns.
+    pub(super) fn text(&self, text: usize, cells: usize) -> Option<Range<usize>> {
+        let (index, bars) = (self.texts[text]?, cells.saturating_sub(self.columns));
         let is_alone = self.free == Some((index, index));
         (bars == 0 || is_alone).then_some(index..index + bars + 1)
     }

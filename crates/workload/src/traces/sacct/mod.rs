@@ -79,7 +79,8 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
                       --processors-per-node";
         return Err(ReadError::Option(reason.into()));
     }
-    let (mut log, mut known) = (Latest::new(), Known::default());
+    let known = Known { hosts: options.hosts, ..Known::default() };
+    let (mut log, mut known) = (Latest::new(), known);
     let mut places = Vec::new();
     let mut rows = Rows { layout: &layout, lines, row: Vec::new(), next: None };
     while jobs.wants_more(log.len()) {
@@ -96,8 +97,8 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         }
     }
     jobs.set_names(known.names)?;
-    let header = log.offer(&mut jobs, known.zone);
-    jobs.finish(header, rows.lines.number)
+    log.offer(&mut jobs, known.zone);
+    jobs.finish(rows.lines.number)
 }
 
 /// The names of a log, and its time zone.
@@ -106,6 +107,8 @@ struct Known {
     names: Names,
     /// The offset of the first date, in seconds.
     zone: Option<i64>,
+    /// True to read the names of nodes.
+    hosts: bool,
 }
 
 /// The maximum length of a row, in bytes.
@@ -260,14 +263,17 @@ impl<'l> Row<'l> {
                     submit,
                     self.read(Column::Start, cells::instant)?.map(|((at, _), _)| at),
                 ),
-                after: dependency::predecessors(self.submit_line()),
+                after: dependency::predecessors(self.text(header::SUBMIT_LINE)),
+                hosts: known.hosts.then(|| {
+                    String::from_utf8_lossy(self.text(header::NODE_LIST).trim_ascii()).into()
+                }),
             },
         )))
     }
 
-    /// Returns the command that submitted the job; empty if it is unknown.
-    fn submit_line(&self) -> &[u8] {
-        let Some(cells) = self.layout.submit_line(self.cells()) else { return &[] };
+    /// Returns the text of a column that may contain delimiters; empty if it is unknown.
+    fn text(&self, text: usize) -> &[u8] {
+        let Some(cells) = self.layout.text(text, self.cells()) else { return &[] };
         &self.line[self.places[cells.start].start..self.places[cells.end - 1].end]
     }
 

@@ -4,6 +4,7 @@ use pavior::draw::{
     Chart, ChartAxis, Drawing, Mark, Marks, Page, Section, SectionTable, Series, svg,
 };
 use pavior::workload::inspect::{Bin, LogSummary, Spread};
+use pavior::workload::traces::Format;
 
 use super::{Inspection, clock, facts, quantiles, range, round};
 
@@ -11,7 +12,7 @@ use super::{Inspection, clock, facts, quantiles, range, round};
 pub(super) fn page(inspection: &Inspection<'_>) -> Page {
     let Inspection { name, summary, replay, .. } = inspection;
     let days = summary.span / 86_400.0;
-    let format = summary.format.unwrap_or("a table");
+    let format = summary.format.map_or("a table", Format::title);
     let mut lead = vec![format!(
         "{} of {} job lines can be replayed, submitted within {days:.1} days. Format: {format}.",
         summary.kept, summary.job_lines

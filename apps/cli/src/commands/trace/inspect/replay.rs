@@ -24,11 +24,7 @@ const LONGEST: usize = 120;
 
 /// Reads the first line for each reason for skipping from a log with one job per line. Standard
 /// input cannot be read again, so it has no examples.
-pub(super) fn examples(
-    path: &Path,
-    summary: &LogSummary,
-    format: Option<Format>,
-) -> Result<Vec<Example>, Failure> {
+pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>, Failure> {
     let first = |(reason, found): (&'static str, &[u64])| Some((*found.first()?, reason));
     let skipped = summary.skipped.iter().map(|one| (one.reason, one.found.lines.as_slice()));
     let back = ("submits_back", summary.submits_back.lines.as_slice());
@@ -36,7 +32,7 @@ pub(super) fn examples(
     wanted.sort_unstable();
     let mut examples = Vec::new();
     let Some(&(last, _)) = wanted.last() else { return Ok(examples) };
-    if path == Path::new("-") || format.is_some_and(Format::is_document) {
+    if path == Path::new("-") || summary.format.is_some_and(Format::is_document) {
         return Ok(examples);
     }
     let mut reader = files::open(path)?;

@@ -1,0 +1,149 @@
+//! The places that the jobs of a log had, by the names of their nodes.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use pavior_allocation::Placement;
+use pavior_kernel::Time;
+use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId};
+use pavior_simulation::Place;
+use pavior_workload::hosts::{Hosts, expand};
+use pavior_workload::traces::{Record, Trace};
+
+use crate::InputError;
+
+/// The maximum number of nodes of all jobs of a log.
+const MOST_NODES: usize = 100_000_000;
+
+/// The places of all jobs, in the order of submission.
+pub(super) struct Places {
+    pub(super) of_jobs: Arc<[Place]>,
+    pub(super) counts: PlacedCounts,
+}
+
+/// The number of jobs that can and cannot take the places that they had in the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlacedCounts {
+    /// The number of jobs on their own places.
+    pub placed: u64,
+    /// The number of jobs without names of nodes, or without a start.
+    pub unknown: u64,
+    /// The number of jobs on nodes that the machine does not have.
+    pub elsewhere: u64,
+    /// The number of jobs that start on a node of another running job.
+    pub overlapping: u64,
+    /// The number of other jobs that start on a router whose other nodes have a running job.
+    pub sharing: u64,
+}
+
+/// A job with its start, its end and the numbers of its nodes, in ascending order.
+struct Stay {
+    start: Time,
+    end: Time,
+    hosts: Vec<u32>,
+}
+
+impl Places {
+    /// Finds the places of the jobs of a log.
+    pub(super) fn new(trace: &Trace, hosts: &Hosts, grid: Grid) -> Result<Places, InputError> {
+        let mut counts = PlacedCounts::default();
+        let (mut of_jobs, mut stays, mut nodes) = (Vec::new(), Vec::new(), 0);
+        for record in &trace.records {
+            let Some((start, names)) = known(trace, record) else {
+                counts.unknown += 1;
+                of_jobs.push(None);
+                continue;
+            };
+            let found: Option<Vec<(u32, NodeId)>> =
+                names.iter().map(|name| hosts.find(name)).collect();
+            let Some(mut found) = found else {
+                counts.elsewhere += 1;
+                of_jobs.push(None);
+                continue;
+            };
+            found.sort_unstable();
+            found.dedup();
+            nodes += found.len();
+            if nodes > MOST_NODES {
+                return Err(format!("the jobs have more than {MOST_NODES} nodes in all").into());
+            }
+            counts.placed += 1;
+            of_jobs.push(Some((start, placement(&grid, &found))));
+            let end = start.saturating_add(record.run);
+            let hosts = found.into_iter().map(|(host, _)| host).collect();
+            stays.push(Stay { start, end, hosts });
+        }
+        if counts.placed == 0 {
+            return Err(format!(
+                "no job has its place: {} jobs without nodes or a start in the log, {} on nodes \
+                 with other names. Nodes are in NodeList of sacct, nodes of sacct --json, \
+                 exec_host of PBS, and the Pods of Kubernetes",
+                counts.unknown, counts.elsewhere
+            )
+            .into());
+        }
+        count_shared(&mut counts, stays, hosts.count(), &grid);
+        Ok(Places { of_jobs: of_jobs.into(), counts })
+    }
+}
+
+/// Returns the start of a job and the names of its nodes, if the log has both.
+fn known(trace: &Trace, record: &Record) -> Option<(Time, Vec<String>)> {
+    let names = expand(trace.hosts(record)?).filter(|names| !names.is_empty())?;
+    Some((record.submit.saturating_add(record.wait?), names))
+}
+
+/// Returns the maximal runs along x of nodes in ascending order.
+fn placement(grid: &Grid, found: &[(u32, NodeId)]) -> Placement {
+    let mut runs: Vec<(NodeId, u16)> = Vec::new();
+    for &(_, node) in found {
+        match runs.last_mut() {
+            // Two nodes of the log that share a router.
+            Some((first, length)) if first.0 + u32::from(*length) == node.0 + 1 => {}
+            Some((first, length))
+                if first.0 + u32::from(*length) == node.0 && grid.point(node)[0] > 0 =>
+            {
+                *length += 1;
+            }
+            _ => runs.push((node, 1)),
+        }
+    }
+    let part = |(first, length): (NodeId, u16)| {
+        let base: Coordinates = grid.point(first);
+        Cuboid::new(base, [length, 1, 1])
+    };
+    runs.into_iter().map(part).collect::<Vec<_>>().into()
+}
+
+/// Counts the jobs that start on nodes or routers of others. At one time, ends come before starts.
+fn count_shared(counts: &mut PlacedCounts, mut stays: Vec<Stay>, hosts: usize, grid: &Grid) {
+    let each = hosts / grid.nodes() as usize;
+    let mut on_host = vec![0_u32; hosts];
+    let mut on_router = vec![0_u32; grid.nodes() as usize];
+    stays.sort_by_key(|stay| stay.start);
+    let mut ends: BinaryHeap<Reverse<(Time, usize)>> = BinaryHeap::new();
+    for (index, stay) in stays.iter().enumerate() {
+        while let Some(&Reverse((end, other))) = ends.peek()
+            && end <= stay.start
+        {
+            ends.pop();
+            for &host in &stays[other].hosts {
+                on_host[host as usize] -= 1;
+                on_router[host as usize / each] -= 1;
+            }
+        }
+        let is_taken = |host: &u32| on_host[*host as usize] > 0;
+        let is_shared = |host: &u32| on_router[*host as usize / each] > 0;
+        if stay.hosts.iter().any(is_taken) {
+            counts.overlapping += 1;
+        } else if stay.hosts.iter().any(is_shared) {
+            counts.sharing += 1;
+        }
+        for &host in &stay.hosts {
+            on_host[host as usize] += 1;
+            on_router[host as usize / each] += 1;
+        }
+        ends.push(Reverse((stay.end, index)));
+    }
+}

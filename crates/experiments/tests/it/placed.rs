@@ -1,0 +1,122 @@
+//! Jobs that take the places that they had in their log.
+
+use pavior_experiments::advice::advise;
+use pavior_experiments::{
+    Environment, Folder, Keys, NoStore, PlacedCounts, Scenario, Setting, Shard, Specification,
+};
+use pavior_files::Limits;
+use pavior_simulation::{Histories, Stop};
+
+/// Nodes 0 to 3 are a row. Job 2 starts on a node of job 1, and job 3 when that is free. Jobs 4
+/// and 5 are elsewhere and nowhere; job 6 ends at once.
+const LOG: &str = "JobID|Submit|Start|End|NNodes|State|NodeList
+1|2026-01-02T00:00:00|2026-01-02T00:00:00|2026-01-02T00:00:40|2|COMPLETED|n[0,2]
+2|2026-01-02T00:00:00|2026-01-02T00:00:10|2026-01-02T00:00:20|2|COMPLETED|n[2-3]
+3|2026-01-02T00:00:05|2026-01-02T00:00:40|2026-01-02T00:00:50|4|COMPLETED|n[0-3]
+4|2026-01-02T00:00:06|2026-01-02T00:00:40|2026-01-02T00:00:50|1|COMPLETED|m7
+5|2026-01-02T00:00:07|2026-01-02T00:00:40|2026-01-02T00:00:50|1|COMPLETED|None assigned
+6|2026-01-02T00:00:50|2026-01-02T00:00:50|2026-01-02T00:00:50|1|COMPLETED|n1
+";
+
+fn files() -> (tempfile::TempDir, Folder) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("log.sacct"), LOG).unwrap();
+    let files = Folder::new(folder.path(), Limits::LINES);
+    (folder, files)
+}
+
+fn settings(machine: &str, names: &str, more: &[(&str, &str)]) -> Vec<Setting> {
+    let all = [("trace", "log.sacct"), ("machine", machine), ("placed", names)];
+    all.iter().chain(more).map(|(key, value)| Setting::new(*key, *value)).collect()
+}
+
+fn specification(machine: &str, names: &str, more: &[(&str, &str)]) -> Specification {
+    let more = [&[("strategy", "ff"), ("scheduler", "fcfs")][..], more].concat();
+    Specification::from_settings(&settings(machine, names, &more), "test", Keys::Plain).unwrap()
+}
+
+fn counts(machine: &str, names: &str) -> PlacedCounts {
+    let (_folder, files) = files();
+    let specification = specification(machine, names, &[]);
+    let settings = specification.points[1].settings();
+    Scenario::new(settings, false, &files, &Histories::default()).unwrap().placed().unwrap()
+}
+
+#[test]
+fn jobs_have_the_times_and_nodes_of_the_log() {
+    let (_folder, files) = files();
+    let metrics = [("metrics", "waiting"), ("timing", "false")];
+    let specification = specification("mesh:4x1", "n{}", &metrics);
+    let names: Vec<_> = specification.points.iter().map(|point| point.get("strategy")).collect();
+    assert_eq!(names, [Some("ff"), Some("placed")]);
+    let settings = specification.points[1].settings();
+    let scenario = Scenario::new(settings, false, &files, &Histories::default()).unwrap();
+    let (sample, record) = scenario.record(0, &[], None, &Stop::default()).unwrap();
+    assert_eq!((sample.arrived, sample.rejected, sample.waiting), (6, 2, 0));
+    let stays: Vec<_> = record
+        .jobs
+        .iter()
+        .flat_map(|job| job.stays().map(|stay| (job.job.number, stay)))
+        .map(|(number, stay)| {
+            let second = |time: pavior_kernel::Time| time.0 / 1_000_000;
+            (number, second(stay.start), stay.end.map(second), stay.placement.to_string())
+        })
+        .collect();
+    let stay = |number, start, end, boxes: &str| (number, start, Some(end), boxes.to_string());
+    assert_eq!(
+        stays,
+        [
+            stay(1, 0, 40, "1x1 at 0,0, 1x1 at 2,0"),
+            stay(2, 10, 20, "2x1 at 2,0"),
+            stay(3, 40, 50, "4x1 at 0,0"),
+            stay(6, 50, 50, "1x1 at 1,0"),
+        ]
+    );
+    let environment = Environment { files: &files, ..Environment::PLAIN };
+    let samples = specification.run(Vec::new(), Shard::WHOLE, environment, &mut NoStore).unwrap();
+    // 0, 10, 35 and 0 s.
+    assert_eq!(samples[1][0].values, [Some(11.25)]);
+}
+
+#[test]
+fn overlaps_and_shared_routers_are_counted() {
+    let of_nodes = PlacedCounts { placed: 4, unknown: 1, elsewhere: 1, overlapping: 1, sharing: 0 };
+    assert_eq!(counts("mesh:4x1", "n{}"), of_nodes);
+    // Two nodes per router do not change that job 2 has node 2 of job 1.
+    assert_eq!(counts("mesh:2x1", "n[0-3]"), of_nodes);
+    assert_eq!(counts("mesh:2x1", "n[0,3,2,1]"), of_nodes);
+}
+
+#[test]
+fn names_and_settings_that_do_not_fit_are_refused() {
+    for (names, more, reason) in [
+        ("n{", ("seed", "1"), "one {} or {:02}"),
+        ("n[0-8]", ("seed", "1"), "9 names for 4 nodes"),
+        ("n{}", ("arrival-scale", "2"), "arrival-scale do not go together"),
+        ("n{}", ("dependencies", "true"), "dependencies do not go together"),
+    ] {
+        let more = [("strategy", "ff"), ("scheduler", "fcfs"), more];
+        let settings = settings("mesh:4x1", names, &more);
+        let error = Specification::from_settings(&settings, "test", Keys::Plain).unwrap_err();
+        assert!(error.reason.contains(reason), "{names}: {}", error.reason);
+    }
+    let (_folder, files) = files();
+    let specification = specification("mesh:4x1", "m[0-3]", &[]);
+    let settings = specification.points[1].settings();
+    let scenario = Scenario::new(settings, false, &files, &Histories::default());
+    let error = scenario.err().unwrap().to_string();
+    assert!(error.starts_with("no job has its place: 1 jobs without"), "{error}");
+}
+
+#[test]
+fn advice_has_a_row_for_the_places_of_the_log() {
+    let (_folder, files) = files();
+    let environment = Environment { files: &files, ..Environment::PLAIN };
+    let present = [("strategy", "ff"), ("scheduler", "fcfs")];
+    let advice = advise(&settings("mesh:4x1", "n{}", &present), None, environment).unwrap();
+    let first = &advice.alternatives[0];
+    assert_eq!((first.name.as_str(), first.run.rejected), ("places of the log", 2));
+    assert_eq!(first.run.values[0], Some(11.25));
+    assert!(first.run.command.contains(" --placed 'n{}' "), "{}", first.run.command);
+    assert_eq!(advice.present.rejected, 0);
+}
