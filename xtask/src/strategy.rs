@@ -143,7 +143,7 @@ mod tests {
     fn names_that_are_none_are_refused() {
         for name in ["", "Worst", "worst_corner", "-a", "a--b", "2d", "../x"] {
             assert!(
-                try_add(Path::new("/nowhere"), name).unwrap_err().contains("no name"),
+                try_add(Path::new("/nowhere"), name).unwrap_err().contains("not a name"),
                 "{name}"
             );
         }

@@ -7,7 +7,7 @@ use std::process::Command;
 use pavior_browser::Engine;
 use serde_json::{Value, json};
 
-/// Settings that use different parts of the engine: sides, boxes, counts, draws, failures,
+/// Returns settings that use different parts of the engine: sides, boxes, counts, draws, failures,
 /// freedoms, messages and other distributions.
 fn settings() -> Vec<Value> {
     let texts = [
@@ -32,7 +32,7 @@ fn of_words(text: &str) -> Value {
     all
 }
 
-/// A log of 300 jobs in the Standard Workload Format.
+/// Returns a log of 300 jobs in the Standard Workload Format.
 fn log() -> String {
     let line = |job: u64| {
         let (submit, run, nodes) = (60 * job, 300 + 97 * (job % 41), 1 + 13 * job % 60);
@@ -44,7 +44,7 @@ fn log() -> String {
     (1..=300).map(line).collect()
 }
 
-/// All messages, in order.
+/// Returns all messages, in order.
 fn messages() -> Vec<Vec<u8>> {
     let mut commands = vec![json!({ "do": "registries" })];
     for (number, settings) in settings().into_iter().enumerate() {
@@ -118,7 +118,7 @@ fn a_browser_and_a_native_program_give_the_same_bytes() {
     assert_eq!(failed, 3 * settings().len() + 1);
 }
 
-/// The results are those of the command, whose document is made by the same function.
+/// Checks that the results equal those of the command, which uses the same function.
 #[test]
 fn results_are_those_of_the_same_experiment() {
     use pavior::experiments::{Environment, Keys, NoStore, Setting, Shard, Specification};

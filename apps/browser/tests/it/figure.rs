@@ -74,7 +74,7 @@ const ANSWERED: &str = "window.answered = async (place) => {
     return place.dataset.result;
 }";
 
-/// The examples of all strategies, step by step. The engine is loaded once, by the first question.
+/// Clicks the examples of all strategies. The engine is loaded once, by the first question.
 #[test]
 fn examples_have_their_documented_answers() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };
@@ -111,7 +111,7 @@ fn examples_have_their_documented_answers() {
     assert_eq!(browser.value(loaded), 1);
 }
 
-/// A figure by keyboard, on a screen and on a phone, in light and dark: a request, a grant, a node
+/// Uses a figure by keyboard, wide and narrow, light and dark: a request, a grant, and a node
 /// that becomes busy; no barrier, and nothing wider than the screen.
 #[test]
 fn figures_are_for_everybody() {

@@ -128,8 +128,8 @@ fn job_submit(
             )
         } else {
             format!(
-                "  job_submit.lua        is the site's own and is unchanged. Put these lines at its \
-                 end,\n  before it returns:\n{}",
+                "  job_submit.lua        is the site's own and is unchanged. Put these lines at \
+                 its end,\n  before it returns:\n{}",
                 gate::calls(config, folder)
             )
         };

@@ -97,7 +97,8 @@ fn names_and_settings_that_do_not_fit_are_refused() {
     ] {
         let more = [("strategy", "ff"), ("scheduler", "fcfs"), more];
         let settings = settings("mesh:4x1", names, &more);
-        let error = Specification::from_settings(&settings, "test", Keys::Plain).unwrap_err();
+        let read = Specification::from_settings(&settings, "test", Keys::Plain);
+        let error = read.err().unwrap();
         assert!(error.reason.contains(reason), "{names}: {}", error.reason);
     }
     let (_folder, files) = files();

@@ -1,6 +1,6 @@
 // The live figures on the pages of strategies: a machine with jobs, the candidates for a request
-// with their indices, and the choice. The drawings of the page stay until the reader asks something,
-// and the engine is loaded only then.
+// with their indices, and the choice. The drawings of the page stay until the reader asks
+// something, and the engine is loaded only then.
 import { attributes, element } from "../src/dom.ts";
 import { type Part, grid, nodesOf, number } from "../src/model.ts";
 import { Engine, Fault, load } from "./engine.ts";
