@@ -408,7 +408,7 @@ mod tests {
             .map(|number| placed("a", f64::from(number), f64::from(number) + 1.0, 2))
             .collect();
         let svg = schedule("Many", &grid, &jobs, (None, None), "").unwrap();
-        assert!(svg.contains("how many jobs run") && svg.len() < 40_000, "{}", svg.len());
+        assert!(svg.contains("the number of running jobs") && svg.len() < 40_000, "{}", svg.len());
         assert!(svg.contains("50.0 % of the nodes used"), "{svg}");
     }
 }

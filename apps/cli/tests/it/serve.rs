@@ -185,6 +185,6 @@ fn a_file_in_the_place_of_the_socket_stays() {
     let listen = format!("unix:{}", file.display());
     let output = pavior(&["serve", "--data", &data, "--listen", &listen], "");
     assert!(!output.status.success());
-    assert!(stderr(&output).contains("keep.txt: it is there already"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("keep.txt: it already exists"), "{}", stderr(&output));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
 }

@@ -237,7 +237,7 @@ fn a_password_comes_from_a_file_and_is_never_shown() {
     let mut setup = setup(&database, folder.path(), "a");
     setup.password = Some(file.clone());
     let said = Server::refused(&setup);
-    assert!(said.contains("others reach it") && !said.contains(password), "{said}");
+    assert!(said.contains("lets others access it") && !said.contains(password), "{said}");
     set(&file, 0o600).unwrap();
     let log = folder.path().join("log");
     let mut server = Server::start(&Setup { log: Some(log.clone()), ..setup.clone() });

@@ -117,7 +117,7 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
         "cp {folder}/pavior.toml {folder}/good; echo 'wrong = 1' >>{folder}/pavior.toml"
     ));
     cluster.signal("pavior", "HUP");
-    cluster.until(&log, 20, |text| text.contains("configuration refused"));
+    cluster.until(&log, 20, |text| text.contains("configuration rejected"));
     cluster
         .good(&format!("sed 's/poll_ms = 200/poll_ms = 150/' {folder}/good >{folder}/pavior.toml"));
     cluster.signal("pavior", "HUP");

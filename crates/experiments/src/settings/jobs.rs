@@ -247,7 +247,7 @@ fn hosts(given: &Given, machine: Grid, names: &str) -> Result<Arc<Hosts>, Fault>
     let others = [
         ("communication", given.communication.is_some()),
         ("dependencies", given.dependencies == Some(true)),
-        ("arrival-scale", given.arrival_scale.is_some_and(|scale| scale != 1.0)),
+        ("arrival-scale", given.arrival_scale.is_some_and(|scale| (scale - 1.0).abs() > 0.0)),
         ("warmup", given.warmup.is_some_and(|jobs| jobs > 0)),
     ];
     if let Some((name, _)) = others.iter().find(|(_, is_given)| *is_given) {

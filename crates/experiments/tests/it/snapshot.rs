@@ -78,7 +78,7 @@ fn mistakes_are_shown_where_they_stand() {
     let (reason, place) = at("machine = 'mesh:4x4'\nrequest = '2x2'\nbusy = '0,0:2x2 1,1:2x2'\n");
     assert!(reason.contains("box 2") && place == "'0,0:2x2 1,1:2x2'", "{reason} {place}");
     let (reason, place) = at("machine = 'mesh:4x4'\nrequest = '2x2'\nbusy = '3,3:2x2'\n");
-    assert!(reason.contains("does not lie") && place.contains("3,3"), "{reason} {place}");
+    assert!(reason.contains("is not on the machine") && place.contains("3,3"), "{reason} {place}");
     assert_eq!(at("request = '2x2'\nbusy = '0,0:2x2 1;1:2x2'\n").1, "1;1:2x2");
     assert_eq!(at("machine = 'mesh:4x4'\nrequest = '5x2'\n").1, "'5x2'");
     assert!(at("request = '2x2'\nbusy = '0,0:1x1'\nsubmeshes = 2\n").0.contains("not both"));

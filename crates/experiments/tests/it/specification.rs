@@ -60,6 +60,7 @@ fn every_parameter_can_be_given() {
             "movable" => "['64', '25%']",
             "busy" => "['0,0:2x2', '0,0:2x2 4,4:1x3']",
             "request" => "['3x2', '2x2']",
+            "placed" => "'n{}'",
             _ => "[3, 4]",
         };
         let log = match parameter.applies {
@@ -202,9 +203,13 @@ fn faults_are_shown_where_they_stand() {
         ("load = { from = 1, to = 2, steps = 1 }", "1", "2 to 10000 steps"),
         ("load = { from = 0, to = 2, steps = 3, scale = 'log' }", "0", "above 0"),
         ("load = { from = 1, to = 2, stesp = 3 }", "stesp", "did you mean `steps`?"),
-        ("sides = { from = 1, to = 2, steps = 3 }", "{ from = 1, to = 2, steps = 3 }", "no number"),
+        (
+            "sides = { from = 1, to = 2, steps = 3 }",
+            "{ from = 1, to = 2, steps = 3 }",
+            "not a number",
+        ),
         ("jobs = 10.5", "10.5", "whole number"),
-        ("jobs = 100\nwarmup = [0, 100]", "100", "leaves nothing"),
+        ("jobs = 100\nwarmup = [0, 100]", "100", "leaves none of"),
         ("sides = 'uniform-decreasing'\nmachine = 'mesh:4x4'", "'uniform-decreasing'", "sides"),
         ("trace = 'a.swf'\nload = 1", "load", "synthetic"),
         ("first = 3", "first", "`trace`"),
@@ -227,11 +232,11 @@ fn faults_are_shown_where_they_stand() {
             "'scheduler'",
             "`strategy` varies",
         ),
-        ("[[figure]]\nname = 'f'\ny = 'waiting'\nx = 'strategy'\nlog = 'x'", "'x'", "no number"),
+        ("[[figure]]\nname = 'f'\ny = 'waiting'\nx = 'strategy'\nlog = 'x'", "'x'", "not a number"),
         (
             "scheduler = 'easy-freedom'\nservice = 'iterations:2'",
             "'easy-freedom'",
-            "is not foretold",
+            "are not predicted",
         ),
         ("load = ", "", ""),
         ("load == 1", "=", ""),

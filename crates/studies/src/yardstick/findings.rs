@@ -497,7 +497,7 @@ mod tests {
             (all("ratio = 'tfff easy'", "'at-most', bound = 1"), "tfff"),
             (all("ratio = 'tff easy'", "'at-most'"), "it has no `bound`"),
             (all("ratio = 'tff easy'", "'above'"), "judge `longer` alone"),
-            (all("ratio = 'tff easy'", "'close', bound = 1"), "`rule` is to be"),
+            (all("ratio = 'tff easy'", "'close', bound = 1"), "`rule` must be"),
             (all("cost = 'boxes'", "'at-most', bound = 1"), "unknown variant"),
         ] {
             let fault = Findings::read(&statement(&row)).err().expect(&row);

@@ -210,6 +210,7 @@ fn processors(by: u32) -> String {
 
 /// Options for reading a log.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is on or off, in any combination")]
 pub struct ReadOptions {
     /// True to skip and count lines that break the format, false to stop at the first.
     pub lenient: bool,

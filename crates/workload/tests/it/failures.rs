@@ -86,7 +86,10 @@ fn faults_in_lists_name_the_place() {
     for (line, reason) in [
         ("{\"op\":\"brake\",\"node\":[1,1,0],\"at\":1}", "unknown variant"),
         ("{\"op\":\"fail\",\"node\":[4,1,0],\"at\":1}", "node [4, 1, 0] is outside mesh:4x4x2"),
-        ("{\"op\":\"fail\",\"node\":[1,1],\"at\":1}", "a node of mesh:4x4x2 has 3 coordinates"),
+        (
+            "{\"op\":\"fail\",\"node\":[1,1],\"at\":1}",
+            "a node of mesh:4x4x2 must have 3 coordinates",
+        ),
         ("{\"op\":\"fail\",\"node\":[1,1,0],\"at\":-1}", "`at` must be a time"),
         ("{\"op\":\"fail\",\"node\":[1,1,0]}", "missing field `at`"),
         ("{\"op\":\"fail\",\"node\":[1,1,0],\"at\":1,\"when\":2}", "unknown field"),
