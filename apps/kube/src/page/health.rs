@@ -66,7 +66,7 @@ impl Faults {
         let machines = self.machines.iter().map(|(name, why)| format!("Machine {name}: {why}"));
         let rights = self.rights.keys().map(|right| format!("the account cannot {right}"));
         let all = lease.chain(kinds).chain(machines).chain(rights).take(FAULTS);
-        all.flat_map(|text| [shown(&text), "\n".to_string()]).collect()
+        all.flat_map(|text| [shown(&text).to_string(), "\n".to_string()]).collect()
     }
 }
 

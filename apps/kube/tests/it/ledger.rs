@@ -51,6 +51,7 @@ pub(crate) struct Ledger {
 
 /// The quota of a Job.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "conditions of Kueue, each true or false")]
 struct Held {
     reserved: bool,
     admitted: bool,
@@ -267,12 +268,14 @@ fn a_job_whose_pods_have_ended_waits_for_kueue_alone_once_it_was_told_so() {
     let again = event(5, "create", "pods", owner);
     let longest = |events: &[&Value]| {
         let mut ledger = Ledger::default();
-        events.iter().for_each(|event| ledger.event(event));
-        ledger.longest
+        for event in events {
+            ledger.event(event);
+        }
+        ledger.longest as u64
     };
     let (pending, ready) = (quota(2, "Pending"), quota(4, "Ready"));
     let (later, last) = (quota(9, "Ready"), quota(12, "Ready"));
-    assert_eq!(longest(&[&pending, &ready, &later]), 420.0);
-    assert_eq!(longest(&[&ends, &pending, &quota(4, "Pending"), &ready, &later]), 120.0);
-    assert_eq!(longest(&[&ends, &ready, &again, &later, &last]), 420.0);
+    assert_eq!(longest(&[&pending, &ready, &later]), 420);
+    assert_eq!(longest(&[&ends, &pending, &quota(4, "Pending"), &ready, &later]), 120);
+    assert_eq!(longest(&[&ends, &ready, &again, &later, &last]), 420);
 }
