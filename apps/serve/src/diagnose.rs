@@ -116,9 +116,12 @@ pub(crate) struct Diagnosis {
     /// The thing that is missing: `nodes`, or a `place` among enough of them; null if nothing is.
     missing: Option<&'static str>,
     /// The place where it fits; null if it fits nowhere, or if the strategy grants by count.
+    #[schema(value_type = Option<crate::core::schema::Part>)]
     fits: Option<Place>,
     /// The free box that is nearest to it.
+    #[schema(value_type = Option<crate::core::schema::Part>)]
     nearest: Option<Place>,
+    #[schema(value_type = Option<crate::core::schema::Part>)]
     largest_free: Option<Place>,
     blocked: Option<Blocked>,
 }
@@ -332,6 +335,7 @@ pub(crate) struct Choice {
     nodes: u64,
     /// The contact of the placement.
     index: Option<i64>,
+    #[schema(value_type = Vec<crate::core::schema::Part>)]
     parts: Vec<Place>,
 }
 

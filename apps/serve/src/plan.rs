@@ -34,6 +34,7 @@ pub(crate) struct Plan {
     /// Whether the request fits as it is.
     pub(crate) fits: bool,
     /// The place of the box.
+    #[cfg_attr(feature = "http", schema(value_type = Option<crate::core::schema::Part>))]
     pub(crate) placement: Option<Place>,
     /// Whether there is proof that nothing is cheaper, or that there is no plan of so many moves.
     pub(crate) proven: bool,
@@ -53,7 +54,9 @@ pub(crate) struct Move {
     /// The lease.
     #[cfg_attr(feature = "http", schema(value_type = u64))]
     job: JobName,
+    #[cfg_attr(feature = "http", schema(value_type = Vec<crate::core::schema::Part>))]
     from: Vec<Place>,
+    #[cfg_attr(feature = "http", schema(value_type = Vec<crate::core::schema::Part>))]
     to: Vec<Place>,
 }
 

@@ -36,13 +36,10 @@ impl serde::Serialize for Point {
 /// A box of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Part))]
 pub struct Place {
     /// The corner with the smallest coordinates.
-    #[cfg_attr(feature = "schema", schema(value_type = Vec<u16>))]
     pub base: Point,
     /// The sides.
-    #[cfg_attr(feature = "schema", schema(value_type = Vec<u16>))]
     pub sides: Point,
 }
 

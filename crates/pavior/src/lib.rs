@@ -24,10 +24,9 @@
 //! | write boxes, quote untrusted text, show dates | [`boxes`], [`text`], [`time`] | |
 //! | read JSON without ambiguity | `json` | `json` |
 //! | store boxes, requests and answers as data | `Serialize`, `Deserialize` | `serde` |
-//! | describe answers for OpenAPI | `ToSchema` | `schema` |
 //!
 //! No feature is on by default. `answers` enables `json`, `simulation` enables `answers`, and
-//! `experiments` enables everything except `serde` and `schema`. Only `files` opens files, and only
+//! `experiments` enables everything except `serde`. Only `files` opens files, and only
 //! `experiments` starts threads. Everything also compiles for `wasm32-unknown-unknown`, where
 //! opening a file is an error and runs use one thread.
 //!

@@ -16,6 +16,8 @@ mod leases;
 pub(crate) mod problem;
 pub mod reply;
 mod reservation;
+#[cfg(feature = "http")]
+pub(crate) mod schema;
 mod served_machine;
 mod snapshot;
 mod state;

@@ -74,6 +74,7 @@ pub struct Lease {
     /// The number of nodes that were asked for.
     pub(crate) requested: u64,
     /// Boxes that do not overlap.
+    #[cfg_attr(feature = "http", schema(value_type = Vec<crate::core::schema::Part>))]
     pub(crate) parts: Vec<Place>,
     /// When it ends by itself, or null.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
@@ -132,6 +133,7 @@ pub struct Waiting {
     /// When it will start: in `GET /v1/queue` and `GET /v1/leases/{id}`, of the first 256 of a
     /// queue.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<super::schema::Forecast>))]
     pub(crate) forecast: Option<Box<StartJson>>,
 }
 
@@ -240,6 +242,7 @@ pub struct Reservation {
     pub(crate) id: u64,
     pub(crate) machine: String,
     /// The boxes, as they were given.
+    #[cfg_attr(feature = "http", schema(value_type = Vec<crate::core::schema::Part>))]
     pub(crate) parts: Vec<Place>,
     /// When its nodes are to be free.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]

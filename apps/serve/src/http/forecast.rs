@@ -45,6 +45,7 @@ pub(crate) struct ForecastBody {
 #[schema(as = ForecastReply)]
 pub(crate) struct ForecastReply {
     machine: String,
+    #[schema(value_type = crate::core::schema::Forecast)]
     forecast: StartJson,
 }
 

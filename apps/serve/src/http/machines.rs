@@ -109,6 +109,7 @@ pub(crate) enum DrawnLease {
 pub(crate) struct OtherLease {
     /// Null.
     id: Option<u64>,
+    #[schema(value_type = Vec<crate::core::schema::Part>)]
     parts: Vec<Place>,
     /// When it began.
     #[schema(value_type = String, format = DateTime)]

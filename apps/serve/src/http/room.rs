@@ -63,6 +63,7 @@ pub(crate) struct RoomAnswer {
     /// Whether there is proof that no plan loses less, or that there is none of so many leases.
     proven: bool,
     /// The box that is free then; null for nodes.
+    #[schema(value_type = Option<crate::core::schema::Part>)]
     placement: Option<Place>,
     /// The leases that are requeued: ended now, with their requests back in the queue.
     requeued: Vec<u64>,
@@ -82,7 +83,9 @@ pub(crate) struct RoomAnswer {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RoomMove {
     lease: u64,
+    #[schema(value_type = Vec<crate::core::schema::Part>)]
     from: Vec<Place>,
+    #[schema(value_type = Vec<crate::core::schema::Part>)]
     to: Vec<Place>,
     /// When its nodes are free, by those who end until then; null is now.
     #[schema(value_type = Option<String>, format = DateTime)]

@@ -56,6 +56,7 @@ pub(crate) struct SlotsReply {
     bound: u64,
     /// Whether there are certainly no more.
     proven: bool,
+    #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
     /// When there are more, by the ends of leases; null if that is not known, and to tenants.
     next: Option<NextSlots>,
@@ -83,6 +84,7 @@ pub(crate) struct SlotsAfter {
     bound: u64,
     /// Whether there are certainly no more.
     proven: bool,
+    #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
     /// In an order in which they can be carried out.
     moves: Vec<Move>,

@@ -113,20 +113,15 @@ impl Start {
 /// 3339.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Forecast))]
 pub struct StartJson {
     /// About 5 of 100 requests start earlier. A time is null if the request does not start within
     /// 60 days.
-    #[cfg_attr(feature = "schema", schema(format = DateTime))]
     pub earliest: Option<String>,
     /// Half of the requests start earlier.
-    #[cfg_attr(feature = "schema", schema(format = DateTime))]
     pub median: Option<String>,
     /// About 5 of 100 requests start later.
-    #[cfg_attr(feature = "schema", schema(format = DateTime))]
     pub latest: Option<String>,
     /// The start if each job runs as long as estimated and no more requests arrive.
-    #[cfg_attr(feature = "schema", schema(format = DateTime))]
     pub plan: Option<String>,
     /// The reason why no time is known: `unavailable` if the request cannot start until an
     /// unavailable node is back, `horizon` if it does not start within 60 days. Otherwise null.
