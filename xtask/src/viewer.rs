@@ -61,7 +61,7 @@ fn outcome(root: &Path) -> Result<Vec<String>, String> {
 /// Returns a folder with the sources and the installed packages, for other pages built from them.
 ///
 /// # Errors
-/// If the packages cannot be installed.
+/// Returns an error if the packages cannot be installed.
 pub(crate) fn prepared(root: &Path) -> Result<PathBuf, String> {
     let folder = root.join("target/viewer");
     copy(&root.join("crates/viewer/page"), &folder)?;

@@ -394,8 +394,7 @@ fn cuboid(line: &str, place: &Range<usize>, grid: &Grid) -> Result<Cuboid, Wrong
     Ok(Cuboid::new(read("base", 0)?, read("sides", 1)?))
 }
 
-/// Reads one number per axis of the machine, each at least `least`; missing axes get the least
-/// value.
+/// Reads one number per axis of the machine, each at least `least`; missing axes get the minimum.
 fn numbers(
     line: &str,
     place: &Range<usize>,

@@ -29,7 +29,7 @@ impl Manifests {
     /// Returns the text.
     ///
     /// # Errors
-    /// If the image or resource is not a valid name.
+    /// Returns an error if the image or resource is not a valid name.
     pub fn text(&self) -> Result<String, KubeError> {
         let policies = include_str!("../manifests/policies.yaml");
         let policies = match &self.resource {
@@ -73,7 +73,7 @@ impl Manifests {
 /// successors the API server would refuse.
 ///
 /// # Errors
-/// If the resource is not a valid name.
+/// Returns an error if the resource is not a valid name.
 pub fn question(resource: &str) -> Result<String, KubeError> {
     let resource = named(resource)?;
     Ok(words(resource, runtime()?.block_on(users(resource))))

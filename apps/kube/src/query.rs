@@ -113,7 +113,7 @@ impl Cluster {
     /// Reads the cluster given by `KUBECONFIG`, `~/.kube/config` or the pod's account.
     ///
     /// # Errors
-    /// If it does not respond, or the account lacks the rights to list objects.
+    /// Returns an error if it does not respond, or the account lacks the rights to list objects.
     pub fn read() -> Result<Cluster, KubeError> {
         runtime()?.block_on(async { Cluster::of(&connect().await?).await })
     }
@@ -158,7 +158,7 @@ impl Cluster {
     /// Returns all Jobs with a shape: running, waiting in the order of the queue, and finished.
     ///
     /// # Errors
-    /// If the description of a machine is invalid.
+    /// Returns an error if the description of a machine is invalid.
     pub fn queue(&self) -> Result<Vec<Entry>, KubeError> {
         self.entries(Detail {
             explained: usize::MAX,
@@ -218,7 +218,7 @@ impl Cluster {
     /// Explains why a Job is waiting, with plans that move up to `moved` other Jobs.
     ///
     /// # Errors
-    /// If there is no such Job, or the description of a machine is invalid.
+    /// Returns an error if there is no such Job, or the description of a machine is invalid.
     pub fn why(&self, namespace: &str, name: &str, moved: usize) -> Result<Entry, KubeError> {
         let detail = Detail {
             explained: usize::MAX,
@@ -239,7 +239,7 @@ impl Cluster {
     /// Counts the boxes of a shape that fit on each machine.
     ///
     /// # Errors
-    /// If no machine can have such a box, with the reason.
+    /// Returns an error if no machine can have such a box, with the reason.
     pub fn slots(&self, shape: &str, budget: u64) -> Result<Vec<MachineSlots>, KubeError> {
         let index = Index::of(&self.world);
         let (mut found, mut fault) = (Vec::new(), "the cluster has no machine".to_string());

@@ -22,7 +22,7 @@ pub struct Removal {
 /// because they allow only the daemon to open a gate.
 ///
 /// # Errors
-/// If the cluster does not respond.
+/// Returns an error if the cluster does not respond.
 pub fn remove(open: bool) -> Result<Removal, KubeError> {
     runtime()?.block_on(async {
         let client = connect().await?;

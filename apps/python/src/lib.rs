@@ -3,7 +3,7 @@
 //! It converts arguments to the types of this workspace, errors to exceptions, and results to
 //! Python objects and Arrow tables. All decisions are made in the crates below.
 
-// PyO3 passes arguments as owned values, also to a function that only reads them.
+// PyO3 passes arguments as owned values, even to a function that only reads them.
 #![allow(clippy::needless_pass_by_value)]
 
 mod arguments;

@@ -1,5 +1,5 @@
-//! The cost of an event for watchers: instructions of finding it, writing it once for all of them,
-//! and copying it for each. The work of the sockets is not counted.
+//! The cost of an event for watchers: instructions to find it, write it once for all of them, and
+//! copy it for each. The work of the sockets is not counted.
 //!
 //! ```sh
 //! cargo bench --profile dev --workspace --all-features --bench event          # 1 to 100 watchers
@@ -55,8 +55,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns the instructions of an event to so many watchers; NaN where counting failed. Some
-/// watchers wake once more than they need, by chance: the least of three counts.
+/// Returns the instructions of an event for `watchers` watchers, or NaN if counting failed. It is
+/// the lowest of three counts, because some watchers happen to wake up once too often.
 fn counted(watchers: usize) -> f64 {
     let once = |events: usize| {
         let words = [watchers.to_string(), events.to_string()];
@@ -90,7 +90,7 @@ fn send(watchers: usize, events: usize) {
     std::process::exit(0);
 }
 
-/// Serves in a thread of its own, as long as the process lives; the address.
+/// Serves in its own thread as long as the process lives. Returns the address.
 fn serving(folder: &TempDir) -> String {
     let setup = Setup::new(&folder.path().join("data"));
     let told = folder.path().join("address");

@@ -41,7 +41,7 @@ fn main() {
     counts.into_iter().for_each(measure);
 }
 
-/// Returns the width of the leases: so many more than are left fit the machine.
+/// Returns the width of the leases, such that a quarter more than `leases` fit the machine.
 fn width(leases: usize) -> usize {
     let all = leases * 5 / 4;
     (1..=SIDE).rev().find(|width| (SIDE / width).pow(2) >= all).expect("there is room")
@@ -127,7 +127,7 @@ fn change(client: &mut Client, times: &mut Vec<Duration>) {
     times.push(began.elapsed());
 }
 
-/// Refusals, each in a state of its own.
+/// Refusals, each in a separate state.
 fn refusals(client: &mut Client, path: &str, ask: &str) -> Vec<Duration> {
     let mut times = Vec::new();
     for _ in 0..ROUNDS {

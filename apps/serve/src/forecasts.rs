@@ -100,7 +100,7 @@ impl Forecasts {
     /// to wait before the next call, and the maximum if nothing changes.
     ///
     /// # Errors
-    /// If the records cannot be read.
+    /// Returns an error if the records cannot be read.
     pub(crate) fn follow(
         &self,
         writer: &WriterHandle,
@@ -131,7 +131,7 @@ impl Forecasts {
     /// Returns the time at which a request that arrives now would start, given all records so far.
     ///
     /// # Errors
-    /// If it can never be granted, or nothing is known yet ([`Unforeseen`]).
+    /// Returns an error if it can never be granted, or nothing is known yet ([`Unforeseen`]).
     pub(crate) fn of_request(
         &self,
         board: usize,

@@ -114,7 +114,7 @@ impl ServiceError {
 /// address.
 ///
 /// # Errors
-/// If it cannot start.
+/// Returns an error if it cannot start.
 pub fn run(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), ServiceError> {
     run_under(ServiceClock::new(), options, output)
 }
@@ -123,7 +123,7 @@ pub fn run(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), Servi
 /// a replay of a log does.
 ///
 /// # Errors
-/// If it cannot start.
+/// Returns an error if it cannot start.
 pub fn run_under(
     clock: ServiceClock,
     options: &ServiceOptions,

@@ -17,7 +17,7 @@ const ENDLESS: Time = Time(50 * 365 * 24 * 3600 * 1_000_000);
 /// Returns the reasons why the requests in a machine's queue are waiting ([`answers::waits`]).
 ///
 /// # Errors
-/// If the strategy cannot be built.
+/// Returns an error if the strategy cannot be built.
 pub(crate) fn waits(
     view: &StateView,
     board: &BoardView,

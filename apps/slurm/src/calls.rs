@@ -99,7 +99,7 @@ impl Operator {
     /// Runs one `scontrol` with changes on its standard input. It may object to some of them.
     ///
     /// # Errors
-    /// If it cannot be run, or gives no answer.
+    /// Returns an error if it cannot be run, or gives no answer.
     pub(crate) fn change(&self, input: String) -> Result<Output, SlurmError> {
         Process::scontrol(&[], input).run(self.bounds)
     }
@@ -107,7 +107,7 @@ impl Operator {
     /// Runs one `scontrol` with arguments. It may object.
     ///
     /// # Errors
-    /// If it cannot be run, or gives no answer.
+    /// Returns an error if it cannot be run, or gives no answer.
     pub(crate) fn try_scontrol(&self, arguments: &[&str]) -> Result<Output, SlurmError> {
         Process::scontrol(arguments, String::new()).run(self.bounds)
     }
@@ -115,7 +115,7 @@ impl Operator {
     /// Runs one `scontrol` with arguments, which must succeed.
     ///
     /// # Errors
-    /// If it cannot be run, gives no answer, or fails.
+    /// Returns an error if it cannot be run, gives no answer, or fails.
     pub(crate) fn scontrol(&self, arguments: &[&str]) -> Result<(), SlurmError> {
         Process::scontrol(arguments, String::new()).answer(self.bounds).map(drop)
     }

@@ -140,7 +140,7 @@ impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, or its contents are invalid.
+    /// Returns an error if it cannot be read, or its contents are invalid.
     pub fn read(path: &Path) -> Result<Config, SlurmError> {
         let error =
             |reason: String| SlurmError::Config(message(&format!("{}: {reason}", path.display())));
@@ -157,7 +157,7 @@ impl Config {
     /// Parses a text.
     ///
     /// # Errors
-    /// If it is invalid, with a sentence that names the key.
+    /// Returns an error if it is invalid, with a sentence that names the key.
     pub fn parse(text: &str) -> Result<Config, String> {
         let written: Document = toml::from_str(text).map_err(|error| error.to_string())?;
         let grid: Grid = written.machine.parse().map_err(|error: pavior::BadName| {

@@ -54,9 +54,9 @@ const SITE_AGAIN: u64 = 240;
 /// Places jobs until SIGTERM or SIGINT. On SIGHUP it reads its configuration from `path` again.
 ///
 /// # Errors
-/// If the configuration is wrong or does not match the Slurm cluster, the daemon has insufficient
-/// rights, or metrics cannot be served. While Slurm does not answer, cycles are skipped; if only
-/// one cycle was requested, that is an error.
+/// Returns an error if the configuration is wrong or does not match the Slurm cluster, the daemon
+/// has insufficient rights, or metrics cannot be served. While Slurm does not answer, cycles are
+/// skipped; if only one cycle was requested, that is an error.
 pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let metrics = Arc::new(Metrics::new());

@@ -68,7 +68,7 @@ type IndexedNote = (usize, Note);
 /// Decides which gates to open and close, and which notes to write.
 ///
 /// # Errors
-/// If the scheduler or the strategy fails.
+/// Returns an error if the scheduler or the strategy fails.
 pub(crate) fn decide(
     world: World<'_>,
     rules: Rules<'_>,

@@ -147,7 +147,7 @@ impl Placer {
         }
     }
 
-    /// Finds the placement to grant on the nodes of a pool. Returns `None` also if the pool does
+    /// Finds the placement to grant on the nodes of a pool. Also returns `None` if the pool does
     /// not exist.
     #[cold]
     fn find_in_pool(

@@ -44,7 +44,7 @@ pub struct Told {
 ///
 /// # Errors
 ///
-/// If the strategy does not work on the machine.
+/// Returns an error if the strategy does not work on the machine.
 pub fn snapshot(state: &explain::State, strategy: &Selection) -> Result<Snapshot, String> {
     let machine = state.machine(strategy, 1);
     machine.map(|machine| Snapshot::of(&machine)).map_err(|error| error.to_string())

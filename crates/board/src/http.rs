@@ -48,7 +48,7 @@ impl Stay {
 /// Serves a site at an address, and returns the address.
 ///
 /// # Errors
-/// If the address is unavailable.
+/// Returns an error if the address is unavailable.
 pub fn serve(address: &str, site: Router) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind(address)?;
     let bound = listener.local_addr()?;

@@ -92,7 +92,7 @@ pub trait View: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// If there is no such job.
+    /// Returns an error if there is no such job.
     fn why(&self, job: &str) -> Result<String, String>;
 }
 

@@ -13,7 +13,7 @@ use crate::text::{cut, width_of, wrapped};
 const LANE: f64 = 7.0;
 /// The space between two rows.
 const GAP: f64 = 6.0;
-/// The greatest width of a name.
+/// The maximum width of a name.
 const NAME: f64 = 170.0;
 const EDGE: f64 = 12.0;
 

@@ -1,6 +1,6 @@
 //! Values over time in a bounded number of intervals.
 
-/// The least, the greatest and the last value in an interval of time.
+/// The minimum, maximum and last value in an interval of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range<V> {
     /// The least value.
@@ -35,9 +35,9 @@ pub trait Stretch {
     fn then(&self, next: &Self) -> Self;
 }
 
-/// Intervals of time, oldest first, which become longer as their number grows. An interval is
-/// merged with the next one if both begin between the same two multiples of [`Stretches::gap`].
-/// Everything that [`Stretch::then`] preserves remains available.
+/// Time intervals, oldest first, which become longer as their number grows. An interval is merged
+/// with the next one if both begin between the same two multiples of [`Stretches::gap`]. Everything
+/// that [`Stretch::then`] preserves remains available.
 #[derive(Clone, Debug)]
 pub struct Stretches<S> {
     all: Vec<S>,
@@ -117,8 +117,8 @@ mod tests {
         *state
     }
 
-    /// Adds ten times as many events as there are intervals. Each interval has the true least,
-    /// greatest and last value, and no event is outside the intervals.
+    /// Adds ten times as many events as there are intervals. Each interval has its true minimum,
+    /// maximum and last value, and no event is outside the intervals.
     #[test]
     fn stretches_have_the_true_least_and_greatest() {
         const MOST: usize = Stretches::<One>::MOST;

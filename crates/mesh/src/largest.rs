@@ -13,8 +13,8 @@
 //!
 //! Bit operations on words of 64 nodes select the runs of free nodes to be searched in a row. If
 //! all nodes below a run are free, the run continues, and a larger box is found at a later row. A
-//! run that is too short, given the greatest height in its row or within the run itself, cannot
-//! beat the best so far.
+//! run that is too short, given the maximum height in its row or within the run itself, cannot beat
+//! the best so far.
 //!
 //! Invariant: `best` is the best box in the pairs and rows searched so far. The search leaves a
 //! pair, row or run as soon as nothing in it can beat `best`.
@@ -36,7 +36,7 @@ use crate::search::vectors::{Kernel, Vectors};
 use crate::{Cuboid, Grid, NodeId, Occupancy, Sides, volume};
 
 impl Occupancy {
-    /// Finds the free box with the largest volume. Ties go to the lexicographically greatest sides,
+    /// Finds the free box with the largest volume. Ties go to the lexicographically largest sides,
     /// then to the first base in row-major order. Returns `None` if no node is free.
     ///
     /// ```
@@ -182,7 +182,7 @@ impl Search {
         }
     }
 
-    /// Computes the heights of the next row from its free nodes, and returns the greatest.
+    /// Computes the heights of the next row from its free nodes, and returns the largest.
     fn grow(&mut self, bits: &[u64]) -> u16 {
         let heights = &mut self.heights[..64 * self.width];
         let grow = Grow { heights, bits, cap: self.within[1] };

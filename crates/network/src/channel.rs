@@ -137,7 +137,7 @@ impl Channels {
         &self.grid
     }
 
-    /// Returns one more than the greatest channel number.
+    /// Returns one more than the largest channel number.
     pub fn count(&self) -> usize {
         self.slots as usize * self.grid.nodes() as usize
     }

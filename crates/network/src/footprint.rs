@@ -5,9 +5,9 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 /// The links that dimension-order messages among a set of nodes can use, and the relative positions
 /// of the nodes.
 ///
-/// Jobs whose footprints share no link never meet on the network, whatever they send. If two jobs
-/// whose nodes have the same [`relative_layout`](Footprint::relative_layout) are each alone on the
-/// network, the same events happen at the same times after their start.
+/// Jobs whose footprints share no link never contend on the network, whatever they send. If two
+/// jobs whose nodes have the same [`relative_layout`](Footprint::relative_layout) are each alone on
+/// the network, the same events happen at the same times after their start.
 ///
 /// Every phase of a route is a straight run. The links used on a line of the grid are therefore
 /// determined by the smallest and the largest positions at which messages enter and leave it:
@@ -46,7 +46,7 @@ impl Footprint {
     /// The number of links that leave a node: two per axis.
     const LINKS: u32 = 6;
 
-    /// Returns one more than the greatest number of a link on a grid.
+    /// Returns one more than the largest link number on a grid.
     pub fn bound(grid: &Grid) -> usize {
         grid.nodes() as usize * Self::LINKS as usize
     }
@@ -176,7 +176,7 @@ impl Arc {
     }
 }
 
-/// The least and the greatest of some places.
+/// The smallest and the largest of some places.
 #[derive(Clone, Copy, Debug)]
 struct PlaceRange {
     least: u16,

@@ -1,9 +1,9 @@
-//! Priority by a function of the job: the waiting job with the least key starts first, with ties by
-//! arrival.
+//! Priority by a function of the job: the waiting job with the smallest key starts first, with ties
+//! by arrival.
 //!
 //! The key of a job is computed once, when the job starts to wait, and again if it is requeued
 //! after a failure. The key therefore cannot change with time; a rule whose keys do needs its own
-//! [`Scheduler`]. If the job with the least key does not fit, it blocks all others. With
+//! [`Scheduler`]. If the job with the smallest key does not fit, it blocks all others. With
 //! `backfill`, the others are tried in the order of their keys, and jobs with large keys may wait
 //! indefinitely. O(log q) per decision for q waiting jobs. With `backfill`, O(q) after each change
 //! to the machine, with one question for each distinct request.
@@ -39,8 +39,8 @@ type Key<K> = dyn FnMut(&Job) -> Result<K, CallerError> + Send + Sync;
 pub struct Priority(LeastFirst<Number>);
 
 impl Priority {
-    /// Creates a scheduler that starts the job with the least key or, with `backfill`, the job with
-    /// the least key that fits. A key of NaN is an error, which stops the run.
+    /// Creates a scheduler that starts the job with the smallest key or, with `backfill`, the job
+    /// with the smallest key that fits. A key of NaN is an error, which stops the run.
     pub fn new(mut key: Box<KeyFunction>, backfill: bool) -> Priority {
         let number = move |job: &Job| {
             let key = key(job)?;
@@ -127,8 +127,8 @@ struct Place<K> {
 }
 
 impl<K: Ord + Copy> LeastFirst<K> {
-    /// Creates a scheduler that starts the job with the least key. This job blocks all others if it
-    /// does not fit.
+    /// Creates a scheduler that starts the job with the smallest key. This job blocks all others if
+    /// it does not fit.
     pub(crate) fn new(key: impl Fn(&Job) -> K + Send + Sync + 'static) -> LeastFirst<K> {
         LeastFirst::fallible(Box::new(move |job| Ok(key(job))), false)
     }
@@ -180,14 +180,14 @@ impl<K: Ord + Copy> LeastFirst<K> {
         Ok(())
     }
 
-    /// Returns the job with the least key, if it fits.
+    /// Returns the job with the smallest key, if it fits.
     fn least(&self, queue: &Queue, view: &mut MachineView<'_>) -> Option<(Place<K>, usize)> {
         let place = *self.order.first()?;
         let index = queue.place_of(place.arrival, place.job)?;
         view.can_start(queue.get(index)?).ok().map(|()| (place, index))
     }
 
-    /// Returns the job with the least key among those that fit.
+    /// Returns the job with the smallest key among those that fit.
     fn least_that_fits(
         &mut self,
         queue: &Queue,

@@ -61,7 +61,7 @@ pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 /// Reasons why a run was ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Endless {
-    /// Time would exceed the greatest value that can be represented.
+    /// Time would exceed the largest value that can be represented.
     #[error(
         "job {job} would {what} later than 2^62 ticks, the largest possible time; times or the \
          scale of arrivals are too large"

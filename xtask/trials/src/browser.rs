@@ -36,7 +36,7 @@ impl Browser {
     ///
     /// # Panics
     ///
-    /// If there is one and it does not start, or if there is none and it is required.
+    /// Panics if there is one and it does not start, or if there is none and it is required.
     pub fn start(width: u32, height: u32) -> Option<Browser> {
         let found = Command::new("chromium").arg("--version").stderr(Stdio::null()).output();
         if !found.is_ok_and(|output| output.status.success()) {
@@ -96,7 +96,7 @@ impl Browser {
     /// Calls a method of the protocol, and waits for its answer.
     ///
     /// # Panics
-    /// If the browser has ended, or answers with an error.
+    /// Panics if the browser has ended, or answers with an error.
     pub fn call(&mut self, method: &str, parameters: &Value) -> Value {
         self.number += 1;
         let mut message = json!({ "id": self.number, "method": method, "params": parameters });
@@ -128,7 +128,7 @@ impl Browser {
     ///
     /// # Panics
     ///
-    /// If the page cannot be written.
+    /// Panics if the page cannot be written.
     pub fn open_text(&mut self, page: &str) {
         let file = self.folder.path().join("page.html");
         std::fs::write(&file, page).expect("there is room");
@@ -139,7 +139,7 @@ impl Browser {
     ///
     /// # Panics
     ///
-    /// If the expression throws.
+    /// Panics if the expression throws.
     pub fn value(&mut self, expression: &str) -> Value {
         let asked =
             json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
@@ -151,7 +151,7 @@ impl Browser {
     /// Waits until an expression is true.
     ///
     /// # Panics
-    /// If it is not true after five minutes.
+    /// Panics if it is not true after five minutes.
     pub fn until(&mut self, expression: &str) {
         let began = Instant::now();
         while self.value(&format!("Boolean({expression})")) != true {
@@ -213,7 +213,7 @@ impl Browser {
     ///
     /// # Panics
     ///
-    /// If the picture cannot be written.
+    /// Panics if the picture cannot be written.
     pub fn picture(&mut self, name: &str) {
         self.screenshot(&format!("{name}.png"), &json!({ "format": "png" }));
     }
@@ -222,7 +222,7 @@ impl Browser {
     ///
     /// # Panics
     ///
-    /// If the picture cannot be written.
+    /// Panics if the picture cannot be written.
     pub fn screenshot(&mut self, file: &str, form: &Value) {
         let Some(folder) = std::env::var_os("PAVIOR_SCREENSHOTS") else { return };
         let answer = self.call("Page.captureScreenshot", form);
@@ -237,7 +237,7 @@ impl Browser {
     ///
     /// # Panics
     ///
-    /// If it is required and missing.
+    /// Panics if it is required and missing.
     pub fn barriers(&mut self) -> Option<String> {
         let paths = INSTALLED.map(|folder| {
             Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("axe-core/axe.min.js")

@@ -37,7 +37,7 @@ pub const NOTES: &str = "PAVIOR_NOTES";
 ///
 /// # Panics
 ///
-/// If `required` is set.
+/// Panics if `required` is set.
 pub fn skipped(what: &str, why: &str, required: &str) {
     assert!(std::env::var_os(required).is_none(), "{required} is set, and {what} fails: {why}");
     eprintln!("SKIPPED: {what}: {why}");
@@ -48,7 +48,7 @@ pub fn skipped(what: &str, why: &str, required: &str) {
 ///
 /// # Panics
 ///
-/// If the promise broke.
+/// Panics if the promise broke.
 pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
     println!("{area}: {attack}: {tried} tried, {failed} failed");
     note(&["attack", area, attack, &tried.to_string(), &failed.to_string()]);
@@ -61,7 +61,7 @@ pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
 ///
 /// # Panics
 ///
-/// If it is missing and `PAVIOR_REQUIRE_TRACES` is set.
+/// Panics if it is missing and `PAVIOR_REQUIRE_TRACES` is set.
 pub fn log(name: &str) -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
     let folder = std::env::var_os("PAVIOR_TRACES").map_or(PathBuf::from(beside), PathBuf::from);

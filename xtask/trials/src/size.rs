@@ -33,7 +33,7 @@ impl Size {
     /// Returns the size of this run.
     ///
     /// # Panics
-    /// If the variable has a value that is not a size.
+    /// Panics if the variable has a value that is not a size.
     pub fn chosen() -> Size {
         let value = std::env::var_os(SIZE).map(|value| value.to_string_lossy().into_owned());
         Size::named(value.as_deref()).unwrap_or_else(|error| panic!("{error}"))
@@ -52,7 +52,7 @@ impl Size {
 /// Returns the value for the size of this run, such as a number of cases.
 ///
 /// # Panics
-/// If the variable has a value that is not a size.
+/// Panics if the variable has a value that is not a size.
 pub fn size<T>(quick: T, checks: T, long: T) -> T {
     match Size::chosen() {
         Size::Quick => quick,
@@ -65,7 +65,7 @@ pub fn size<T>(quick: T, checks: T, long: T) -> T {
 ///
 /// # Panics
 ///
-/// If the variable has a value that is not a size.
+/// Panics if the variable has a value that is not a size.
 pub fn left_out(what: &str) -> bool {
     let is_quick = Size::chosen() == Size::Quick;
     if is_quick {
@@ -78,7 +78,7 @@ pub fn left_out(what: &str) -> bool {
 /// the other sizes.
 ///
 /// # Panics
-/// If a seed is not a number, or [`Size::chosen`] panics.
+/// Panics if a seed is not a number, or [`Size::chosen`] panics.
 pub fn seeds() -> Option<Vec<u64>> {
     let number = |seed: &str| seed.parse().unwrap_or_else(|_| panic!("{SEEDS}: `{seed}`"));
     (Size::chosen() == Size::Long).then(|| match std::env::var(SEEDS) {

@@ -109,7 +109,7 @@ const HEADER: [&str; 6] = ["id", "created", "delivered", "latency", "hops", "blo
 impl Printer {
     fn new(format: Option<Format>, settings: Settings) -> Printer {
         Printer {
-            // JSON lines by default, also on a terminal.
+            // JSON lines by default, even on a terminal.
             format: format.unwrap_or(Format::Json),
             settings,
             next: 0,

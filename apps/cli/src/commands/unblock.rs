@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 use crate::{files, input};
 
-/// The width of tables and sentences, also on wider terminals.
+/// The width of tables and sentences, even on wider terminals.
 pub(super) const WIDE: usize = 80;
 
 pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {

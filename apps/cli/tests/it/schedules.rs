@@ -103,7 +103,7 @@ fn no_job_overtakes_from_outside_the_window() {
     };
     assert_eq!(started("fcfs"), [0, 100, 110, 110, 110, 110]);
     assert_eq!(started("window:1"), started("fcfs"));
-    // The window of 3 from job 1 on ends with job 3, also after jobs 2 and 3 have started.
+    // The window of 3 that starts at job 1 ends at job 3, even after jobs 2 and 3 have started.
     assert_eq!(started("window:3"), [0, 100, 2, 3, 110, 110]);
     assert_eq!(started("scan-all"), [0, 100, 2, 3, 4, 5]);
     // Jobs 2 to 5 end before job 1 could start.

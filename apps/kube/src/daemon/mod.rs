@@ -39,7 +39,7 @@ pub struct Options {
 /// Places Jobs until SIGTERM or SIGINT.
 ///
 /// # Errors
-/// If the API server cannot be reached with the configuration that was found.
+/// Returns an error if the API server cannot be reached with the configuration that was found.
 pub fn run(options: &Options) -> Result<(), KubeError> {
     runtime()?.block_on(async {
         let client = connect().await?;

@@ -71,7 +71,7 @@ impl MachineConfig {
     /// Validates a description.
     ///
     /// # Errors
-    /// If it is invalid, with a sentence that names the field.
+    /// Returns an error if it is invalid, with a sentence that names the field.
     pub(crate) fn of(spec: &MachineSpec) -> Result<MachineConfig, String> {
         let bad =
             |field: &str, text: &str, why: String| format!("{field}: `{}`: {why}", shown(text));

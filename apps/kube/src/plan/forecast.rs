@@ -105,7 +105,7 @@ impl Question {
     /// running and waiting Jobs.
     ///
     /// # Errors
-    /// If the scheduler cannot be created.
+    /// Returns an error if the scheduler cannot be created.
     pub(super) fn of(
         layout: &Layout<'_>,
         past: &History,
@@ -135,7 +135,7 @@ impl Question {
     /// Computes the forecast, which takes a while; see [`StartQuestion::answer`].
     ///
     /// # Errors
-    /// If the scheduler or strategy fails.
+    /// Returns an error if the scheduler or strategy fails.
     pub(crate) fn answer(self) -> Result<Forecast, String> {
         let Question { grid, starts, numbers } = self;
         let queue = starts.answer().map_err(|error| error.to_string())?;

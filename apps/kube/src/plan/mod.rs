@@ -70,7 +70,7 @@ pub(crate) struct Picture {
 /// Plans for a machine. `now` is in seconds since 1970.
 ///
 /// # Errors
-/// If the description of the machine is invalid, with the reason in a sentence.
+/// Returns an error if the description of the machine is invalid, with the reason in a sentence.
 pub(crate) fn plan(
     index: &Index<'_>,
     name: &str,

@@ -36,7 +36,7 @@ impl<'a> MachineState<'a> {
     /// Creates the machine, and assigns nodes to records and other pods.
     ///
     /// # Errors
-    /// If the machine or its scheduler cannot be created.
+    /// Returns an error if the machine or its scheduler cannot be created.
     pub(super) fn of(
         layout: &Layout<'_>,
         index: &Index<'a>,
@@ -159,7 +159,7 @@ impl<'a> MachineState<'a> {
     /// Returns the pool of all nodes except some, and its position in `pools`.
     ///
     /// # Errors
-    /// If the machine cannot have such a pool.
+    /// Returns an error if the machine cannot have such a pool.
     pub(super) fn pool(&mut self, without: Vec<u32>) -> Result<(Pool, usize), String> {
         if let Some(&known) = self.known.get(&without) {
             return Ok(known);

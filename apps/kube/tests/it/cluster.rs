@@ -252,7 +252,7 @@ impl Cluster {
         self.within(600, what, holds);
     }
 
-    /// Waits at most so many seconds until a condition holds.
+    /// Waits at most `seconds` seconds for a condition to hold.
     pub(crate) fn within(&self, seconds: u64, what: &str, mut holds: impl FnMut() -> bool) {
         let began = Instant::now();
         while !holds() {

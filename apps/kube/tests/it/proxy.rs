@@ -19,7 +19,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
-/// One in so many requests is disturbed.
+/// One in this many requests is disturbed.
 const ONE_OF: u64 = 20;
 
 /// The kinds of disturbances.

@@ -28,7 +28,7 @@ pub(crate) fn set(cluster: &Cluster, name: &str) -> Value {
     })
 }
 
-/// Returns a Job of a set, with so many pods.
+/// Returns a Job of a set, with `pods` pods.
 pub(crate) fn part(set: &Value, number: u32, shape: &str, pods: u32, run_s: u32) -> Value {
     let name = format!("{}-{number}", set["name"].as_str().unwrap());
     let mut job = job(&name, shape, run_s);

@@ -213,7 +213,7 @@ impl Storm<'_> {
         self.bodies.insert(body["metadata"]["name"].as_str().unwrap().to_string(), body);
     }
 
-    /// Runs so many Jobs. The last two of eight are a set with one box.
+    /// Runs `jobs` Jobs. The last two of every eight are a set with one box.
     fn run(&mut self, jobs: usize) {
         let mut owner = Value::Null;
         for number in 0..jobs {

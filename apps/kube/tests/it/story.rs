@@ -1,4 +1,4 @@
-//! Jobs get boxes, whatever happens.
+//! Jobs get boxes despite all disturbances.
 
 use crate::cluster::{Cluster, JOBS, release};
 use crate::judge::Record;

@@ -104,8 +104,8 @@ impl ServiceState {
     /// Adds machines, and updates the strategies and schedulers of existing ones.
     ///
     /// # Errors
-    /// If a description is wrong, or a machine has a different grid than before; nothing has
-    /// changed.
+    /// Returns an error if a description is wrong, or a machine has a different grid than before;
+    /// nothing has changed.
     pub fn configure(&mut self, machines: &[MachineSpec]) -> Result<(), StateError> {
         let mut added = Vec::new();
         for spec in machines {

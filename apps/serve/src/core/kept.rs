@@ -62,7 +62,7 @@ impl KeptBody {
     /// Returns the body.
     ///
     /// # Errors
-    /// If it cannot be decompressed because the record was changed.
+    /// Returns an error if it cannot be decompressed because the record was changed.
     pub fn read(&self) -> Result<String, String> {
         let packed = match self {
             KeptBody::Text(text) => return Ok(text.clone()),

@@ -54,9 +54,9 @@ pub(crate) fn cuboids(boxes: &[Box3]) -> Vec<Cuboid> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lease {
-    /// Its number, which no other lease ever has.
+    /// Its number, which is never reused.
     pub id: u64,
-    /// A fencing token below 2^53 that increases from holder to holder.
+    /// A fencing token below 2^53 that increases with each holder.
     pub epoch: u64,
     /// The machine.
     pub machine: String,

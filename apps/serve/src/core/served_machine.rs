@@ -65,7 +65,7 @@ impl ServedMachine {
     /// Checks whether a request could be granted if the machine were empty and healthy.
     ///
     /// # Errors
-    /// If not, with the reason.
+    /// Returns an error if not, with the reason.
     pub(crate) fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
         self.dispatcher.could_ever_fit(request)
     }
@@ -83,7 +83,7 @@ impl ServedMachine {
     /// Returns the strategy's placement for a request that does not wait.
     ///
     /// # Errors
-    /// If there is none, with the reason.
+    /// Returns an error if there is none, with the reason.
     pub(crate) fn probe(
         &mut self,
         request: &Request,

@@ -107,7 +107,7 @@ impl ServiceState {
     /// Returns the state in a snapshot.
     ///
     /// # Errors
-    /// If it is inconsistent, with the reason.
+    /// Returns an error if it is inconsistent, with the reason.
     pub fn restore(
         snapshot: &StateSnapshot,
         limits: ServiceLimits,

@@ -253,7 +253,7 @@ impl ServiceState {
     /// Checks the tables against each other. For tests.
     ///
     /// # Panics
-    /// If they are inconsistent.
+    /// Panics if they are inconsistent.
     pub fn validate(&self) {
         for board in &self.boards {
             board.machine().validate();

@@ -10,7 +10,7 @@ impl ServedMachine {
     /// reservations.
     ///
     /// # Errors
-    /// If the view is inconsistent.
+    /// Returns an error if the view is inconsistent.
     pub(crate) fn of(view: &StateView, board: &BoardView, seed: u64) -> Result<Self, String> {
         let made = ServedMachine::new(&board.spec, seed);
         let mut machine = made.map_err(|error| error.to_string())?;

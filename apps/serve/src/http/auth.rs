@@ -55,7 +55,7 @@ impl Access {
     /// then `quota=NODES` if the tenant has a quota; `#` begins a comment.
     ///
     /// # Errors
-    /// If a line does not have this form.
+    /// Returns an error if a line does not have this form.
     pub fn read(text: &str, uid: u32, certificates: bool) -> Result<Access, BadToken> {
         let mut access = Access { uid, certificates, ..Access::default() };
         for (index, line) in text.lines().enumerate() {

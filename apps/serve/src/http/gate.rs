@@ -38,7 +38,7 @@ impl App {
     /// Charges a caller for `count` requests, of which `paid` have been charged before.
     ///
     /// # Errors
-    /// If that exceeds its rate.
+    /// Returns an error if that exceeds its rate.
     pub(crate) fn pay(&self, caller: &Caller, count: u64, paid: u64) -> Result<(), Fault> {
         let (Some(tenant), Some(rates)) = (&caller.tenant, &self.rates) else { return Ok(()) };
         rates.take(tenant, count, paid, || self.writer.clock.micros()).map_err(|wait| {

@@ -91,7 +91,7 @@ impl Address {
     /// Parses `unix:PATH`, `HOST:PORT` or `http://HOST:PORT`.
     ///
     /// # Errors
-    /// If the text has none of these forms, or the host has no address.
+    /// Returns an error if the text has none of these forms, or the host has no address.
     pub fn read(text: &str) -> Result<Address, ListenError> {
         if let Some(path) = text.strip_prefix("unix:") {
             return Ok(Address::Unix(PathBuf::from(path)));
@@ -108,7 +108,7 @@ impl Listener {
     /// Binds an address. `asks` is true if callers must authenticate.
     ///
     /// # Errors
-    /// If it cannot be bound, or would be open to other machines.
+    /// Returns an error if it cannot be bound, or would be open to other machines.
     pub(crate) async fn bind(
         address: &Address,
         tls: Option<&Tls>,

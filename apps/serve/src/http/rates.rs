@@ -19,7 +19,7 @@ const SOME: usize = 1024;
 #[derive(Default)]
 pub(crate) struct Allowances {
     whole_at: HashMap<String, u64>,
-    /// The latest time seen: it never goes back, in whatever order threads read the clock.
+    /// The latest time seen: it never goes back, in any order in which threads read the clock.
     now: u64,
     /// The number of entries at which full allowances are removed next.
     tidy_at: usize,
@@ -47,7 +47,7 @@ impl Rates {
     /// the maximum burst is accepted if the allowance is full, and leaves a debt.
     ///
     /// # Errors
-    /// If the tenant has to wait, with the time after which it may try again.
+    /// Returns an error if the tenant has to wait, with the time after which it may try again.
     pub(crate) fn take(
         &self,
         tenant: &str,

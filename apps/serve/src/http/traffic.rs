@@ -141,8 +141,8 @@ impl Traffic {
     /// state is dropped.
     ///
     /// # Errors
-    /// If so many earlier replies to the caller are still unread that there is no room for this
-    /// one. A change is refused before it is carried out.
+    /// Returns an error if so many earlier replies to the caller are still unread that there is no
+    /// room for this one. A change is refused before it is carried out.
     pub(super) fn receive(
         &self,
         caller: &Caller,

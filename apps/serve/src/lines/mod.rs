@@ -33,7 +33,7 @@ impl LineSession {
     /// Returns an empty machine. A strategy that uses random numbers draws them from `seed`.
     ///
     /// # Errors
-    /// If the description is wrong.
+    /// Returns an error if the description is wrong.
     pub fn new(machine: &MachineSpec, seed: u64) -> Result<LineSession, StateError> {
         let mut state = ServiceState::new(ServiceLimits::default(), seed);
         state.configure(std::slice::from_ref(machine))?;
@@ -43,7 +43,7 @@ impl LineSession {
     /// Returns the answer to a line.
     ///
     /// # Errors
-    /// If the line is invalid, with the reason; nothing has changed.
+    /// Returns an error if the line is invalid, with the reason; nothing has changed.
     pub fn answer(&mut self, line: &[u8]) -> Result<Value, String> {
         let message: Value = json::read(line).map_err(|error| {
             let (reason, column) = (json::reason(&error), error.column());

@@ -44,14 +44,14 @@ pub trait DiskFile: Send {
     /// Makes written data durable, so that they survive a power failure.
     ///
     /// # Errors
-    /// If they may not be durable: data written since the last call may be lost, even if a later
-    /// call succeeds.
+    /// Returns an error if they may not be durable: data written since the last call may be lost,
+    /// even if a later call succeeds.
     fn sync(&mut self) -> io::Result<()>;
 
     /// Checks that its name in the folder still refers to it.
     ///
     /// # Errors
-    /// If the file or its folder was removed or replaced.
+    /// Returns an error if the file or its folder was removed or replaced.
     fn in_place(&self) -> io::Result<()>;
 }
 
@@ -70,7 +70,7 @@ impl DiskFolder {
     /// Opens a folder, creating it if it does not exist.
     ///
     /// # Errors
-    /// If it cannot be created, or another process has locked it.
+    /// Returns an error if it cannot be created, or another process has locked it.
     pub fn open(path: &Path) -> io::Result<DiskFolder> {
         let named =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));

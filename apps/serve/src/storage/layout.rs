@@ -29,7 +29,7 @@ impl Layout {
     /// Returns the data folder, creating it if it does not exist.
     ///
     /// # Errors
-    /// If it cannot be created.
+    /// Returns an error if it cannot be created.
     pub fn new(data: &Path) -> io::Result<Layout> {
         if !data.exists() {
             fs::create_dir_all(data)?;
@@ -49,8 +49,8 @@ impl Layout {
     /// Opens the records; their folder is created if there never were any.
     ///
     /// # Errors
-    /// If another process has locked them, they are missing, or they cannot be opened; or if a
-    /// build before 0.1.0 stored its records here.
+    /// Returns an error if another process has locked them, they are missing, or they cannot be
+    /// opened; or if a build before 0.1.0 stored its records here.
     pub fn open(&self) -> io::Result<DiskFolder> {
         let (records, noted) = (self.data.join(RECORDS), self.data.join(NOTE).exists());
         let shown = records.display();
@@ -86,7 +86,7 @@ impl Layout {
     /// Notes that there are records.
     ///
     /// # Errors
-    /// If the note cannot be written.
+    /// Returns an error if the note cannot be written.
     pub fn note(&self) -> io::Result<()> {
         File::create(self.data.join(NOTE))?;
         self.sync()

@@ -101,7 +101,7 @@ pub trait RecordStore: Send {
     /// Appends records. When it returns, they survive a power failure.
     ///
     /// # Errors
-    /// If they may not survive; the caller must not act on them.
+    /// Returns an error if they may not survive; the caller must not act on them.
     fn append(&mut self, records: &[ServiceRecord]) -> Result<(), StoreError>;
 
     /// Returns the approximate number of bytes in the records since the last rotation.
@@ -110,7 +110,7 @@ pub trait RecordStore: Send {
     /// Checks that this server is still the writer.
     ///
     /// # Errors
-    /// If it is not, or that cannot be determined.
+    /// Returns an error if it is not, or that cannot be determined.
     fn confirm(&mut self) -> Result<(), StoreError>;
 
     /// Performs maintenance that is not urgent, while the service is idle.
@@ -130,7 +130,7 @@ pub trait RecordStore: Send {
     /// Checks that writing may be tried again after a failure. The records are then read again.
     ///
     /// # Errors
-    /// If it may not be tried, or not yet.
+    /// Returns an error if it may not be tried, or not yet.
     fn retry(&mut self) -> Result<(), StoreError>;
 
     /// Notes that the writer begins a decision, or has finished a group of them.
@@ -172,25 +172,25 @@ pub trait History: Send + Sync {
     /// Returns the number before the oldest record that is kept.
     ///
     /// # Errors
-    /// If it cannot be determined.
+    /// Returns an error if it cannot be determined.
     fn oldest(&self) -> Result<u64, StoreError>;
 
     /// Returns the number before the oldest of the last records that together take at most `bytes`
     /// bytes as stored.
     ///
     /// # Errors
-    /// If it cannot be determined.
+    /// Returns an error if it cannot be determined.
     fn within(&self, bytes: u64) -> Result<u64, StoreError>;
 
     /// Saves a snapshot.
     ///
     /// # Errors
-    /// If it may not survive a power failure.
+    /// Returns an error if it may not survive a power failure.
     fn save(&self, snapshot: &StateSnapshot) -> Result<(), StoreError>;
 
     /// Removes everything that is not needed to restore the state at any record after `seq`.
     ///
     /// # Errors
-    /// If it cannot be removed.
+    /// Returns an error if it cannot be removed.
     fn compact(&self, seq: u64) -> Result<(), StoreError>;
 }

@@ -29,7 +29,7 @@ fn read(file: &Path) -> Result<String, PasswordError> {
 /// are searched.
 ///
 /// # Errors
-/// If a file is named that cannot be used.
+/// Returns an error if a file is named that cannot be used.
 pub fn set_password(
     config: &mut Config,
     file: Option<&Path>,

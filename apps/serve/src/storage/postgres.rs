@@ -90,7 +90,7 @@ impl PostgresStore {
     /// is.
     ///
     /// # Errors
-    /// If the database cannot be reached, or rows were changed or removed.
+    /// Returns an error if the database cannot be reached, or rows were changed or removed.
     pub fn open(
         mut config: Config,
         holder: &str,
@@ -504,7 +504,7 @@ fn damaged(table: &str, seq: u64, reason: String) -> StoreError {
 /// Parses an address. The error contains none of it, because a part of a password may be anywhere.
 ///
 /// # Errors
-/// If it is not an address.
+/// Returns an error if it is not an address.
 pub fn address(url: &str) -> Result<Config, StoreError> {
     url.parse().map_err(|_| {
         let form = "postgres://USER@HOST:PORT/DATABASE";

@@ -27,7 +27,7 @@ const HEAD: usize = 64;
 /// Parses the record at an offset in a file, or in a table row.
 ///
 /// # Errors
-/// If it is about a plan, was written by another version, or is not JSON.
+/// Returns an error if it is about a plan, was written by another version, or is not JSON.
 pub(super) fn record(file: &str, offset: u64, text: &[u8]) -> Result<ServiceRecord, StoreError> {
     serde_json::from_slice(text).map_err(|error| {
         let found: Value = serde_json::from_slice(text).unwrap_or_default();
@@ -63,8 +63,8 @@ pub(super) fn check_kind(file: &str, offset: u64, text: &[u8]) -> Result<(), Sto
 /// that have ended are dropped.
 ///
 /// # Errors
-/// If it contains a plan in progress, was written by another version, is not JSON, or is a
-/// different snapshot.
+/// Returns an error if it contains a plan in progress, was written by another version, is not JSON,
+/// or is a different snapshot.
 pub(super) fn snapshot(
     file: &str,
     offset: u64,

@@ -148,7 +148,7 @@ impl WriterHandle {
     /// Carries out a command.
     ///
     /// # Errors
-    /// If it was not carried out, or its outcome is not known to be durable.
+    /// Returns an error if it was not carried out, or its outcome is not known to be durable.
     pub async fn carry_out(&self, what: Do) -> Result<CommandAnswer, Unavailable> {
         let (reply, answer) = oneshot::channel();
         let reply = Answer { sender: Some(reply), begun: false };
@@ -163,7 +163,7 @@ impl WriterHandle {
     /// that was answered before the call.
     ///
     /// # Errors
-    /// If another server may have decided since.
+    /// Returns an error if another server may have decided since.
     pub async fn view(&self) -> Result<Arc<StateView>, Unavailable> {
         // A service that cannot store records still shows the stored ones.
         match self.unavailable() {
@@ -178,7 +178,7 @@ impl WriterHandle {
     /// Checks that no other server has taken over since the call began.
     ///
     /// # Errors
-    /// If one may have.
+    /// Returns an error if one may have.
     pub(crate) async fn confirm(&self) -> Result<(), Unavailable> {
         let Some(claim) = &self.claim else { return Ok(()) };
         let asked = tokio::time::timeout(CONFIRM, claim.ask()).await;

@@ -38,7 +38,7 @@ impl<T> Queue<T> {
     /// Adds a task at the end.
     ///
     /// # Errors
-    /// If it is not accepted.
+    /// Returns an error if it is not accepted.
     pub(crate) fn send(&self, task: T) -> Result<(), NotTaken> {
         let channel = self.channel.read().unwrap_or_else(PoisonError::into_inner);
         let channel = channel.as_ref().ok_or(NotTaken::Ended)?;
@@ -67,7 +67,7 @@ impl<T> Inbox<T> {
     /// Takes the first task, or waits for one for some time.
     ///
     /// # Errors
-    /// If there is none, or the queue is closed and empty.
+    /// Returns an error if there is none, or the queue is closed and empty.
     pub(crate) fn take(&self, patience: Duration) -> Result<T, RecvTimeoutError> {
         self.channel.recv_timeout(patience).inspect(|_| self.taken())
     }

@@ -64,7 +64,7 @@ impl Default for Tuning {
 /// it cannot decide immediately, if any.
 ///
 /// # Panics
-/// If the system cannot create a thread.
+/// Panics if the system cannot create a thread.
 pub fn start(
     clock: ServiceClock,
     state: ServiceState,
@@ -347,7 +347,7 @@ impl Writer {
             }
             return Some(unavailable);
         }
-        // The stored records decide, whatever this server last saw of them.
+        // The stored records decide, not this server's last view of them.
         self.read_back(u64::MAX);
         let Some(state) = &self.state else {
             self.retry_ms = now_ms + RETRY_MS;

@@ -90,8 +90,7 @@ pub(crate) fn guarded_with(
 }
 
 impl Guarded {
-    /// Returns a client that trusts the server, with a certificate and a token of its own or
-    /// without.
+    /// Returns a client that trusts the server, with or without its own certificate and token.
     pub(crate) fn client(&self, identity: Option<Identity>, token: Option<&str>) -> Client {
         let mut client = self.server.client();
         client.tls = Some(trust(&self.authority, identity));
@@ -118,7 +117,7 @@ fn a_bearer_token_over_tls() {
     let over = guarded.client(None, Some("tenant-hush-2")).post("/v1/leases", r#"{"nodes":5}"#);
     over.is(409, "over-quota");
 
-    // Without a token, with a wrong one, and with parts of a valid one.
+    // Without a token, with a wrong token, and with parts of a valid one.
     for token in [None, Some("wrong-hush-3"), Some("operator-hush-"), Some("operator-hush-1 x")] {
         for (method, path) in [("POST", "/v1/leases"), ("GET", "/v1/state"), ("GET", "/metrics")] {
             let reply = guarded.client(None, token).send(method, path, ASK, &[]);
@@ -175,8 +174,8 @@ fn a_certificate_and_a_token_are_both_good() {
     let again = || Some((certificate.clone(), key.clone_key()));
     let lease = guarded.client(again(), None).post("/v1/leases", ASK).json();
     assert_eq!(lease["tenant"], "a.example");
-    // A token raises a tenant to the operator; a wrong one is refused, whatever the certificate
-    // says.
+    // A token raises a tenant to the operator; a wrong one is refused, even with a valid
+    // certificate.
     let raised = guarded.client(again(), Some("operator-hush-1")).post("/v1/leases", ASK);
     assert_eq!(raised.json()["tenant"], json!(null));
     assert_eq!(guarded.client(again(), Some("hush-2")).get("/v1/leases").status, 401);

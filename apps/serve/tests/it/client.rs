@@ -226,12 +226,12 @@ impl Client {
 /// The events of a watch: number of the record, kind, data.
 pub(crate) type Events = Vec<(u64, String, Value)>;
 
-/// Returns so many events of a watch.
+/// Returns the first `enough` events of a watch.
 pub(crate) fn watch(address: &str, path: &str, enough: usize) -> Events {
     watch_until(address, path, |events, _| events == enough)
 }
 
-/// Returns the events of a watch, until there are enough, by their number and the last one's id.
+/// Returns the events of a watch until there are enough, given their number and the id of the last.
 pub(crate) fn watch_until(
     address: &str,
     path: &str,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, until};
 use crate::server::{Server, Setup};
 
-/// A file system of so many bytes; gone when dropped.
+/// A small file system, unmounted when dropped.
 struct Small(PathBuf);
 
 impl Small {
@@ -68,7 +68,7 @@ fn a_full_disk_makes_the_service_read_only_with_a_reason() {
     refused.is(503, "read-only");
     let detail = refused.json()["detail"].to_string();
     assert!(detail.contains("no room to write") && detail.contains("journal-"), "{detail}");
-    // Reads work, and the service says that it cannot decide.
+    // Reads work, and the service reports that it cannot decide.
     let known = last.iter().map(|lease| lease["id"].clone()).collect::<Vec<_>>();
     let held = |client: &mut Client| -> Vec<Value> {
         let list = client.get("/v1/leases").json();

@@ -66,7 +66,7 @@ impl Load {
         self.target.answered.load(Ordering::Relaxed)
     }
 
-    /// Waits until so many more have been answered.
+    /// Waits until `count` more have been answered.
     pub(crate) fn wait_for(&self, count: u64) {
         let before = self.answered();
         until("answers", || self.answered() >= before + count);

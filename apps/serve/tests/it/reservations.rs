@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, batch, has, until, watch};
 use crate::server::fresh;
 
-/// Returns the time so many seconds from now, in the format of the service.
+/// Returns the time in `seconds` seconds, in the format of the service.
 pub(crate) fn at(seconds: i64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");
     let seconds = now.as_secs().checked_add_signed(seconds).expect("it is after 1970");
@@ -101,7 +101,7 @@ fn nothing_that_is_granted_lasts_into_a_reservation() {
         let held = client.get("/v1/leases").json();
         assert_eq!(held["leases"].as_array().unwrap().len(), 1, "{scheduler}: {held}");
         assert_eq!(reserved(&mut client)[0]["leases"], json!([]), "{scheduler}");
-        // The operator's own `hold` is not checked, and the list says which lease is in the way.
+        // The operator's own `hold` is not checked, and the list shows which lease is in the way.
         let hold = json!({ "parts": [{ "base": [0, 0], "sides": [1, 1] }], "ttl_s": 9000 });
         let hold = client.post("/v1/hold", hold).json();
         assert_eq!(reserved(&mut client)[0]["leases"], json!([hold["id"]]));

@@ -27,8 +27,8 @@ pub const ADDRESS: &str = "127.0.0.1:9322";
 /// SIGHUP it reads its configuration from `path` again.
 ///
 /// # Errors
-/// If the configuration is wrong, or the address is unavailable. While Slurm does not answer, its
-/// last answer is shown.
+/// Returns an error if the configuration is wrong, or the address is unavailable. While Slurm does
+/// not answer, its last answer is shown.
 pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let board =

@@ -27,7 +27,7 @@ pub(crate) enum LoadedGate {
 /// Asks for the gate of a configuration.
 ///
 /// # Errors
-/// If the command cannot be run, or gives no answer.
+/// Returns an error if the command cannot be run, or gives no answer.
 pub(crate) fn loaded_gate(config: &Config) -> Result<LoadedGate, SlurmError> {
     let partition = format!("--partition={}", config.partitions[0]);
     let comment = format!("--comment=pavior-check {}\n", config.licence);

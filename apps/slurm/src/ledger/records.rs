@@ -71,7 +71,7 @@ pub(crate) const CONTROL_CHARACTERS: &str = "its comment has control characters"
 /// Reads the records that `squeue` printed with a mark.
 ///
 /// # Errors
-/// If it ends in the middle of a record.
+/// Returns an error if it ends in the middle of a record.
 pub(crate) fn read(
     text: &str,
     mark: &Mark,

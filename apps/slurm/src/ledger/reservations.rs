@@ -16,7 +16,7 @@ pub(crate) struct Reservation {
     pub(crate) licences: String,
     /// True if its jobs may start before it, end after it and use other nodes.
     pub(crate) is_flex: bool,
-    /// True if Slurm gives its nodes also to jobs that do not name it.
+    /// True if Slurm also gives its nodes to jobs that do not name it.
     pub(crate) is_magnetic: bool,
 }
 

@@ -118,7 +118,7 @@ impl Site {
     /// Reads the configuration from Slurm.
     ///
     /// # Errors
-    /// If slurmctld does not answer.
+    /// Returns an error if slurmctld does not answer.
     pub(crate) fn read(last: Option<&Site>) -> Result<Site, SlurmError> {
         let mut site = Site::of(
             &capture(Question::Show, &["config"])?,

@@ -19,7 +19,7 @@ use crate::config::Nodes;
 /// Returns the name of each node, by number.
 ///
 /// # Errors
-/// If a name is missing, invalid, or shared by two nodes, with a sentence.
+/// Returns an error if a name is missing, invalid, or shared by two nodes, with a sentence.
 pub(crate) fn names(
     grid: &Grid,
     nodes: Nodes,

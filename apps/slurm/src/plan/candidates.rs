@@ -48,8 +48,8 @@ impl<'a> Candidates<'a> {
     /// Returns the pool of a job's candidates; `None` if it is the whole machine.
     ///
     /// # Errors
-    /// If its demands cannot be understood, or its reservation is unknown. The message contains no
-    /// text from the job.
+    /// Returns an error if its demands cannot be understood, or its reservation is unknown. The
+    /// message contains no text from the job.
     pub(crate) fn pool_of(
         &mut self,
         job: &'a SlurmJob,
@@ -119,7 +119,7 @@ impl<'a> Candidates<'a> {
             }
         }
         // A job that requests no reservation of nodes, or may leave it, cannot use other nodes that
-        // Slurm calls reserved, whatever can be read about reservations.
+        // Slurm reports as reserved, even if the reservations cannot be read.
         own || (!asks && condition != Condition::Reserved)
     }
 

@@ -228,7 +228,7 @@ impl<'a> Limits<'a> {
                     "MaxJobs" => is_set("MaxJobsPA", Unit::Jobs) || is_set("MaxJobsPU", Unit::Jobs),
                     _ => set.contains(&limit.kind),
                 };
-                // Limits that are not group limits are the user's own, whatever its parents are.
+                // Limits that are not group limits are the user's own, regardless of its parents.
                 let inherited = generation > 0 && !name.starts_with("Grp");
                 let unknown =
                     scaled && matches!(name, "GrpTRES" | "MaxTRESPJ") && unit != Unit::Jobs;
@@ -335,7 +335,7 @@ pub(crate) fn is_limit(reason: &str) -> bool {
         )
 }
 
-/// The jobs that a limit keeps back together, as far as Slurm's reason tells.
+/// The jobs that a limit holds back together, as far as Slurm's reason shows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LimitScope {
     Array(u32),

@@ -30,7 +30,7 @@ pub(crate) enum Role {
     Held,
     /// Its gate is open on nodes that it cannot get, for this reason.
     Obstructed(&'static str),
-    /// It was requeued while open: it would start again by itself, too early.
+    /// It was requeued while open, and would start again without the daemon, too early.
     Requeued,
     /// Its gate is neither open nor closed: it has no license to wait for.
     Ungated,
@@ -161,7 +161,7 @@ impl<'a> Builder<'a> {
         let dispatcher = Dispatcher::new(machine, scheduler);
         let nodes = config.grid.nodes() as usize;
         let mut conditions = world.conditions();
-        // An unreadable job holds these nodes or will get them, whatever Slurm says about them.
+        // An unreadable job holds these nodes or will get them, even if Slurm reports them as idle.
         for name in ledger.unreadable.iter().flat_map(|record| &record.nodes) {
             if let Some(id) = config.nodes.get(name) {
                 conditions[id.index()] = Condition::Unavailable;
@@ -190,7 +190,7 @@ impl<'a> Builder<'a> {
         ids
     }
 
-    /// Holds the nodes of a running or ending job, whatever they are.
+    /// Holds the nodes of a running or ending job, even if they are not a box.
     fn hold(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) {
         let mut ids = self.ids(&job.held);
         // A job that does not ask for a box on the machine has none: it started before there was a

@@ -28,7 +28,7 @@ pub(crate) fn scheduled(index: usize, job: &SlurmJob, arrival: Time, request: Re
 /// its number of nodes.
 ///
 /// # Errors
-/// If it has no valid request, with a sentence that contains no text from the job.
+/// Returns an error if it has no valid request, with a sentence that contains no text from the job.
 pub(crate) fn request(
     config: &Config,
     job: &SlurmJob,

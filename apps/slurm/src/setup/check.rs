@@ -26,7 +26,7 @@ pub struct Findings {
 /// Checks a running cluster.
 ///
 /// # Errors
-/// If Slurm does not answer.
+/// Returns an error if Slurm does not answer.
 pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     let shown = capture(Question::Show, &["config"])?;
     let reservations = capture(Question::Show, &["reservation", "-o"])?;

@@ -9,7 +9,7 @@ use crate::SlurmError;
 /// Returns the text of a file, if it exists.
 ///
 /// # Errors
-/// If it cannot be read.
+/// Returns an error if it cannot be read.
 pub(super) fn read(path: &Path) -> Result<Option<String>, SlurmError> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
@@ -21,7 +21,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, SlurmError> {
 /// Writes a file atomically: slurmctld may read it at any moment, as another user.
 ///
 /// # Errors
-/// If it cannot be written.
+/// Returns an error if it cannot be written.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), SlurmError> {
     let new = path.with_added_extension("new");
     let write = || {

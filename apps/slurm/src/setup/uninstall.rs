@@ -42,7 +42,7 @@ pub struct Removal {
 /// Removes the gates and the reservation.
 ///
 /// # Errors
-/// If Slurm does not answer, or the daemon is still running.
+/// Returns an error if Slurm does not answer, or the daemon is still running.
 pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     let mut lock = Lock::default();
     if !lock.take(config.lock.as_ref()).unwrap_or(true) {

@@ -28,7 +28,7 @@ pub(crate) const MOVED: usize = 2;
 /// first task.
 ///
 /// # Errors
-/// If Slurm does not answer, or there is no such job.
+/// Returns an error if Slurm does not answer, or there is no such job.
 pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
     let (ledger, site, now) = (Ledger::read(config)?, Site::read(None)?, now());
     let usage = Reader::default().read(config, &site, &ledger, now)?;

@@ -55,7 +55,7 @@ fn demands(cluster: &Cluster) {
         let held = nodes(cluster, &job);
         assert!(held.iter().all(|node| *node < 8), "{options}: {held:?}");
     }
-    // No fast node is left. The job is told so, and delays no other job.
+    // No fast node is left. The job is told so, and does not delay other jobs.
     let waits = submit(cluster, "2x1", "-C fast --priority=100000");
     let beside = submit(cluster, "2x2", "-x n08,n09");
     assert_eq!(nodes(cluster, &beside), [10, 11, 14, 15]);
@@ -92,7 +92,7 @@ fn reservations(cluster: &Cluster) {
         }
     };
     clear(&["exam", "repair"]);
-    // Its jobs start before the reservation does, and also on other nodes.
+    // Its jobs may start before the reservation does, and on other nodes.
     let flexible = format!("{make} ReservationName=flexi StartTime=now+10minutes Flags=FLEX");
     cluster.good(&format!("{flexible} Nodes=n[00-01]"));
     let inside = submit(cluster, "2x2", "--reservation=flexi -t 2");

@@ -308,9 +308,9 @@ impl Cluster {
     }
 
     /// Returns true if a slurmd deleted a job's script before the job could read it. A step's
-    /// socket is made before it is listened to; a slurmd that is asked for its steps in between, as
-    /// all are when slurmctld starts, believes that the step is dead. Such a job fails, with or
-    /// without us.
+    /// socket is created before anything listens on it. A slurmd that is asked for its steps in
+    /// between, as all are when slurmctld starts, assumes that the step is dead. Such a job fails,
+    /// with or without us.
     pub(crate) fn lost_its_script(&self, job: &str) -> bool {
         let folder = self.path().display();
         let what = format!("Purging vestigial job script .*/job0*{job}/");
@@ -415,8 +415,8 @@ impl Cluster {
     }
 }
 
-/// Returns so many consecutive free ports, below the ephemeral ports. File locks reserve them for
-/// this cluster among all runs of these tests on this machine.
+/// Consecutive free ports, below the ephemeral ports. File locks reserve them for this cluster
+/// among all runs of these tests on this machine.
 struct Ports {
     first: u16,
     _locks: Vec<File>,

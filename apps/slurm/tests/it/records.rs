@@ -70,7 +70,7 @@ fn nodes(list: &str) -> Vec<u32> {
 }
 
 /// Checks that every allocation is a box of the shape that the job's name begins with, on a mesh of
-/// so many columns, and that no two share a node at any time. Returns the number of allocations.
+/// `columns` columns, and that no two share a node at any time. Returns the number of allocations.
 pub(crate) fn judge(records: &[Record], columns: u32) -> usize {
     // A job that is requeued while it ends is recorded twice. So is a job whose end slurmctld
     // forgot when it was killed: the second record has the same start, and as its end the later
@@ -100,7 +100,7 @@ pub(crate) fn judge(records: &[Record], columns: u32) -> usize {
     held.len()
 }
 
-/// Returns true if nodes of a mesh of so many columns are a box of a shape, turned or not.
+/// Returns true if nodes of a mesh of `columns` columns are a box of a shape, turned or not.
 fn is_box(nodes: &[u32], shape: &str, columns: u32) -> bool {
     let (a, b) = shape.split_once('x').unwrap();
     let (a, b): (u32, u32) = (a.parse().unwrap(), b.parse().unwrap());

@@ -81,8 +81,8 @@ struct Tally {
     answers: u32,
     /// The number of answers for which another set, of any compactness, cuts off less.
     needless: u32,
-    /// Sums over answers: hops between pairs, and the least such sum among the sets that cut off no
-    /// more.
+    /// Sums over answers: hops between pairs, and the smallest such sum among the sets that cut off
+    /// no more nodes.
     hops: u64,
     least: u64,
 }
@@ -97,7 +97,7 @@ fn compare(name: &str, states: impl FnOnce(&Grid) -> Vec<u32>) -> Tally {
         for node in ones(!free_set & ((1 << grid.nodes()) - 1)) {
             free.take(&Cuboid::node(grid.point(NodeId(node)))).unwrap();
         }
-        // The best of each size: for each number of nodes cut off, the least distance.
+        // The best of each size: for each number of nodes cut off, the smallest distance.
         let mut best = vec![[u32::MAX; 32]; 32];
         let mut subset = free_set;
         while subset != 0 {

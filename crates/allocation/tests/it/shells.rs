@@ -23,7 +23,7 @@ fn nodes(grid: &Grid, placement: &Placement) -> Vec<NodeId> {
     nodes
 }
 
-/// Returns the first set with the least score among the sets nearest to each center. Ties within a
+/// Returns the first set with the lowest score among the sets nearest to each center. Ties in
 /// distance go to the lower node.
 fn cheapest(
     free: &Occupancy,
@@ -47,8 +47,8 @@ fn cheapest(
     best.unwrap().1
 }
 
-/// Returns the shell of a node: its distance, in the greatest of its coordinates, from a box
-/// centered on a node, which may extend beyond the border.
+/// Returns the shell of a node: the largest of its coordinate distances from a box centered on a
+/// node, which may extend beyond the border.
 fn shell(grid: &Grid, shape: Sides, centre: Coordinates, point: Coordinates) -> u32 {
     let apart = |axis: usize| {
         let (n, side) = (i32::from(grid.side(axis)), i32::from(shape[axis].min(grid.side(axis))));
@@ -123,7 +123,7 @@ fn gen_alg_takes_the_set_with_the_least_pairwise_distance() {
     }
 }
 
-/// Returns the least pairwise distance of any `count` of the free nodes.
+/// Returns the smallest pairwise distance of any `count` of the free nodes.
 fn optimum(free: &Occupancy, count: u32) -> u64 {
     let all: Vec<NodeId> = free.iter().collect();
     (0u32..1 << all.len())

@@ -1,12 +1,12 @@
 //! Blockers: the place that is cheapest to empty.
 //!
 //! Among all places of the box, in any orientation, it has the fewest unavailable nodes, and among
-//! those with equally few, its jobs have the least total weight. A job counts once, with its whole
-//! weight, even if only some of its nodes are in the place. Ties go to the earlier orientation,
-//! then to the earlier base in row-major order. The answer is exact.
+//! those, its jobs have the smallest total weight. A job counts once, with its whole weight, even
+//! if only some of its nodes are in the place. Ties go to the earlier orientation, then to the
+//! earlier base in row-major order. The answer is exact.
 //!
 //! Cost: O(jobs + N) per orientation, and less if few jobs end within a row of places. `windows.rs`
-//! has the details, also for jobs with several parts.
+//! has the details, including for jobs with several parts.
 
 use pavior_mesh::{Cuboid, JobId, NodeId};
 

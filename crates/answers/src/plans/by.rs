@@ -4,7 +4,7 @@
 //! Jobs expected to end by that time need not move, and their nodes can be used by others. The
 //! other jobs in the way either move or are requeued, which loses the work they have done. A plan
 //! may move and requeue at most k jobs in total. The plan that loses the least work is chosen; ties
-//! go to the least total weight of moved jobs, then to the fewest jobs, then to the plan found
+//! go to the smallest total weight of moved jobs, then to the fewest jobs, then to the plan found
 //! first.
 //!
 //! ```text
@@ -209,7 +209,7 @@ impl RoomPlan {
 
 /// The sets of at most `most` jobs in the order of their loss, each once, with jobs by number.
 struct Sets {
-    /// The jobs and their losses, the least first.
+    /// The jobs and their losses, the smallest first.
     jobs: Vec<(u64, JobId)>,
     most: usize,
     /// Pairs (loss, indices of the jobs, ascending).

@@ -36,10 +36,10 @@ pub(crate) fn first_free_with(
 /// first.
 ///
 /// The candidates are all boxes within the requested sides, in any orientation, each at its first
-/// base. They are ranked by volume, then by the least total reduction of the sides, then by
-/// orientation, then by greater sides in the order x, y, z. A box that fits in a listed one
-/// (turned, if the request may be turned) is not listed. If the box itself is free, it is therefore
-/// the only answer.
+/// base. They are ranked by volume, then by the smallest total reduction of the sides, then by
+/// orientation, then by larger sides in the order x, y, z. A box that fits in a listed one (turned,
+/// if the request may be turned) is not listed. If the box itself is free, it is therefore the only
+/// answer.
 ///
 /// O(v) searches in the worst case, for a requested volume of v.
 pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
@@ -64,7 +64,7 @@ pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
 }
 
 /// Returns the sides of boxes within a box, best first. If only one is requested, returns only
-/// those with the greatest free volume.
+/// those with the largest free volume.
 fn candidates(snapshot: &Snapshot, shape: Shape, count: usize) -> impl Iterator<Item = Sides> {
     let orientations = pavior_mesh::orientations(shape.sides).take(if shape.turn { 6 } else { 1 });
     let mut turns: Vec<(usize, Sides, Sides)> = Vec::new();

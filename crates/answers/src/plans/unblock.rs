@@ -41,8 +41,8 @@ pub(crate) fn unblocked(
     cheapest(snapshot, &goal, weights, limit, budget)
 }
 
-/// Does the same for whichever of several boxes can be made to fit at the least weight, with ties
-/// going to the first. The budget is divided equally among the boxes. If the list is empty, there
+/// Does the same for the one of several boxes that can be made to fit with the smallest weight;
+/// ties go to the first. The budget is divided equally among the boxes. If the list is empty, there
 /// is no plan.
 pub fn unblock_any(
     snapshot: &Snapshot,

@@ -70,7 +70,7 @@ impl State {
         packs(free, &lists, 0)
     }
 
-    /// Returns the least weight of at most `most` jobs, including `required`, for which they fit.
+    /// Returns the minimum weight of at most `most` jobs, including `required`, for which they fit.
     pub(crate) fn least(
         &self,
         shape: Sides,

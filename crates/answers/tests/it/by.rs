@@ -68,7 +68,7 @@ fn who_may_not_be_requeued_is_not() {
     assert_eq!((plan.requeued, plan.lost, plan.moves.jobs), (vec![JobId(1)], 30, vec![JobId(0)]));
 }
 
-/// Returns the reference answer: the least (loss, weight) of at most `most` requeued and moved
+/// Returns the reference answer: the minimum (loss, weight) of at most `most` requeued and moved
 /// jobs.
 fn least(
     state: &State,

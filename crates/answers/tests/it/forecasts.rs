@@ -243,8 +243,8 @@ fn a_queue_is_told_with_what_the_past_taught() {
 }
 
 /// Checks the case without jobs in which each 3x3 box has an unavailable node: there is no time,
-/// whatever has been learned. Under `fcfs`, the jobs behind it do not start either, for another
-/// reason.
+/// regardless of what has been learned. Under `fcfs`, the jobs behind it do not start either, for
+/// another reason.
 #[test]
 fn what_cannot_start_has_no_time_but_a_reason() {
     let past = stream(5, 400);

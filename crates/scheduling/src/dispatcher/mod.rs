@@ -26,8 +26,8 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// A machine, its waiting and running jobs, and the scheduler that chooses among them.
 ///
 /// The simulation, the service and the daemons for Slurm and Kubernetes are built on this type. It
-/// keeps three tables consistent, whatever its callers do: a job is in the queue, or both among the
-/// running jobs and on the machine, or in none of them.
+/// keeps three tables consistent for any sequence of calls: a job is in the queue, or both among
+/// the running jobs and on the machine, or in none of them.
 ///
 /// The caller provides the events and the time, which must not go backward. After each event, the
 /// caller starts jobs until the scheduler names no more:

@@ -74,7 +74,7 @@ impl Dispatcher {
         self.machine.could_ever_fit(request)
     }
 
-    /// Returns true if no waiting job can start, whatever the scheduler names, until something
+    /// Returns true if no waiting job can start, whichever the scheduler names, until something
     /// other than a grant happens: the machine refuses each of them, and would also refuse them
     /// with fewer free nodes. After the scheduler has named no job, the first call costs one search
     /// for each distinct request, and later calls are O(1).

@@ -1,4 +1,4 @@
-//! Largest Job First: the waiting job with the greatest size, or none.
+//! Largest Job First: the waiting job with the largest size, or none.
 //!
 //! This is the reverse of [SJF](super::sjf), with the same measures: by `size` (nodes requested),
 //! by `area` (nodes x estimated run time), by `time` (estimated run time). Ties go to the older

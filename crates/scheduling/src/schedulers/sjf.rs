@@ -1,4 +1,4 @@
-//! Smallest Job First: the waiting job with the least size, or none.
+//! Smallest Job First: the waiting job with the smallest size, or none.
 //!
 //! The measure of size is an option, because the literature uses one name for three rules: `size`
 //! (nodes requested), `area` (nodes x estimated run time) and `time` (estimated run time, the same

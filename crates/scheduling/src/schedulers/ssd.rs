@@ -1,4 +1,4 @@
-//! Shortest Service Demand first: the waiting job with the least demand, or none.
+//! Shortest Service Demand first: the waiting job with the smallest demand, or none.
 //!
 //! The demand is known in advance: it is the run time or the number of messages, and for logs the
 //! estimate. Ties go to the older job. If the shortest job does not fit, it blocks all others, as

@@ -40,7 +40,7 @@ proptest! {
         same("ljf", |job| -f64::from(job.request.nodes), false, &jobs)?;
     }
 
-    /// Checks that with backfilling, the job that starts is always the least of those that could.
+    /// Checks that with backfilling, the job that starts has the smallest key of those that could.
     #[test]
     fn the_least_that_fits_starts(jobs in jobs(40, Estimates::Any)) {
         let key = |job: &Job| f64::from(job.request.nodes);

@@ -39,7 +39,7 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// Creates the metric: the least wait that `percent` of the jobs of a class do not exceed
+    /// Creates the metric: the smallest wait that `percent` of the jobs of a class do not exceed
     /// (nearest rank).
     pub(super) fn percentile(context: &Context, class: Class, percent: u64) -> Box<dyn Metric> {
         Box::new(Waits { context: *context, class, percent, ticks: Vec::new() })

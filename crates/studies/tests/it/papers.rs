@@ -197,7 +197,7 @@ fn the_short_runs_about_slices_are_judged() {
     }
     let experiment = read(&text);
     let all = paper.judge(&experiment, &whole(&experiment)).unwrap();
-    // Cubes are independent, whatever links them: short runs also give the binomial shares.
+    // Cubes are independent, however they are linked, so short runs give the binomial shares.
     let near = |id: &str, share: f64| {
         let ours = row(&all, id).ours.unwrap();
         assert!((ours - share).abs() < 0.03, "{id}: {ours}");

@@ -144,7 +144,7 @@ pub struct Lublin {
     pub ulow: f64,
     /// The end of the first of the two uniform stages.
     pub umed: f64,
-    /// The greatest logarithm of a size.
+    /// The maximum logarithm of a size.
     pub uhi: f64,
     /// The probability of the first stage.
     pub uprob: f64,
@@ -243,7 +243,7 @@ const BUCKETS: usize = 48;
 /// The half hour at which the day of the model begins: 05:30.
 const DAY_START: usize = 11;
 const SECONDS_IN_BUCKET: f64 = 1800.0;
-/// The greatest logarithm of a run time, and of a gap, in seconds.
+/// The maximum logarithm of a run time, and of a gap, in seconds.
 const LONGEST_RUN: f64 = 12.0;
 const LONGEST_GAP: f64 = 13.0;
 

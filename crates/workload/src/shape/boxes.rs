@@ -21,7 +21,7 @@ impl Boxes {
         Boxes { most: axes.map(|axis| grid.side(axis)), axes }
     }
 
-    /// Returns the greatest sides, in descending order.
+    /// Returns the largest sides, in descending order.
     pub(crate) fn most(&self) -> Sides {
         self.most
     }
@@ -56,7 +56,7 @@ impl Boxes {
                 let a = nodes.div_ceil(b * c).max(b);
                 visit([a as u16, b as u16, c as u16]);
                 if b * b * c >= nodes {
-                    // A greater b needs an equally great a: more volume and more surface.
+                    // A larger b requires an equally large a: more volume and more surface.
                     break;
                 }
             }

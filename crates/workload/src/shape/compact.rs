@@ -1,9 +1,9 @@
 //! The tightest box: least volume of at least n, then least surface.
 //!
-//! With `slack=S`: the least surface among boxes of n to n(1+S) nodes, then the least volume, or no
-//! box if none has such a volume. Remaining ties go to the smaller longest side, then the smaller
-//! middle one. The rule misses nothing: for each pair of smaller sides, only the tightest box can
-//! be best. Cost: O(B·C) for a machine of sides A >= B >= C, once per count.
+//! With `slack=S`: the smallest surface among boxes of n to n(1+S) nodes, then the smallest volume,
+//! or no box if none has such a volume. Remaining ties go to the smaller longest side, then the
+//! smaller middle one. The rule misses nothing: for each pair of smaller sides, only the tightest
+//! box can be best. Cost: O(B·C) for a machine of sides A >= B >= C, once per count.
 //!
 //! ```text
 //!   n = 13 on 12x12        compact: 7x2 (14)      compact:slack=0.2: 5x3 (15)

@@ -1,4 +1,4 @@
-//! Only boxes of exactly n nodes: the one with the least surface, with ties resolved as in
+//! Only boxes of exactly n nodes: the one with the smallest surface, with ties resolved as in
 //! `compact`.
 //!
 //! A prime count longer than the machine's longest side has no such box. Cost: the divisors of n.

@@ -20,7 +20,7 @@ fn fault(text: &str) -> LineError {
     }
 }
 
-/// Returns number, submit, run, estimate (in seconds) and nodes of each job.
+/// Returns the number, submission, run time, estimate (in seconds) and nodes of each job.
 fn seen(trace: &Trace) -> Vec<(u64, u64, u64, Option<u64>, u32)> {
     let seconds = |time: pavior_kernel::Time| time.0 / 1_000_000;
     let one = |job: &pavior_workload::traces::Record| {
@@ -125,7 +125,7 @@ fn names_may_be_in_filters() {
     for (filter, kept) in [
         ("partition=gpu", &[1][..]),
         ("partition=cpu,partition=gpu,user=ann", &[1, 3]),
-        // The name comes first; a number that is not a name is that of the order.
+        // Names take precedence; other numbers are positions in the order of appearance.
         ("partition=2", &[2]),
         ("partition=3", &[3]),
         ("user=bob", &[2]),
@@ -175,7 +175,7 @@ fn sacct_json_of_every_parser_is_read() {
         r#"{"job_id":7,"allocation_nodes":4,"state":{"current":["COMPLETED"]},"user":"u","time":
             {"elapsed":60,"submission":100,"start":110,"end":170,
              "limit":{"set":true,"infinite":false,"number":2}},"steps":[{"state":["X"]}]}"#,
-        // Every number with flags; nodes in the resources; no elapsed time.
+        // Every number has flags, nodes are among the resources, and there is no elapsed time.
         r#"{"job_id":{"set":true,"number":7},"state":{"current":["COMPLETED","RECONFIG_FAIL"]},
             "tres":{"allocated":[{"type":"cpu","count":64},{"type":"node","count":4}]},"user":"u",
             "time":{"submission":{"set":true,"infinite":false,"number":100},
@@ -318,7 +318,7 @@ fn accounting_logs_of_pbs_are_read() {
         assert_eq!(seen(&trace), [(71, 0, 60, Some(14_400), nodes)], "{pairs}");
         assert_eq!((trace.header.start(), trace.records[0].tags.status), (Some(100), 1));
     }
-    // A job that was rerun, an array as a whole, one that never ran, one without start.
+    // A job that was rerun, a whole array, a job that never ran, and one without a start.
     let log = record("R", "1", &format!("{times} exec_host=a/0"))
         + &record("E", "1", "ctime=100 start=300 end=400 exec_host=b/0+c/0 Exit_status=271")
         + &record("E", "2[]", times)

@@ -110,7 +110,7 @@ fn cycles_are_those_of_a_plain_search() {
     let mut draw = Stream::new(62, 0, "cycles");
     for round in 0..pavior_trials::size(300, 2_000, 20_000) {
         let count = 1 + draw.below(12) as i64;
-        // A predecessor each, as the format has it: each cycle is a set of its own.
+        // Each job has one predecessor, as in the format, so each cycle is a separate set.
         let named: Vec<i64> = (0..count).map(|_| draw.below(count as u64 + 2) as i64 - 1).collect();
         let jobs: Vec<_> = (0..count).map(|job| (job, job, 7, named[job as usize], 1)).collect();
         let found = Dependencies::of(&read(&text(&jobs), &following()).records);

@@ -1,4 +1,4 @@
-//! Hundreds of Jobs with Kueue quota next to Jobs without, while everything that can go wrong does.
+//! Hundreds of Jobs with and without Kueue quota, while everything that can go wrong does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,7 @@ struct Storm {
     open: BTreeSet<Uid>,
     /// The value of `up` since which a Job has held quota without a box.
     holds: BTreeMap<Uid, i64>,
-    /// The nodes that are cordoned or deleted, and until when.
+    /// The nodes that are cordoned or deleted, and the times at which this ends.
     hurt: BTreeMap<String, (i64, bool)>,
     /// The finished Jobs, each with the time of its deletion.
     kept: BTreeMap<Uid, i64>,

@@ -67,8 +67,7 @@ impl Crowd {
     }
 }
 
-/// Returns the head and the body of a request of a tenant, whose body is said to have so many
-/// bytes.
+/// Returns the head and body of a tenant's request whose declared body length may be wrong.
 pub(crate) fn request(line: &str, token: &str, body: &str, length: usize) -> String {
     format!(
         "{line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\

@@ -22,7 +22,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Asks for leases, some of which wait; their numbers and epochs.
+/// Asks for leases, some of which wait. Returns their numbers and epochs.
 fn ask(client: &mut Client, count: usize, random: &mut Random) -> Vec<(u64, u64)> {
     let mut got = Vec::new();
     for _ in 0..count {
@@ -43,7 +43,7 @@ fn an_old_holder_touches_nothing_of_a_restored_copy() {
         ask(&mut client, 5, &mut random);
         let copied = Setup { data: setup.data.with_extension("copy"), ..setup.clone() };
         copy(&setup.data, &copied.data);
-        // The original continues to work, also after restarts.
+        // The original continues to work, even after restarts.
         let mut old = ask(&mut client, 20, &mut random);
         if round % 2 == 1 {
             original.restart(&setup);

@@ -52,7 +52,7 @@ fn who_waits_has_a_bar_from_the_earliest_to_the_latest_start() {
     browser.open(&format!("{}/#list=waiting", server.address));
     browser.until("document.querySelectorAll('#waiting .track:not([hidden])').length === 2");
     browser.shows("note", "No promise has been held against what came");
-    // The same words as from the service, also for screen readers.
+    // The same words as in the service's answer, including for screen readers.
     let queue = client.get("/v1/queue").json();
     let told = &queue["waiting"][0]["forecast"];
     let [earliest, latest] = ["earliest", "latest"].map(|name| told[name].as_str().unwrap());

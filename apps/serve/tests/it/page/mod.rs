@@ -139,7 +139,7 @@ fn slots_are_counted_and_drawn() {
     browser.size(1400, 900);
     browser.press("2");
     browser.picture("slots-2d");
-    // A number of nodes does not specify a box.
+    // A node count does not specify a box.
     browser.value("document.getElementById('shape').value = '64'");
     browser.value("document.getElementById('slots').click()");
     browser.shows("answer", "Boxes have sides such as 4x4");
@@ -183,7 +183,7 @@ fn a_schedule_plays_without_a_server() {
     browser.shows("counts", "16 busy");
     browser.picture("schedule");
     browser.press(" ");
-    // To its end, where nothing is held.
+    // To the end of the time axis, where nothing is held.
     browser.value("document.getElementById('seconds').value = 1");
     browser.value("document.getElementById('play').click()");
     browser.shows("counts", "0 busy");
@@ -273,8 +273,8 @@ fn colours_are_told_and_waiting_is_explained() {
     browser.shows("legend", "operator (2)");
 }
 
-/// Checks that the time axis ends at the current time, also when nothing happens and while history
-/// is shown.
+/// Checks that the time axis ends at the current time, even if nothing happens and while history is
+/// shown.
 #[test]
 fn the_axis_ends_now() {
     let Some(mut browser) = Browser::start(400, 900) else { return };

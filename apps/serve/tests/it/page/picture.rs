@@ -1,6 +1,5 @@
-//! The picture of the page in the README:
-//! `PAVIOR_SCREENSHOTS=$PWD/docs/img cargo test -p pavior-serve --test it page::picture`
-//! makes `docs/img/page.webp` anew.
+//! The picture of the page in the README: `PAVIOR_SCREENSHOTS=$PWD/docs/img cargo test -p
+//! pavior-serve --test it page::picture` regenerates `docs/img/page.webp`.
 
 use pavior_trials::Browser;
 use serde_json::{Value, json};

@@ -35,7 +35,7 @@ impl Reader {
     /// started in between then counts twice for one cycle, instead of not at all.
     ///
     /// # Errors
-    /// If Slurm does not answer.
+    /// Returns an error if Slurm does not answer.
     pub(crate) fn read(
         &mut self,
         config: &Config,

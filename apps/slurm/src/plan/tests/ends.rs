@@ -1,4 +1,4 @@
-//! Tests of when nodes become free: at the end that Slurm reports, and after a power-down.
+//! Tests that nodes become free at the end that Slurm reports, and after a power-down.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn a_resumed_job_ends_when_slurm_says() {
     assert!(opens_beside(None).0.is_empty());
 }
 
-/// Checks that nodes of an ending job become free in a moment, whatever its time limit was.
+/// Checks that nodes of an ending job become free shortly, regardless of its time limit.
 #[test]
 fn an_ending_job_is_about_to_be_gone() {
     let ends = SlurmJob { phase: Phase::Completing, ..running("9", "4x1", &[0, 1, 2, 3], 6000) };

@@ -23,7 +23,7 @@
 //! supported: an L that closes a ring has one bounding box but as many distinct places as nodes,
 //! and the paper is about meshes. 3D is not supported: the paper does not say on which axis the
 //! smaller box joins the larger, or which Ls of three boxes belong to the shapes. `connected` finds
-//! a place wherever an L of free nodes exists, also in 3D and on tori.
+//! a place whenever an L of free nodes exists, including in 3D and on tori.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan};

@@ -1,8 +1,8 @@
-//! Gen-Alg: for every center, take the n nearest free nodes by hops; the set with the least sum of
-//! pairwise distances wins.
+//! Gen-Alg: for every center, take the n nearest free nodes by hops; the set with the smallest sum
+//! of pairwise distances wins.
 //!
 //! Misses nothing: it succeeds exactly if enough nodes are free. On a mesh its sum of pairwise
-//! distances is at most 2 - 2/n times the least possible; with `mm` at most 2 - 1/(2d) times, in d
+//! distances is at most 2 - 2/n times the minimum; with `mm` at most 2 - 1/(2d) times, in d
 //! dimensions (7/4 in 2D).
 //!
 //! ```text
@@ -23,7 +23,7 @@
 //! problems", TCS 181(2), 1997; MM: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips,
 //! "Communication-aware processor allocation for supercomputers", Algorithmica 50(2), 2008. As in
 //! SST's scheduler element, except that a busy center is never granted. On rings, distances use the
-//! shorter direction; the bounds are not claimed for them. The first set with the least sum wins.
+//! shorter direction; the bounds are not claimed for them. Ties go to the first set.
 
 use std::sync::Arc;
 
@@ -150,7 +150,7 @@ impl GenAlg {
     fn nearest(&mut self, free: &Occupancy, centre: Coordinates, nodes: u32) -> u64 {
         let offsets = Arc::clone(&self.offsets);
         self.chosen.clear();
-        // The least and the greatest offset on each axis.
+        // The minimum and maximum offset on each axis.
         let mut reach = [[0; 2]; 3];
         for offsets in &offsets.rings {
             self.tested += offsets.len() as u64;

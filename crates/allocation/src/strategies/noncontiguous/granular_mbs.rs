@@ -64,7 +64,7 @@ fn final_blocks(grid: &Grid) -> Vec<Root> {
     roots
 }
 
-/// Returns the binary digits of a side, the greatest first: `(start, log2 of the length)`.
+/// Returns the binary digits of a side, the largest first: `(start, log2 of the length)`.
 fn intervals(side: u16) -> Vec<(u16, u32)> {
     let digits = (0..16).rev().filter(|digit| side >> digit & 1 == 1);
     digits.map(|digit| (side & !((2 << digit) - 1) as u16, digit)).collect()

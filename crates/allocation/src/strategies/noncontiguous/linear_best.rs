@@ -1,5 +1,5 @@
 //! Best Fit along a curve: take the first nodes of the shortest run of consecutive free nodes that
-//! is long enough. If there is none, take the window of free nodes with the least span.
+//! is long enough. If there is none, take the window of free nodes with the smallest span.
 //!
 //! Misses nothing: it succeeds exactly if enough nodes are free.
 //!

@@ -1,5 +1,5 @@
 //! First Fit along a curve: take the first run of consecutive free nodes that is long enough. If
-//! there is none, take the window of free nodes with the least span.
+//! there is none, take the window of free nodes with the smallest span.
 //!
 //! Misses nothing: it succeeds exactly if enough nodes are free.
 //!
@@ -9,7 +9,7 @@
 //!            a a # a a . # . . .     4 nodes: 0 1 3 4, span 4 (the first of that span)
 //! ```
 //!
-//! Both parts are one rule: the first run that is long enough is the first window with the least
+//! Both parts are one rule: the first run that is long enough is the first window with the smallest
 //! span, n - 1. The code is [`Packing::MinSpan`], which is also the fallback of `linear-best` and
 //! `mip`.
 //!

@@ -1,5 +1,5 @@
 //! Minimum Interference Paging: take the first free box of exactly n nodes, of any shape. If there
-//! is none, take the n free nodes with the least distance between the first and the last in
+//! is none, take the n free nodes with the smallest distance between the first and the last in
 //! row-major order.
 //!
 //! Misses nothing: it succeeds exactly if enough nodes are free. The grant is contiguous whenever a

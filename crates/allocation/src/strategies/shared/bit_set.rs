@@ -59,7 +59,7 @@ impl BitSet {
         self.len = words.iter().map(|word| word.count_ones()).sum();
     }
 
-    /// Returns the least number that is at least `from`.
+    /// Returns the smallest number that is at least `from`.
     pub(crate) fn next(&self, from: u32) -> Option<u32> {
         let first = from as usize / 64;
         let mut mask = u64::MAX << (from % 64);

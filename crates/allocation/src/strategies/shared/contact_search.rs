@@ -80,9 +80,9 @@ impl ContactSearch {
         best
     }
 
-    /// Calls `see` with placements that may have the most contact. `see` returns the least contact
-    /// that is still of interest, and receives every placement with at least that. With `first`,
-    /// the search stops after a placement with the greatest possible contact.
+    /// Calls `see` with placements that may have the most contact. `see` returns the minimum
+    /// contact that is still of interest, and receives every placement with at least that. With
+    /// `first`, the search stops after a placement with the maximum possible contact.
     pub(crate) fn descend(
         &mut self,
         shape: Sides,

@@ -101,7 +101,7 @@ impl FreeSet {
         present
     }
 
-    /// Returns true if the least number is always taken first.
+    /// Returns true if the smallest number is always taken first.
     pub(crate) fn is_sorted(&self) -> bool {
         self.returned.is_none()
     }

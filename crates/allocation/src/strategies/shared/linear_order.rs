@@ -69,10 +69,10 @@ fn order_of(grid: &Grid, options: &Options) -> Vec<NodeId> {
 pub(crate) enum Packing {
     /// The first ones.
     Sorted,
-    /// The nodes with the least distance from the first to the last; of equals, the first ones.
+    /// The nodes with the smallest distance from the first to the last; ties go to the first ones.
     MinSpan,
-    /// The first nodes of the shortest run of consecutive free nodes that is long enough; of
-    /// equally short runs, the first. `MinSpan` if no run is long enough.
+    /// The first nodes of the shortest run of consecutive free nodes that is long enough; ties go
+    /// to the first run. `MinSpan` if no run is long enough.
     Best,
 }
 
@@ -154,7 +154,7 @@ impl LinearOrder {
     }
 }
 
-/// Returns the beginning of the first window of `count` ranks with the least span.
+/// Returns the beginning of the first window of `count` ranks with the smallest span.
 fn min_span(ranks: &[u32], count: usize) -> usize {
     let span = |&first: &usize| ranks[first + count - 1] - ranks[first];
     (0..=ranks.len() - count).min_by_key(span).expect("enough nodes are free")
@@ -236,7 +236,7 @@ mod tests {
                     .min_by_key(|&&rank| length(rank))
                     .map(|&rank| ranks.iter().position(|&other| other == rank).unwrap());
                 assert_eq!(shortest_run(&ranks, count), run);
-                // The first run that is long enough is the first window with the least span.
+                // The first run that is long enough is the first window with the smallest span.
                 let fits = |&&rank: &&u32| length(rank) >= count;
                 if let Some(rank) = ranks.iter().find(fits) {
                     assert_eq!(ranks[first], *rank);

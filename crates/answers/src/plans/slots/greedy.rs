@@ -18,7 +18,7 @@ pub(super) fn aligned(free: &Occupancy, sides: &[Sides], places: &[Cuboid]) -> V
         for place in places.iter().filter(|place| place.sides == sides) {
             *counts.entry(offset(place)).or_default() += 1;
         }
-        // Ties go to the least offset, so that the order of the hash table does not matter.
+        // Ties go to the smallest offset, so that the order of the hash table does not matter.
         let most =
             counts.into_iter().max_by_key(|&(offset, count)| (count, std::cmp::Reverse(offset)));
         let Some((most, _)) = most else { continue };

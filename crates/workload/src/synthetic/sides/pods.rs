@@ -2,7 +2,7 @@
 //!
 //! The volume is 2^k, with a probability proportional to `decay`^k. k goes from 0 to the largest
 //! value for which such a box fits the machine. With a `decay` below 1 small slices are more
-//! frequent. Among the boxes of that volume that fit, `compact` takes the one with the least
+//! frequent. Among the boxes of that volume that fit, `compact` takes the one with the smallest
 //! surface (1x1x1, 2x1x1, 2x2x1, 2x2x2, ...), and `any` takes each with the same probability. The
 //! longest side is along the longest side of the machine, and so on, as with shape rules.
 //!

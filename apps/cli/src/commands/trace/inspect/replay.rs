@@ -72,7 +72,7 @@ pub(super) fn command(path: &Path, grid: Option<&Grid>, summary: &LogSummary) ->
     ))
 }
 
-/// Returns the mesh of up to three axes with the least surface.
+/// Returns the mesh of up to three axes with the smallest surface.
 fn compact(nodes: u64) -> Option<String> {
     let divisors = |of: u64| (1..=65_535).take_while(move |side| side * side <= of && of > 0);
     let mut best: Option<(u64, [u64; 3])> = None;

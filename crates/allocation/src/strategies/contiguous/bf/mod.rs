@@ -96,7 +96,7 @@ pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> BoxedStr
     Contiguous::new(grid, options, BestFit::new(*grid, rule)).boxed()
 }
 
-/// Finds the most contact, or the least, with the engine.
+/// Finds the placement with the most or the least contact, using the engine.
 #[derive(Clone)]
 struct ByContact {
     search: ContactSearch,

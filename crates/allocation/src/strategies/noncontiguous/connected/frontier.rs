@@ -1,6 +1,6 @@
 //! The free neighbors of a growing set, and the selection of the nearest one.
 //!
-//! The nearest node is the one with the least sum of hops to the nodes of the set. Neighbors are
+//! The nearest node is the one with the smallest sum of hops to the nodes of the set. Neighbors are
 //! divided into near and far ones by a bound on that sum. The sum never decreases while the set
 //! grows, so a far node stays beyond the bound and need not be visited while a near one is within
 //! it.
@@ -42,8 +42,8 @@ impl Frontier {
         list.push((node, point));
     }
 
-    /// Removes and returns the nearest node, and among equals the one with the least rank. Nodes
-    /// for which `is_listed` has become false are dropped.
+    /// Removes and returns the nearest node; ties go to the lowest rank. Nodes for which
+    /// `is_listed` has become false are dropped.
     pub(super) fn take_nearest<R: Ord>(
         &mut self,
         hop_sums: &HopSums,
@@ -67,8 +67,8 @@ impl Frontier {
 
     /// Divides the nodes again.
     ///
-    /// Each node taken adds about the mean distance to every sum. The bound exceeds the least sum
-    /// by so much that near nodes last for about `STEPS` nodes taken.
+    /// Each node taken adds about the mean distance to every sum. The bound exceeds the smallest
+    /// sum by enough that near nodes last for about `STEPS` removals.
     fn divide(&mut self, hop_sums: &HopSums, is_listed: impl Fn(u32) -> bool) {
         self.near.append(&mut self.far);
         self.near.retain(|&(node, _)| is_listed(node));
@@ -90,8 +90,8 @@ impl Frontier {
     }
 }
 
-/// Returns the least sum of hops in a list, and the index of its node; and among equals the node
-/// with the least rank. Nodes for which `is_listed` is false are dropped.
+/// Returns the smallest sum of hops in a list, and the index of its node; ties go to the lowest
+/// rank. Nodes for which `is_listed` is false are dropped.
 #[inline]
 pub(super) fn nearest_in<R: Ord>(
     list: &mut Vec<(u32, Coordinates)>,

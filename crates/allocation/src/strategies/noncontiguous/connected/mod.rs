@@ -19,22 +19,22 @@
 //!    others are candidates.
 //! 2. Sets grown in the smallest components of at least n nodes, up to 4 of them. Growth begins at
 //!    the node with the fewest free neighbors, and at the outermost nodes towards the corners of
-//!    the machine. It adds the free neighbor with the most neighbors in the set, and among equals
-//!    the one with the least sum of hops to the set. A second growth from each node adds the
-//!    neighbor with the least sum of hops, and among equals the one with the most neighbors.
+//!    the machine. It adds the free neighbor with the most neighbors in the set; ties go to the
+//!    smallest sum of hops to the set. A second growth from each node adds the neighbor with the
+//!    smallest sum of hops; ties go to the one with the most neighbors.
 //! 3. If every candidate cuts off nodes: sets grown together with all nodes that they would cut
 //!    off, component by component, until one cuts off nothing. Growth begins at the same nodes. It
-//!    takes the free neighbor with the least sum of hops to the set, together with the nodes that
-//!    it cuts off from the largest rest. A neighbor is deferred if it cuts off more nodes than are
-//!    missing. If no other is left, the one that cuts off the fewest is taken, with as many of
+//!    takes the free neighbor with the smallest sum of hops to the set, together with the nodes
+//!    that it cuts off from the largest rest. A neighbor is deferred if it cuts off more nodes than
+//!    are missing. If no other is left, the one that cuts off the fewest is taken, with as many of
 //!    these nodes as are missing.
 //! 4. If these also cut off nodes, and the component has up to 128 nodes: all its connected sets of
 //!    n nodes, by branch and bound. The first set found among those that cut off the fewest is a
 //!    candidate. After 2^14 steps, for all components together, it is the best one found so far.
 //!
 //! The granted candidate is the one that cuts off the fewest free nodes from the largest rest of
-//! its component. Ties are resolved by the least sum of hops between its nodes, then boxes before
-//! other sets, then row-major order.
+//! its component. Ties are resolved by the smallest sum of hops between its nodes, then boxes
+//! before other sets, then row-major order.
 //!
 //! If no component has more than 128 nodes and the steps suffice, no set cuts off fewer nodes than
 //! the granted one. The test `connected` compares with all connected sets, on machines of 12 nodes

@@ -15,7 +15,7 @@
 //!
 //! The box may extend beyond the border of the mesh. Around a ring, shells meet. An even side has
 //! one node more above the center than below it. A side longer than its axis counts as the axis.
-//! The first center with the least cost wins, in row-major order. Without a shape the box is a
+//! The first center with the lowest cost wins, in row-major order. Without a shape the box is a
 //! single node, as in [`mc1x1`].
 //!
 //! The engine counts the shells of eight neighboring centers at once. It drops centers that cannot
@@ -85,7 +85,7 @@ fn build_around(grid: &Grid, options: &Options, around: Around) -> BoxedStrategy
 struct MinimisingContention {
     around: Around,
     engine: Option<Engine>,
-    /// Answers if there is no engine, and if the numbers are too large for it.
+    /// Answers if there is no engine, or if the numbers are too large for it.
     plain: PlainSearch,
 }
 

@@ -21,7 +21,7 @@
 //! case. Along y and z a ring is written twice, so that boxes may pass its end.
 //!
 //! Invariant: numbers have 16 bits, and counts of free nodes are correct modulo 2^16. A cost that
-//! does not fit becomes the greatest number, and such a center is not taken.
+//! does not fit becomes the largest number, and such a center is not taken.
 //!
 //! Cost: O(N) per state, up to 4 N on tori; O(r) vector operations for r shells of eight centers.
 
