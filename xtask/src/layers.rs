@@ -4,8 +4,8 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-/// The allowed dependencies of each crate, in the order in which the crates are best read. Names
-/// omit `pavior-`.
+/// The allowed dependencies of each crate, in the order the crates are best read. Names omit
+/// `pavior-`.
 const ALLOWED: &[(&str, &str)] = &[
     ("kernel", ""),
     ("mesh", "kernel"),

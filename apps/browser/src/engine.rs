@@ -149,7 +149,7 @@ impl Engine {
     }
 }
 
-/// Converts the settings to those of a command line.
+/// Converts the settings to command-line settings.
 fn listed(settings: &Settings) -> Result<Vec<Setting>, Fault> {
     let one = |(key, value): (&String, &Value)| match value {
         Value::String(text) => Ok(Setting::new(key, text)),

@@ -1,7 +1,7 @@
 //! Standard error: messages are escaped, and errors of writing them have no effect.
 //!
 //! Standard error may be closed or on a full disk. This is no reason to fail, or to change the exit
-//! status. In the whole program, the macro replaces that of the standard library, which panics.
+//! status. The whole program uses this macro instead of the standard library's, which panics.
 
 use std::fmt::Arguments;
 use std::io::Write;

@@ -79,7 +79,7 @@ pub fn question(resource: &str) -> Result<String, KubeError> {
     Ok(words(resource, runtime()?.block_on(users(resource))))
 }
 
-/// Returns the pods that request a resource, without those of Jobs with a shape.
+/// Returns the pods that request a resource, except pods of Jobs with a shape.
 async fn users(resource: &str) -> Result<Vec<String>, KubeError> {
     let client = connect().await?;
     let jobs = all::<Job>(&client, "").await?.filter(|job| job.shape().is_some());

@@ -1,5 +1,5 @@
 //! Durable operations a second, the time of each, and the restart of a killed server. The numbers
-//! depend on the machine and its disk; nothing is judged.
+//! depend on the machine and its disk, so nothing is asserted.
 //!
 //! ```sh
 //! cargo bench -p pavior-serve --bench load            # 20 s a part, a million records

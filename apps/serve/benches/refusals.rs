@@ -7,9 +7,9 @@
 //! PAVIOR_LEASES=10000 cargo bench -p pavior-serve --bench refusals # so many
 //! ```
 //!
-//! Each refusal is of another state: a lease begins and ends before it. Times are those of a
-//! client on the same machine, the median and the worst of the questions. Memory is that of the
-//! service after them.
+//! Each refusal is of another state: a lease begins and ends before it. Times are the median and
+//! the maximum over all requests, measured by a client on the same machine. Memory is the
+//! service's, after these requests.
 
 #[allow(dead_code, reason = "the tests use more of it")]
 #[path = "../tests/it/client.rs"]

@@ -327,8 +327,8 @@ impl Daemon {
         self.troubles.log(Trouble::Gate, line);
     }
 
-    /// Ensures that the license stays reserved for root for some time. Without that every job would
-    /// start by itself.
+    /// Ensures that the license stays reserved for root for some time. Without it, every job would
+    /// start without a box.
     fn keep_reservation(&self, ledger: &Ledger, time: u64) -> Result<(), SlurmError> {
         let licence = &self.config.licence;
         let mut kept = ledger.reservations.iter().filter(|other| other.keeps(licence));

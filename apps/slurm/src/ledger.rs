@@ -2,16 +2,16 @@
 //!
 //! `squeue -o` takes about 40 ms with 1,500 jobs, `--json` many times as long. Nodes are read
 //! before jobs: otherwise a node that has just been allocated could look free. The nodes of a job
-//! that ends in between are read once more. Otherwise they would count as nodes of another
-//! partition with an unknown end time, and a large box that needs them would have no reservation in
-//! this cycle.
+//! that ends in between are read again. Otherwise they would count as nodes of another partition
+//! with an unknown end time, and a large box that needs them would have no reservation in this
+//! cycle.
 //!
-//! A new job is never judged by older facts. Reservations are read after the jobs, and so are, if
-//! there is a job that the previous cycle did not know, the nodes once more.
+//! A new job is never planned with older facts. Reservations are read after the jobs, and so are,
+//! if there is a job that the previous cycle did not know, the nodes once more.
 //!
-//! An unreadable record affects no other record. A node with an unreadable line is unavailable. The
-//! nodes of a job with an unreadable record are free only if Slurm says so after the jobs were
-//! read.
+//! An unreadable record does not affect other records. A node with an unreadable line is
+//! unavailable. The nodes of a job with an unreadable record are free only if Slurm says so after
+//! the jobs were read.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};

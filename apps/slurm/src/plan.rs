@@ -236,9 +236,9 @@ impl Cycle<'_> {
 
     /// Returns the time that an opened job may take to start, in seconds.
     ///
-    /// As long as its reason is that of a job with a closed gate, Slurm has not examined it since
-    /// it was opened. If a reservation is magnetic, Slurm's main scheduler may try an opened job
-    /// only there, and give it a special reason, until the backfill scheduler starts it.
+    /// As long as it has the reason of a job with a closed gate, Slurm has not examined it since
+    /// its gate was opened. If a reservation is magnetic, Slurm's main scheduler may try an opened
+    /// job only there, and give it a special reason, until the backfill scheduler starts it.
     fn patience(&self, job: &SlurmJob) -> u64 {
         let World { config, ledger, .. } = self.world;
         let is_magnetic = || ledger.reservations.iter().any(|one| one.is_magnetic);

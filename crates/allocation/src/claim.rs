@@ -7,9 +7,9 @@ use crate::{Placement, Selection};
 
 /// The claim of a strategy for given options.
 pub struct Claim {
-    /// The shapes that the strategy may grant for a request, in the order in which it tries them.
-    /// Empty for strategies that grant by count. A strategy that is not contiguous grants as many
-    /// nodes as one of the shapes has, in pieces.
+    /// The shapes that the strategy may grant for a request, in the order it tries them. Empty for
+    /// strategies that grant by count. A strategy that is not contiguous grants as many nodes as
+    /// one of the shapes has, in pieces.
     pub family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     /// The order in which it tries bases.
     pub scan: Scan,

@@ -153,7 +153,7 @@ impl<'a> View<'a> {
         self.free
     }
 
-    /// Returns the busy boxes, in the order in which they were granted.
+    /// Returns the busy boxes, in the order they were granted.
     pub fn busy(&self) -> &'a [Cuboid] {
         self.busy
     }

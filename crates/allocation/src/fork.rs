@@ -121,8 +121,8 @@ impl Fork {
         Ok(())
     }
 
-    /// Takes the nodes of a placement for a reservation: the free ones now, and the others as soon
-    /// as they are given back. A box outside the machine has no nodes.
+    /// Takes the nodes of a placement for a reservation: free nodes now, the others as soon as they
+    /// are released. A box outside the machine has no nodes.
     pub fn take_free(&mut self, placement: &Placement) {
         self.restore_index();
         self.cover(placement, placement.parts());
@@ -140,7 +140,7 @@ impl Fork {
             } else {
                 boxes.extend(tile_rows(&grid, part, |from, length| self.free.window(from, length)));
             }
-            // Nodes are taken at once, so that a box that overlaps an earlier one finds them taken.
+            // Nodes are taken immediately, so a box that overlaps an earlier one finds them taken.
             self.free.take_all(&boxes[before..]).expect("only free nodes were chosen");
         }
         if boxes.is_empty() {

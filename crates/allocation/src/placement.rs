@@ -6,8 +6,8 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, OccupancyError};
 
 use crate::PlacementError;
 
-/// The nodes granted to a job, as disjoint boxes in the order in which they were granted. Displayed
-/// as a list of its boxes.
+/// The nodes granted to a job, as disjoint boxes in the order they were granted. Displayed as a
+/// list of its boxes.
 ///
 /// ```
 /// # use pavior_allocation as pavior;
@@ -53,7 +53,7 @@ impl fmt::Display for Placement {
 }
 
 impl Placement {
-    /// Returns the boxes, in the order in which they were granted.
+    /// Returns the boxes, in the order they were granted.
     ///
     /// ```
     /// # use pavior_allocation as pavior;

@@ -25,7 +25,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// All reasons, in the order in which they apply.
+    /// All reasons, in the order they apply.
     pub const ALL: [Refusal; 6] = [
         Refusal::EmptyRequest,
         Refusal::NoShape,

@@ -64,7 +64,7 @@ pub enum RoomError {
 
 impl RoomQuestion<'_> {
     /// Finds the best plan, assuming that running jobs end at their estimated ends. No job moves to
-    /// nodes with an advance reservation. Cost: that of [`room_by`].
+    /// nodes with an advance reservation. Costs as much as [`room_by`].
     ///
     /// # Panics
     /// Never: a dispatcher refuses reservations of another machine.

@@ -6,8 +6,8 @@
 //! (hatched) if the box would contain a busy or failed node. It is *rejected* (dotted) if the box
 //! would extend beyond the machine, or contain the same nodes as at another base. Otherwise it is a
 //! *candidate*, with its optimality index if there is space for it. The choice is drawn on top,
-//! with its parts numbered in the order in which they were granted. If a strategy refuses, the
-//! place that is cheapest to empty is framed instead, if the caller provides one.
+//! with its parts numbered in the order they were granted. If a strategy refuses, the place that is
+//! cheapest to empty is framed instead, if the caller provides one.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, JobId, Request, Scan, Sides};
 
@@ -303,7 +303,7 @@ fn summary(grid: &Grid, answer: &Answer) -> String {
     }
 }
 
-/// Returns the shape whose bases are marked: that of the choice or, after a refusal, the requested
+/// Returns the shape whose bases are marked: the chosen shape or, after a refusal, the requested
 /// one. Returns `None` for a choice with several parts.
 fn searched(request: &Request, answer: &Answer) -> Option<Sides> {
     match &answer.outcome {

@@ -1,9 +1,9 @@
 //! A schedule over time: the utilization of the machine, and the jobs below.
 //!
 //! A job is a box whose width is its run time and whose height is its number of nodes. On a machine
-//! with one axis, its position is that of its nodes. With more axes, the nodes would be stripes all
-//! over the drawing, so the position has no meaning, and boxes are stacked so that none covers
-//! another. If there are too many jobs to be distinguished, their number is drawn instead.
+//! with one axis, it is drawn at the position of its nodes. With more axes, the nodes would be
+//! stripes all over the drawing, so the position has no meaning, and boxes are stacked so that none
+//! covers another. If there are too many jobs to be distinguished, their number is drawn instead.
 
 use std::fmt::Write;
 

@@ -89,7 +89,7 @@ fn stated(chart: &Chart, along: impl Fn(&Mark) -> Value) -> Option<Value> {
     })
 }
 
-/// Returns the note and one sentence per group of equal series.
+/// Returns the note and one sentence per group of identical series.
 fn subtitle(chart: &Chart) -> Vec<String> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, series) in chart.series.iter().enumerate() {

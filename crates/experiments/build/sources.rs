@@ -99,7 +99,7 @@ fn locked(lock: &str, names: BTreeSet<String>) -> BTreeSet<String> {
     found
 }
 
-/// Returns true if a header is that of dependencies, for all platforms or for one.
+/// Returns true if a header begins a list of dependencies, for all platforms or for one.
 fn is_dependencies(header: &str) -> bool {
     let of_one = header.starts_with("[target.") && header.ends_with(".dependencies]");
     of_one || header == "[dependencies]"

@@ -8,8 +8,8 @@ use crate::Time;
 /// A queue of events in the order (time, class, sequence).
 ///
 /// Events at the same time are taken by class, smaller first, and events of the same class in the
-/// order in which they were scheduled. A run therefore never depends on the shape of the heap.
-/// `schedule` and `pop` cost O(log n) for n pending events.
+/// order they were scheduled. A run therefore never depends on the shape of the heap. `schedule`
+/// and `pop` cost O(log n) for n pending events.
 ///
 /// ```
 /// use pavior_kernel::{Agenda, Time};

@@ -75,7 +75,7 @@ impl FromStr for Freedom {
 }
 
 /// The number of a set of nodes to which a machine confines some requests. A machine numbers its
-/// pools in the order in which they are registered.
+/// pools in the order they are registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pool(pub u32);
 

@@ -249,8 +249,8 @@ pub fn run_list<E: Engine>(
     for message in messages {
         let mut announced = false;
         while engine.now() < message.created {
-            // A deadlock is final only when no more messages are to come, since messages that do
-            // not meet it still arrive. An engine with announced messages does not report it.
+            // A deadlock is final only when no more messages will be sent, because messages not
+            // affected by it still arrive. An engine with announced messages does not report it.
             if engine.advance(message.created, &mut events).is_ok() {
                 events.deliveries.iter().for_each(&mut sink);
             } else {

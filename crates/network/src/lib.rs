@@ -12,7 +12,7 @@
 //!   independently and agree message by message.
 //! - [`patterns`] define senders and receivers, and [`JobTraffic`] defines when messages are sent.
 //! - [`Footprint`] is the set of links that a job's messages can use. Jobs that share no links
-//!   never meet.
+//!   never contend.
 //! - [`MessageTotals`], [`ChannelLoad`] and [`Energy`] are metrics, computed only from deliveries.
 //!
 //! This crate does not depend on strategies, queues or occupancy.

@@ -188,7 +188,7 @@ fn ring_runs(
     runs
 }
 
-/// Returns the latency of a message that meets no other: `(t_s + 1)(hops + 1) + L` cycles.
+/// Returns the latency of a message without contention: `(t_s + 1)(hops + 1) + L` cycles.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; }

@@ -1,7 +1,7 @@
 //! Simulation of one possible future: time advances from a state, with given run times of jobs.
 //!
-//! Cost: that of the decisions, with one round whenever a job arrives or ends, and whenever an
-//! advance reservation begins or ends.
+//! Cost: the decisions, in one round whenever a job arrives or ends, or an advance reservation
+//! begins or ends.
 
 use pavior_allocation::Placement;
 use pavior_kernel::{Agenda, Time};
@@ -139,9 +139,8 @@ where
 }
 
 /// Runs a machine with its queue forward until no jobs wait. Returns each waiting job with its
-/// start time, in the order in which they start. Jobs that never start are left out. Running jobs
-/// end at their expected end, and waiting jobs run for exactly their estimates. No other jobs
-/// arrive.
+/// start time, in the order they start. Jobs that never start are left out. Running jobs end at
+/// their expected end, and waiting jobs run for exactly their estimates. No other jobs arrive.
 ///
 /// # Errors
 /// Returns an error if the strategy or the scheduler fails.

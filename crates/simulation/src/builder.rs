@@ -26,8 +26,8 @@ pub struct SimulationBuilder<'o, 'i> {
 pub struct Measured {
     /// The outcome.
     pub outcome: Outcome,
-    /// The metrics and their values, in the order in which they were named; `None` if a metric does
-    /// not apply.
+    /// The metrics and their values, in the order they were named; `None` if a metric does not
+    /// apply.
     pub metrics: Vec<(&'static MetricSpec, Option<f64>)>,
 }
 

@@ -12,7 +12,7 @@
 //! Then the scheduler is asked again. The same question is asked only once in each state of the
 //! machine.
 //!
-//! Cost: that of `earliest`, and of `unblock` with at most [`MOST_JOBS`] jobs and [`BUDGET`] words.
+//! Cost: `earliest`, and `unblock` with at most [`MOST_JOBS`] jobs and [`BUDGET`] words.
 
 use std::sync::Arc;
 

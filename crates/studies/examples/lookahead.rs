@@ -11,7 +11,7 @@
 //! start of each of the oldest jobs that fit, and, while any job runs, no start at all. Each
 //! alternative is tried in a few futures, in which EASY continues on a copy of the machine. In a
 //! future, run times are drawn as shares of the estimates, from the shares of jobs that have ended,
-//! and arriving jobs are drawn from those that came before. All alternatives meet the same futures.
+//! and arriving jobs are drawn from those that came before. All alternatives get the same futures.
 //! The scheduler takes the alternative after which jobs start earliest on average; among equal ones
 //! it prefers the choice of EASY. Only its share in that average keeps a large job from starving.
 //!

@@ -1,4 +1,4 @@
-//! One table of states and questions that every interface is asked.
+//! One table of states and questions, which every interface must answer.
 //!
 //! A state describes a `mesh:4x2`: jobs with their boxes, each with its remaining time in seconds,
 //! and unavailable nodes. A question is a box. The answer consists of sentences, in which a time is

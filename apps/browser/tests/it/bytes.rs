@@ -118,7 +118,7 @@ fn a_browser_and_a_native_program_give_the_same_bytes() {
     assert_eq!(failed, 3 * settings().len() + 1);
 }
 
-/// Checks that the results equal those of the command, which uses the same function.
+/// Checks that the results equal the command's, which uses the same function.
 #[test]
 fn results_are_those_of_the_same_experiment() {
     use pavior::experiments::{Environment, Keys, NoStore, Setting, Shard, Specification};

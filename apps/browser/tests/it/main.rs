@@ -1,5 +1,5 @@
-//! The engine; the module in Node, whose replies are those of the native engine; and its page in
-//! Chromium. Module and page are built by `cargo xtask check --only browser`; without them their
+//! The engine; the module in Node, which gives the same replies as the native engine; and its page
+//! in Chromium. Module and page are built by `cargo xtask check --only browser`; without them their
 //! tests are skipped.
 
 mod answers;

@@ -1,5 +1,5 @@
-//! `pavior advise`: its numbers equal those of the commands that it prints, and all interfaces give
-//! the same answer.
+//! `pavior advise`: its numbers equal the results of the commands that it prints, and all
+//! interfaces give the same answer.
 
 use serde_json::Value;
 

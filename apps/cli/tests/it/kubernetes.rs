@@ -34,7 +34,7 @@ fn followed(what: &str, script: &str, port: &str) -> Option<String> {
 }
 
 /// Builds the image from the program that was built for the tests, because a release build takes
-/// too long. If it is not static, the image gets its libraries too.
+/// too long. If it is not static, the image also gets its libraries.
 #[test]
 fn the_image_starts_and_says_that_it_is_ready() {
     let what = "the image of pavior kube";

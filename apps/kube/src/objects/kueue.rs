@@ -128,7 +128,7 @@ pub(crate) struct FlavorSpec {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Quota {
     pub(crate) workload: ObjectRef,
-    /// The position of our check among those of the Workload, and its name, state and message.
+    /// The position of our check among the Workload's checks, and its name, state and message.
     pub(crate) at: usize,
     pub(crate) check: String,
     pub(crate) state: String,

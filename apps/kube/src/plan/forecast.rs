@@ -25,7 +25,7 @@ const TICKS: u64 = TimeUnit::SECOND.ticks;
 /// Completed Jobs of a machine.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// The latest Jobs in the order in which they were seen.
+    /// The latest Jobs in the order they were seen.
     runs: VecDeque<(Run, Kind)>,
     /// The uids of those that the API server still has.
     known: HashSet<Uid>,

@@ -1,8 +1,8 @@
 //! Decisions about records: confirm or delete.
 //!
 //! A record is confirmed if no confirmed record and no older proposal overlaps it. A single watch
-//! delivers records in the order in which they were written, so a copy that sees a record has seen
-//! all older ones. Therefore at most one of two copies confirms, however slow the other is.
+//! delivers records in the order they were written, so a copy that sees a record has seen all older
+//! ones. Therefore at most one of two copies confirms, however slow the other is.
 
 use std::collections::{HashMap, HashSet};
 

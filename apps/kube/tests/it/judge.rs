@@ -19,7 +19,7 @@ pub(crate) struct Record {
     pub(crate) of_sets: usize,
     /// Pods that were bound, with the node and the rank, by the Job's uid.
     pub(crate) bound: BTreeMap<String, Vec<(usize, String)>>,
-    /// Pods bound to a node other than that of their Job's placement.
+    /// Pods bound to a node that is not in their Job's placement.
     pub(crate) misplaced: usize,
     spec: HashMap<String, Spec>,
     pods: HashMap<String, (String, usize)>,

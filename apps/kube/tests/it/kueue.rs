@@ -1,5 +1,5 @@
 //! The real Kueue with its webhooks and two copies of the program: quota for more nodes than exist,
-//! flavors, preemption, a patience of seconds, and kills of everything. The audit log is judged.
+//! flavors, preemption, a patience of seconds, and kills of everything. The audit log is checked.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -77,8 +77,8 @@ fn is_active(cluster: &Cluster) -> bool {
     conditions.any(|one| one["type"] == "Active" && one["status"] == "True")
 }
 
-/// Returns a Job in the queue, with a priority. Its first pod ends long before the others, so that
-/// Kueue takes back part of the quota.
+/// Returns a Job in the queue, with a priority. Its first pod ends long before the others, so Kueue
+/// takes back part of the quota.
 fn queued(name: &str, shape: &str, priority: &str, run_s: u32) -> Value {
     let mut body = job(name, shape, run_s);
     body["metadata"]["labels"] = json!({
@@ -88,7 +88,7 @@ fn queued(name: &str, shape: &str, priority: &str, run_s: u32) -> Value {
     body
 }
 
-/// Preempts a Job after one of its pods has ended, and checks that it comes back with quota for the
+/// Preempts a Job after one of its pods has ended, and checks that it returns with quota for the
 /// others.
 fn preempt_in_part(cluster: &Cluster) {
     let make = |name, priority, run_s| {

@@ -1,6 +1,6 @@
 //! All disturbances of a cluster at once, with two copies of the program: Jobs are created while
-//! processes are killed, nodes disappear and return, and pods and Jobs are deleted. The audit log
-//! is judged.
+//! processes are killed, nodes disappear and return, and pods and Jobs are deleted. The result is
+//! checked in the audit log.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;

@@ -10,7 +10,7 @@ const MOST: usize = 10_000;
 /// one. Thus no tenant displaces the leases of tenants with fewer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ended {
-    /// Leases and tenants, in the order in which the leases ended.
+    /// Leases and tenants, in the order the leases ended.
     order: BTreeMap<u64, (u64, String)>,
     next: u64,
     leases: HashMap<u64, u64>,
@@ -56,7 +56,7 @@ impl Ended {
         self.order.get(place).map(|(_, tenant)| tenant.as_str())
     }
 
-    /// Returns leases and tenants, in the order in which the leases ended.
+    /// Returns leases and tenants, in the order the leases ended.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &str)> {
         self.order.values().map(|(id, tenant)| (*id, tenant.as_str()))
     }

@@ -60,7 +60,7 @@ pub struct Lease {
     pub epoch: u64,
     /// The machine.
     pub machine: String,
-    /// The boxes, in the order in which they were granted: base and sides, three of each.
+    /// The boxes, in the order they were granted: base and sides, three of each.
     pub parts: Vec<[[u16; 3]; 2]>,
     /// The requested number of nodes.
     pub requested: u32,

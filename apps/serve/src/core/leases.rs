@@ -86,8 +86,8 @@ impl Leases {
         self.values()
     }
 
-    /// Returns the leases of a machine, or all, in the order in which they were granted. O(l log l)
-    /// for l leases.
+    /// Returns the leases of a machine, or all, in the order they were granted. O(l log l) for l
+    /// leases.
     pub(crate) fn by_grant(&self, machine: Option<&str>) -> Vec<&Arc<Lease>> {
         let is_on = |lease: &&Arc<Lease>| machine.is_none_or(|name| lease.machine == name);
         let mut leases: Vec<&Arc<Lease>> = self.values().filter(is_on).collect();

@@ -28,7 +28,7 @@ pub struct StateSnapshot {
     pub doubted: Option<Vec<u64>>,
     /// The machines, with their unhealthy nodes.
     pub machines: Vec<SavedMachine>,
-    /// The leases, in the order in which they were granted.
+    /// The leases, in the order they were granted.
     pub leases: Vec<Lease>,
     /// The waiting requests, machine by machine in the order of the queue.
     pub waiting: Vec<WaitingRequest>,

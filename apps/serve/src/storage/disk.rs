@@ -1,11 +1,11 @@
-//! A folder of files, as the journal needs it: real, or simulated in tests.
+//! A folder of files, with the operations that the journal needs: real, or simulated in tests.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// A folder of files. Its methods fail as those of `std::fs`.
+/// A folder of files. Its methods fail like those of `std::fs`.
 #[expect(clippy::missing_errors_doc, reason = "the trait says it once")]
 pub trait Disk: Send + Sync {
     /// Returns the names of the files, in no order.

@@ -121,8 +121,8 @@ impl PostgresStore {
         })?;
         transaction.batch_execute(LEADER).map_err(|error| failed(&error))?;
         transaction.commit().map_err(|error| failed(&error))?;
-        // Everything that is stored is checked, not only what the state needs. This happens before
-        // the server becomes the leader, because from then on it must send heartbeats.
+        // All stored rows are checked, not only those that the state needs. This happens before the
+        // server becomes the leader, because from then on it must send heartbeats.
         store.history.verify()?;
         match store.retry() {
             Ok(()) | Err(StoreError::Fenced(_)) => Ok(store),

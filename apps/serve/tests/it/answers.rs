@@ -1,4 +1,4 @@
-//! The answers of `POST /v1/explain` are those of the table that every interface is asked.
+//! Checks `POST /v1/explain` against the table of questions and answers for all interfaces.
 
 use pavior_trials::{ANSWERS, in_words_of_the_table};
 use serde_json::{Value, json};

@@ -2,10 +2,10 @@
 //! actual start.
 //!
 //! The service runs under a clock that is set forward from one event of the log to the next. Days
-//! of the past come first, so that it learns. A job that has to wait is told as soon as its
-//! forecast is made, some hundred milliseconds later. The clock goes on meanwhile, so that the
-//! numbers differ a little from run to run. `PAVIOR_SIZE=long` takes 14 days of the past and
-//! judges 7 (the checks judge one after one), `PAVIOR_FORECAST_CSV=FILE` keeps a line a job.
+//! of the past come first, so that it learns. A job that has to wait is reported as soon as its
+//! forecast is made, a few hundred milliseconds later. The clock advances meanwhile, so the numbers
+//! differ slightly from run to run. `PAVIOR_SIZE=long` learns from 14 days and evaluates 7 (the
+//! checks use one day each); `PAVIOR_FORECAST_CSV=FILE` stores a line per job.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -26,7 +26,7 @@ use crate::client::{Client, batch, millis, number, until};
 use crate::server::{Setup, options};
 
 const LOG: &str = "KTH-SP2-1996-2.1-cln.swf.gz";
-/// The beginning of the past, in days of the log, whose first month is skipped.
+/// The beginning of the past, in days of the log; the first month is skipped.
 const BEGINS: u64 = 30;
 const DAY_S: u64 = 86_400;
 
@@ -173,7 +173,7 @@ fn replayed(path: PathBuf, days: u64) -> (Days, u64) {
 }
 
 /// Compares the service's own count of kept promises. Times in replies are whole milliseconds, so
-/// one promise may be judged differently.
+/// one promise may be counted differently.
 fn service_has_counted(days: &mut Days) {
     let told = days.jobs.iter().filter(|job| job.told.is_some()).count() as u64;
     let held = days.jobs.iter().filter(|job| job.held()).count() as u64;
@@ -187,7 +187,7 @@ fn service_has_counted(days: &mut Days) {
     assert!(kept.abs_diff(held) <= 1, "{held} held: {says}");
 }
 
-/// Writes a line for each job that is judged; times in seconds of the log.
+/// Writes a line for each evaluated job, with times in seconds of the log.
 fn csv(days: &Days, base_ms: u64, from: u64) -> String {
     let second = |ms: u64| (ms as f64 - base_ms as f64) * 1e-3 + (BEGINS * DAY_S) as f64;
     let mut text = "job,nodes,submit,earliest,median,latest,start,held\n".to_string();

@@ -79,7 +79,7 @@ fn a_strict_order_names_who_comes_first() {
     assert_eq!(waits_for(&mut client, &head)["kind"], "nodes");
     let told = waits_for(&mut client, &behind);
     assert_eq!((&told["kind"], &told["by"]["job"]), (&json!("turn"), &json!("large")));
-    // The answer does not say that it would be granted: it is not its turn.
+    // The answer does not promise a grant, because it is not its turn.
     assert_eq!(told["sentence"], "It waits for its turn: by `fcfs`, job large starts before it.");
 }
 
@@ -185,7 +185,7 @@ fn no_tenant_is_told_of_another() {
     assert_eq!(waits_for(&mut root, &behind)["by"]["job"], "secret");
 }
 
-/// Checks that the scheduler is asked again at the start, since its plans are in no record.
+/// Checks that the scheduler is asked again at startup, because its plans are not recorded.
 #[test]
 fn after_a_restart_it_is_known_who_waits_for_whom() {
     let (mut server, setup) = fresh(|setup| setup.scheduler = Some("easy".into()));

@@ -2,8 +2,8 @@
 
 use crate::names::{JobName, Licences, NodeName, Note};
 
-/// The priority of a job whose gate is open: above those of all plugins, and below Slurm's special
-/// values.
+/// The priority of a job whose gate is open: above the priorities from any plugin, and below
+/// Slurm's special values.
 pub(crate) const TOP: u32 = 4_294_967_290;
 
 /// A change to one job.

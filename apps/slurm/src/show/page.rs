@@ -272,7 +272,7 @@ pub(crate) fn slurms_word(job: &SlurmJob) -> String {
     shown(&job.reason).to_string().chars().take(LONGEST_REASON).collect()
 }
 
-/// Sorts jobs as Slurm does: by priority, then in the order in which it lists them.
+/// Sorts jobs as Slurm does: by priority, then in the order it lists them.
 fn in_order(ledger: &Ledger, mut waiting: Vec<usize>) -> Vec<usize> {
     waiting.sort_by_key(|&index| {
         let job = &ledger.jobs[index];

@@ -36,7 +36,7 @@ pub(crate) fn a_node_goes_down(cluster: &Cluster) {
     cluster.until_idle(60);
 }
 
-/// Checks that `salloc` waits for a box, too.
+/// Checks that `salloc` also waits for a box.
 pub(crate) fn interactive_jobs(cluster: &Cluster) {
     let line = "salloc -J 4x2-salloc --comment=shape=4x2 srun hostname | wc -l";
     assert_eq!(cluster.good(line), "8");

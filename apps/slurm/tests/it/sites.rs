@@ -154,7 +154,7 @@ fn maintenance(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Checks that of two waiting jobs, the one whose user has used less starts first.
+/// Checks that the waiting job whose user has used less starts first.
 fn fair_share(cluster: &Cluster) {
     // Usage is counted once a minute.
     let shares = "sshare -a -n -P -o User,FairShare | grep -E '^ *(alice|bob)' | sort | xargs";

@@ -10,7 +10,7 @@ use crate::{AllocateError, Machine, Placement, Selection};
 
 /// Drives a machine through `steps` random steps. Most are allocations and releases; some are
 /// reservations that the strategy did not propose, failures, repairs, and questions to forks. Every
-/// answer is judged, and every index is validated after each step. Returns the number of answers.
+/// answer is checked, and every index is validated after each step. Returns the number of answers.
 ///
 /// # Errors
 /// Returns the first broken claim, or any other failure.
@@ -51,8 +51,8 @@ pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Res
                 machine.repair(node).map_err(|error| error.to_string())?;
             }
             _ => {
-                // A fork answers as the machine does, and changes of the fork do not change the
-                // machine.
+                // A fork gives the same answers as the machine, and changes to the fork do not
+                // change the machine.
                 let request = random_request(selection, grid, &mut dice);
                 let mut fork = machine.clone();
                 let forked = fork.allocate(job, &request).cloned();

@@ -109,7 +109,7 @@ impl Walk {
         }
         if step % 128 == 0 {
             self.strategies.iter().for_each(|strategy| strategy.validate(&self.free));
-            // A copy must behave as the original does.
+            // A copy must behave like the original.
             self.strategies = self.strategies.each_ref().map(|strategy| strategy.fork());
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! - [`judge()`] compares one answer with the [`oracle`](crate::oracle).
 //! - [`every_occupancy`] walks through every set of busy nodes of a small grid, one node at a time,
-//!   and judges every request in each.
+//!   and checks every request in each.
 //! - [`random_boxes`] fills machines with random boxes, as a busy list would contain them.
 //! - [`history()`] drives a [`Machine`](crate::Machine) through allocations, releases,
 //!   reservations, failures and repairs, and validates every index after every step.

@@ -70,8 +70,8 @@ pub fn every_occupancy(selection: &Selection, grid: &Grid) -> Result<u64, Flaw> 
     Ok(answers)
 }
 
-/// Fills the machine with random disjoint boxes and judges every request, then empties it in random
-/// order and judges one request after each release. Repeats this `rounds` times. Returns the number
+/// Fills the machine with random disjoint boxes and checks every request, then empties it in random
+/// order and checks one request after each release. Repeats this `rounds` times. Returns the number
 /// of answers.
 ///
 /// # Errors

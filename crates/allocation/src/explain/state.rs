@@ -153,7 +153,7 @@ impl State {
         self.held.iter().map(|(_, placement)| placement.nodes()).sum()
     }
 
-    /// Returns the failed nodes that no job holds, in the order in which they were named.
+    /// Returns the failed nodes that no job holds, in the order they were named.
     #[expect(clippy::missing_panics_doc, reason = "no two parts overlap")]
     pub fn failed(&self) -> Vec<NodeId> {
         if self.failed.is_empty() {

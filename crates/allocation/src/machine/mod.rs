@@ -3,7 +3,7 @@
 //! Invariant: every change goes through [`Machine`], so the occupancy, the strategy's index and the
 //! table of jobs always agree. A call that fails changes nothing.
 //!
-//! Cost: that of the strategy; O(1) to repeat the last question.
+//! Cost: the strategy's; O(1) to repeat the last question.
 
 mod allocate;
 mod answers;

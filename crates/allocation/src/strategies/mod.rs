@@ -26,7 +26,7 @@ pub use contiguous::mfa::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
 pub use contiguous::tbl::tbl_most_pieces;
 pub(crate) use noncontiguous::connected::ConnectedSearch;
 
-/// Every strategy, contiguous ones first, in the order in which tables show them.
+/// Every strategy, contiguous ones first, in the order tables show them.
 const ALL: &[&Entry] = &[
     &ff::ENTRY,
     &tff::ENTRY,

@@ -41,7 +41,7 @@ fn redraw(head: &str, rows: &str) -> (String, String) {
                 let part = placement.parts().iter().position(|p| p.contains(&grid, point));
                 part.map(|part| char::from(b'a' + part as u8))
             };
-            // The marks, in the order in which they are drawn.
+            // The marks, in the order they are drawn.
             let [w, d, h] = grid.sides();
             let points =
                 (0..h).flat_map(|z| (0..d).rev().flat_map(move |y| (0..w).map(move |x| [x, y, z])));

@@ -240,7 +240,7 @@ const REPAIRED: Detect = Detect {
     table: false,
 };
 
-/// A box by its corners, as the paper writes them.
+/// A box given by its corners, as in the paper.
 #[derive(Clone, Copy)]
 struct Corners {
     low: [i32; 3],
@@ -349,7 +349,7 @@ impl Detect {
 /// The errors of a Detect over a set of states.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Faults {
-    /// The number of times that it offers nothing although a base is free.
+    /// The number of times that it finds nothing although a base is free.
     missed: u32,
     /// The number of times that it offers a base at which the job would overlap a busy box.
     overlapping: u32,

@@ -183,7 +183,7 @@ impl Forecaster {
     /// Predicts when some jobs of a queue will start. Jobs that the scheduler starts now are
     /// started in `state`, and their forecast is `now`.
     ///
-    /// Cost: that of [`Forecaster::forecast_waiting`] for the remaining jobs.
+    /// Costs as much as [`Forecaster::forecast_waiting`] for the remaining jobs.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -207,8 +207,8 @@ impl Forecaster {
     /// Predicts when waiting jobs will start, as [`Forecaster::forecast`] does, and explains why
     /// jobs without a predicted time have none.
     ///
-    /// Cost: that of the forecast. For each job without a time, also one search by the strategy and
-    /// one pass over all places of its box.
+    /// Costs as much as the forecast. For each job without a time, also one search by the strategy
+    /// and one pass over all places of its box.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.

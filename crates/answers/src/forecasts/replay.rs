@@ -57,7 +57,7 @@ pub struct Rivals {
 /// scheduler starts jobs. Passes each job to the caller when it starts. Returns the number of jobs
 /// that can never fit, which are left out.
 ///
-/// Cost: that of the replay, plus a forecast and one more run for each job that has to wait.
+/// Cost: the replay, plus a forecast and one more run for each job that has to wait.
 ///
 /// # Errors
 /// Returns an error if the scheduler or the strategy fails.
@@ -177,7 +177,7 @@ impl Source for LinkedJobs<'_> {
 /// have ended, everything about them is used. Returns the time of the last arrival; forecasts can
 /// be requested from this time on.
 ///
-/// Cost: that of the replay, and of a forecast for each later job that has to wait.
+/// Cost: the replay, plus a forecast for each later job that has to wait.
 ///
 /// # Errors
 /// Returns an error if the scheduler or the strategy fails.

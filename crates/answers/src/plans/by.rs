@@ -15,7 +15,7 @@
 //! Sets of jobs to requeue are tried in the order of their loss, each once. For each set, the
 //! search finds the cheapest moves on the machine as it will be then.
 //!
-//! Cost: that of `search.rs` for each set of at most k jobs that loses no more work than the
+//! Cost: one search (`search.rs`) for each set of at most k jobs that loses no more work than the
 //! answer. All sets share the budget.
 
 use std::cmp::Reverse;

@@ -23,9 +23,8 @@ pub struct Defragmented {
 ///
 /// The search tries one more box than is free now, then two more, and so on: a plan for more boxes
 /// is also a plan for fewer. It is exact within the budget, which all tries share. If the budget
-/// runs out, the bound says how many more boxes there could be. Cost: that of
-/// [`slots`](crate::slots), and that of `search.rs` for each try. The number of sets of jobs grows
-/// with the power `max_jobs`.
+/// runs out, the bound shows how many more boxes there could be. Cost: [`slots`](crate::slots), and
+/// one search (`search.rs`) per try. The number of sets of jobs grows with the power `max_jobs`.
 pub fn defragment(
     snapshot: &Snapshot,
     shape: Shape,

@@ -10,7 +10,7 @@ use crate::{Shape, Snapshot, Weights};
 /// `max_jobs` other jobs, of least weight, move as well. The plan's list of boxes is empty, as is
 /// its list of moves if no job holds any of the nodes. Nodes outside the grid are ignored.
 ///
-/// Cost: that of `search.rs`. The number of sets of jobs grows with the power `max_jobs`.
+/// Cost: one search (`search.rs`). The number of sets of jobs grows with the power `max_jobs`.
 pub fn drain(
     snapshot: &Snapshot,
     nodes: &[NodeId],

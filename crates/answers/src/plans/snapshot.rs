@@ -195,7 +195,7 @@ impl Shape {
         self.orientations(grid).next().is_some()
     }
 
-    /// Returns the orientations that fit an empty grid, in the order in which they are tried.
+    /// Returns the orientations that fit an empty grid, in the order they are tried.
     pub(crate) fn orientations(self, grid: &Grid) -> impl Iterator<Item = Sides> + use<> {
         let count = if self.turn { 6 } else { 1 };
         let grid = *grid;

@@ -16,7 +16,7 @@ use crate::{SearchLimits, Snapshot, waits};
 /// dispatcher's own scheduler. Call this after the dispatcher's scheduler has named no job to
 /// start; before that, the answer cannot include the job's state in the queue.
 ///
-/// Cost: that of [`run_forward`], [`waits`] and [`why`].
+/// Calls [`run_forward`], [`waits`] and [`why`].
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_scheduling as scheduling;

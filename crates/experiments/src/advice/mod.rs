@@ -297,7 +297,7 @@ impl Measures {
         }));
         let of_slots = format!("slots_arriving:{slots}");
         let all = [
-            // Its pieces end at the last arrival, as the metric does.
+            // Its pieces end at the last arrival, like the metric.
             ("utilization_arriving", "utilization", Whole::Average, "utilization", "%", 0.01),
             (&of_slots, &of_slots, Whole::Mean, &format!("slots {slots}"), "", 1.0),
             ("node_time_lost", "node_time_lost", Whole::Sum, "lost", "node-h", HOUR),

@@ -117,7 +117,7 @@ pub enum Applies {
     Snapshot,
 }
 
-/// Groups of parameters, in the order in which help and documentation show them.
+/// Groups of parameters, in the order help and documentation show them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading {
     /// The machine, the strategy and the scheduler.

@@ -64,7 +64,7 @@ fn values_are_those_of_a_simulation() {
             assert!((simulated - value).abs() <= 1e-9 * simulated.abs().max(1.0), "{metric}");
         }
     }
-    // Differences are those of the values if both ran the same jobs.
+    // If both ran the same jobs, the differences equal those between the values.
     for one in advice.alternatives.iter().filter(|one| one.run.rejected == 0) {
         for (place, change) in one.changes.iter().enumerate() {
             let difference = one.run.values[place].unwrap() - advice.present.values[place].unwrap();

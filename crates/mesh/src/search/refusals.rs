@@ -1,14 +1,14 @@
 //! Refusals of earlier questions, and the boxes that were given back since then.
 //!
 //! A shape that was refused stays refused while no box is given back, as does every larger shape.
-//! Taking boxes changes nothing. After a box was given back, the shape can fit only where it
-//! overlaps that box, so the search is limited to that region.
+//! Taking boxes changes nothing. After a box is released, the shape can fit only where it overlaps
+//! that box, so the search is limited to that region.
 //!
 //! ```text
 //!   refused 3x2      taken: no change       given back B: only bases of 3x2 that meet B
 //! ```
 //!
-//! Invariant: a stored refusal is valid for every base that does not meet its `released` box.
+//! Invariant: a refusal is valid for every base whose box does not overlap its `released` box.
 //!
 //! Cost: O(32) per question, for the 32 stored refusals.
 
@@ -58,13 +58,13 @@ pub(super) enum Known {
     Nothing,
     /// The request fits nowhere.
     Refused,
-    /// The request fits only where it meets this box.
+    /// The request fits only where it overlaps this box.
     Except(Cuboid),
 }
 
 impl Known {
-    /// Adds the knowledge that the request fits only where it meets `released`. The smaller box
-    /// leaves less to search.
+    /// Records that the request fits only where it overlaps `released`. The smaller box leaves less
+    /// to search.
     fn narrowed_to(self, released: Cuboid) -> Known {
         match self {
             Known::Except(other) if other.volume() <= released.volume() => self,

@@ -34,9 +34,9 @@ impl Region {
         Some(Region { first: [0; 3], last, gap: [0; 2] })
     }
 
-    /// Returns the region of all bases at which a shape meets a box. If they pass the end of a ring
-    /// along x or y, the region contains every base on that axis. Returns `None` if the shape does
-    /// not fit.
+    /// Returns the region of all bases at which a shape overlaps a box. If they pass the end of a
+    /// ring along x or y, the region contains every base on that axis. Returns `None` if the shape
+    /// does not fit.
     pub(super) fn meeting(grid: &Grid, shape: Sides, cuboid: &Cuboid) -> Option<Region> {
         let mut region = Region::whole(grid, shape)?;
         for axis in 0..3 {

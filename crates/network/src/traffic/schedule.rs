@@ -9,7 +9,7 @@
 //!
 //! Invariant: a message exists if and only if its (round, rank) is less than `limit`.
 //!
-//! Cost: that of the pattern's rule per question, for at most two iterations.
+//! Cost: the pattern's rule once per question, for at most two iterations.
 
 use super::Communication;
 use crate::patterns::Pattern;

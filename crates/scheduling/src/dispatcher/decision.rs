@@ -60,7 +60,7 @@ impl<'d> Decision<'d> {
     }
 
     /// Starts the job. Unless the decision names the nodes, the strategy places the job outside of
-    /// advance reservations. Cost: that of [`Machine::allocate`](pavior_allocation::Machine).
+    /// advance reservations. Costs as much as [`Machine::allocate`](pavior_allocation::Machine).
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the job does not fit now, gets fewer nodes than it

@@ -58,7 +58,7 @@ impl Dispatcher {
     }
 
     /// Returns the strategy's placement for a request now, without regard to advance reservations.
-    /// Cost: that of [`Machine::probe`](pavior_allocation::Machine::probe).
+    /// Costs as much as [`Machine::probe`](pavior_allocation::Machine::probe).
     ///
     /// # Errors
     /// Returns the reason if there is no placement.

@@ -1,4 +1,4 @@
-//! A cache of refused requests, so that none is asked twice.
+//! A cache of refused requests, which avoids asking the same question twice.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Pool, Request};

@@ -1,9 +1,9 @@
-//! Running jobs that could meet on the network.
+//! Running jobs that could share links.
 
 use pavior_mesh::Grid;
 use pavior_network::Footprint;
 
-/// The jobs that a job may meet.
+/// The jobs with which a job may share links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Met {
     /// The job in this slot.

@@ -84,7 +84,7 @@ struct Sender {
 
 /// The method by which a job is processed.
 enum How {
-    /// In the network, where it may meet others, or computing.
+    /// In the network, where it may share links with others, or computing.
     Shared,
     /// In the network, and alone so far.
     Watched { since: Time, totals: MessageTotals, key: HistoryKey },
@@ -103,7 +103,7 @@ struct Alone {
 
 impl Messages {
     /// Jobs in boxes with more nodes than this times their own (plus a constant) are assumed to
-    /// meet every other job. This is nearly true, and they have many links.
+    /// share links with every other job. This is nearly true, and they have many links.
     const MOST_SPREAD: u64 = 8;
 
     /// Creates a network without jobs.

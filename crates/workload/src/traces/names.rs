@@ -46,7 +46,7 @@ impl Field {
 }
 
 /// The names in the fields of a log, each with its number. Names are numbered from 1 in the order
-/// in which they appear. Numeric formats have no names.
+/// they appear. Numeric formats have no names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     fields: [HashMap<Vec<u8>, i64>; Field::ALL.len()],

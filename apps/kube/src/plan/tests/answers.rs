@@ -1,5 +1,5 @@
-//! Checks that the answers on the page and of `pavior kube why` match the table of questions that
-//! every interface is asked.
+//! Checks the page and `pavior kube why` against the table of questions and answers for all
+//! interfaces.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;

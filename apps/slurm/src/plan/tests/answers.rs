@@ -1,5 +1,4 @@
-//! Checks that the answers of `pavior slurm why` match the table of questions that every interface
-//! is asked.
+//! Checks `pavior slurm why` against the table of questions and answers for all interfaces.
 
 use pavior::answers::Queued;
 use pavior_trials::{ANSWERS, in_words_of_the_table};

@@ -83,7 +83,7 @@ fn the_gate_refuses_control_characters(cluster: &Cluster) {
     pavior_trials::attacked("slurm", attack, texts.len() + 3, failed);
 }
 
-/// Submits jobs with hostile text in other fields: Slurm refuses them, or they run as any other.
+/// Submits jobs with hostile text in other fields: Slurm refuses them, or they run normally.
 fn texts_of_other_fields(cluster: &Cluster) {
     let record = "x\n9|R|None|1|4|n[00-02]||1|1:00|1|(null)|shape=2x2";
     let options = [
@@ -109,7 +109,7 @@ fn texts_of_other_fields(cluster: &Cluster) {
     ];
     let mut failed = 0;
     for options in &options {
-        // A job's name is its shape, for the judge.
+        // A job's name is its shape, which the judge reads.
         let name = if options.starts_with("-J") { "" } else { "-J 1x1-text" };
         let told = attempt(cluster, &format!("{name} {options}"));
         failed += usize::from(told.is_err_and(|said| said.is_empty()));
@@ -136,7 +136,7 @@ fn an_older_gate(cluster: &mut Cluster) {
     std::fs::write(&file, older).unwrap();
     cluster.good(&format!("touch {}/job_submit.lua", cluster.path().display()));
     cluster.until(&check, 30, |text| text.contains("another version"));
-    // The daemon checks at its start, and until the gate is correct.
+    // The daemon checks at startup, and until the gate is correct.
     assert_eq!(metric(cluster, "gate_loaded"), 1);
     cluster.start_daemon();
     let log = format!("cat {}/pavior.log", cluster.path().display());
@@ -201,7 +201,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     pavior_trials::attacked("slurm", attack, attacks.len(), failed);
 }
 
-/// Runs a job whose comment says that it has ended or runs elsewhere; no other gets its nodes.
+/// Runs a job whose comment claims that it has ended or runs elsewhere: it keeps its nodes.
 fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
     let tried = pavior_trials::size(1, 1, 8);
     let mut failed = 0;

@@ -2,9 +2,9 @@
 //! first.
 //!
 //! Misses no free placement of its shapes. Shapes with a smaller difference of the sides come
-//! first, and among equals the wider one: 12 nodes on 6x6 are tried as 4x3, 3x4, 6x2 and 2x6; 25
-//! only as 5x5. With `peripheral`, the first shape that fits is placed at the base with the most
-//! nodes on the border.
+//! first; ties go to the wider one: 12 nodes on 6x6 are tried as 4x3, 3x4, 6x2 and 2x6; 25 only as
+//! 5x5. With `peripheral`, the first shape that fits is placed at the base with the most nodes on
+//! the border.
 //!
 //! ```text
 //!   12 nodes:   . . . .   . . .   . . . . . .   . .

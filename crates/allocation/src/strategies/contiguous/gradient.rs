@@ -112,7 +112,7 @@ impl BoxRule for Gradient {
         self.weigh(view, shape);
         self.bases.compute_loaded(shape);
         self.work.boxes += u64::from(self.bases.count());
-        // Takes the first of equals.
+        // Ties go to the first.
         let base = self.bases.row_major().min_by_key(|&base| self.costs.of(base))?;
         Some(Scored { score: -self.costs.of(base), at: Cuboid::new(base, shape) })
     }

@@ -103,8 +103,8 @@ impl BoxRule for TurningBusyList {
 }
 
 /// Returns the maximum number of pieces in any right border plane while TBL searches for a shape.
-/// The busy boxes must be in the order in which they were granted. The result is 0 if the shape
-/// does not fit the empty machine unturned.
+/// The busy boxes must be in the order they were granted. The result is 0 if the shape does not fit
+/// the empty machine unturned.
 ///
 /// The TBL paper says "at most four", and derives its cost from that.
 ///

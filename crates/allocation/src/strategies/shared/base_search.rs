@@ -6,7 +6,7 @@
 //!
 //! Invariant: the result is the first base in scan order of the first shape that has one.
 //!
-//! Cost: that of the search: [`BoxSearch`], a table of prefix sums, or [`BaseSet`].
+//! Cost depends on the search: [`BoxSearch`], a table of prefix sums, or [`BaseSet`].
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{

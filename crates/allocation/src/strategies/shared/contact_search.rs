@@ -63,7 +63,7 @@ impl ContactSearch {
         Work::of_boxes(self.counted) + Work::of_words(self.bases.words_touched())
     }
 
-    /// Returns the placement with the most contact, the first of equals in row-major order.
+    /// Returns the placement with the most contact; ties go to the first in row-major order.
     pub(crate) fn most(&mut self, shape: Sides) -> Option<Scored> {
         let mut best: Option<Scored> = None;
         let key = |at: &Cuboid| [at.base[2], at.base[1], at.base[0]];
@@ -116,7 +116,7 @@ impl ContactSearch {
         }
     }
 
-    /// Returns the placement with the least contact, the first of equals in row-major order.
+    /// Returns the placement with the least contact; ties go to the first in row-major order.
     pub(crate) fn least(&mut self, shape: Sides) -> Option<Scored> {
         if !self.compute(shape) {
             return None;

@@ -7,8 +7,8 @@ use std::cmp::Reverse;
 
 use pavior_mesh::Sides;
 
-/// Sorts shapes: lower ranks first, and of equals lexicographically greater sides first. Calls the
-/// rank O(k log k) times for k shapes.
+/// Sorts shapes: lower ranks first, and for equal ranks lexicographically larger sides first. Calls
+/// the rank O(k log k) times for k shapes.
 pub(crate) fn sort_shapes(shapes: &mut [Sides], rank: &dyn Fn(Sides) -> u64) {
     shapes.sort_unstable_by_key(|&shape| (rank(shape), Reverse(shape)));
 }

@@ -19,8 +19,8 @@ pub struct SlotsAnswer {
 
 impl SlotsAnswer {
     /// Counts the boxes in any mixture. Each count has the budget `budget`. `end` returns the
-    /// expected end of a job. `moves` limits the jobs that move; `None` requests no moves. Cost:
-    /// that of [`slots`], [`next_slot`] and [`defragment`].
+    /// expected end of a job. `moves` limits the jobs that move; `None` requests no moves. Calls
+    /// [`slots`], [`next_slot`] and [`defragment`].
     ///
     /// ```
     /// # mod pavior { pub use pavior_answers as answers;

@@ -4,7 +4,7 @@
 //! 2. [`bound`] counts nodes that every place must contain, which bounds the number of disjoint
 //!    places.
 //! 3. [`greedy`] packs places that are aligned with each other, and then places that still fit. On
-//!    an empty machine, and on most machines that are nearly empty, the packing meets the bound.
+//!    an empty machine, and on most nearly empty ones, the packing reaches the bound.
 //! 4. Otherwise, overlapping places are joined in a graph of [`conflicts`], and [`disjoint`] finds
 //!    a largest set without a conflict, component by component, within a budget.
 //!

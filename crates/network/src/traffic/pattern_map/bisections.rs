@@ -22,7 +22,7 @@ use crate::footprint::Arc;
 /// The cuts of a logical grid, which are independent of the nodes.
 #[derive(Debug)]
 pub(super) struct Cuts {
-    /// The ranks, in the order in which the cuts separate them.
+    /// The ranks, in the order the cuts separate them.
     ranks: Vec<u32>,
     /// The cuts. Each precedes the cuts of its two parts, and those of the lower part come first.
     cuts: Vec<Cut>,

@@ -5,7 +5,7 @@
 //! for it or for a rank with which it may exchange.
 //!
 //! Invariant: `surplus` is the sum of the hops above one of a rank's messages. The exchanges are
-//! the same as those of a search that checks every rank in every round (a test compares them).
+//! the same as in a search that checks every rank in every round (a test compares them).
 //!
 //! Cost: O(d^2) per rank that is checked, for d partners.
 

@@ -2,7 +2,7 @@
 //!
 //! Invariant: no node is taken twice at any time, and failed nodes are never taken.
 //!
-//! Cost: that of [`NodeTimeline`], O(N/64) words for each segment that is changed or read.
+//! Cost: as for [`NodeTimeline`], O(N/64) words for each segment that is changed or read.
 
 use std::collections::BTreeMap;
 

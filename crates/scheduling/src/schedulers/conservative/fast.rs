@@ -18,7 +18,7 @@
 //!
 //! Invariant: the slots found are those of [`Plain`](super::plain::Plain).
 //!
-//! Cost: that of the timeline, for the remaining times.
+//! Cost: the same as the timeline, for the remaining times.
 
 use std::collections::BTreeMap;
 

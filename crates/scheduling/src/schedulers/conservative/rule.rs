@@ -5,7 +5,7 @@
 //! the first job whose time has come.
 //!
 //! Invariant: the profile has taken exactly the slots of the running jobs, the advance
-//! reservations, and the bookings. The bookings are those of the first jobs of the queue, in its
+//! reservations, and the bookings. The bookings belong to the first jobs of the queue, in queue
 //! order.
 //!
 //! Cost: O(q) for q bookings, plus the profile's answers.

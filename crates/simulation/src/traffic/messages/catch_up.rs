@@ -1,5 +1,5 @@
-//! Jobs that were alone and may now meet others. They are put into the network in the state that
-//! they would have reached there.
+//! Jobs that were alone and may now share links with others. They are put into the network in the
+//! state that they would have reached there.
 
 use std::cmp::Reverse;
 
@@ -10,7 +10,7 @@ use pavior_network::{Deadlock, Engine, Network, NetworkEvents};
 use super::{Alone, How, Messages, Sender};
 
 impl Messages {
-    /// Puts a job into the network because it may meet others from now on.
+    /// Puts a job into the network because it may share links with others from now on.
     pub(super) fn share(&mut self, slot: u32, now: Time) {
         let Some(sender) = &mut self.jobs[slot as usize] else { return };
         let how = std::mem::replace(&mut sender.how, How::Shared);

@@ -19,8 +19,7 @@
 //! (`71+0`) are separate jobs. If an id is on several lines (`sacct -D`), the latest submission
 //! counts, as without `-D`. The log's clock begins at its first submission. Dates without a zone
 //! are in the machine's local time, and go back by an hour where summer time ends. Names of users,
-//! groups, qualities of service and partitions become numbers from 1, in the order in which they
-//! appear.
+//! groups, qualities of service and partitions become numbers from 1, in the order they appear.
 //!
 //! `--dependency=after*` in `SubmitLine` names the jobs that a job follows.
 //!

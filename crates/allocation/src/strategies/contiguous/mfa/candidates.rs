@@ -37,9 +37,9 @@ pub enum MfaVerdict {
     ComputedEarlier,
 }
 
-/// Lists every candidate of MFA for a task, in the order in which the search visits them, and <0,0>
-/// after them (with all other corners if `all_corners`). The search itself stops at the first
-/// perfect index.
+/// Lists every candidate of MFA for a task, in the order the search visits them, and <0,0> after
+/// them (with all other corners if `all_corners`). The search itself stops at the first perfect
+/// index.
 ///
 /// `busy` is the busy list in grant order, and must contain exactly the nodes that are not `free`.
 /// The list is empty if the task does not fit the empty machine unturned.

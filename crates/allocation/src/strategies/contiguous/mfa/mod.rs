@@ -2,8 +2,8 @@
 //!
 //! The candidates around each busy submesh, in grant order, are the bases at which the task would
 //! be right of it, on top, left and below. They are scored by the optimality index: the contact of
-//! the whole frame with busy nodes and the border. The best wins, and among equals the first
-//! visited; a perfect index ends the search.
+//! the whole frame with busy nodes and the border. The best wins; ties go to the first visited. A
+//! perfect index ends the search.
 //!
 //! ```text
 //!   task 3x2, busy S:     T T T T T T .     R, T, L, B: bases right of, on top of, left of and

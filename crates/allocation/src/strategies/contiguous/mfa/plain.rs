@@ -3,7 +3,7 @@
 //! Invariant: the best is the first candidate with the highest index above a threshold. A perfect
 //! one ends the walk.
 //!
-//! Cost: that of the candidates; the docs of [`mfa`](super) give the totals.
+//! Cost: the same as for the candidates; the docs of [`mfa`](super) give the totals.
 
 use std::ops::ControlFlow;
 

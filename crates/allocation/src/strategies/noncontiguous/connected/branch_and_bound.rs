@@ -44,9 +44,9 @@ pub(super) struct BranchAndBound {
 }
 
 impl BranchAndBound {
-    /// Finds the connected set of `wanted` nodes that cuts off the fewest, the first of equals. Its
-    /// nodes are in row-major order. Returns `None` if no set cuts off fewer than `below`, or if
-    /// the component has more than 128 nodes.
+    /// Finds the connected set of `wanted` nodes that cuts off the fewest; ties go to the first.
+    /// Its nodes are in row-major order. Returns `None` if no set cuts off fewer than `below`, or
+    /// if the component has more than 128 nodes.
     ///
     /// The steps made are subtracted from `steps`. If these do not suffice, the answer is the best
     /// set found so far.

@@ -151,7 +151,7 @@ impl ComponentGraph {
     }
 
     /// Returns the start nodes for growth: the node with the fewest free neighbors, and the
-    /// outermost node in the direction of each corner of the machine, the first of equals in
+    /// outermost node in the direction of each corner of the machine; ties go to the first in
     /// row-major order.
     pub(super) fn seeds(&self, grid: &Grid) -> Vec<u32> {
         let fewest = (0..self.count()).min_by_key(|&number| self.links[number].count);

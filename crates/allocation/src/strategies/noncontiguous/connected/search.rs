@@ -1,8 +1,8 @@
 //! The search of `connected`, which collects candidates and keeps the best.
 //!
 //! Candidates are boxes, grown sets, and sets found by branch and bound. The best candidate cuts
-//! off the fewest nodes, and among equals it is the most compact. The docs of [`connected`](super)
-//! describe the four steps.
+//! off the fewest nodes; ties go to the most compact. The docs of [`connected`](super) describe the
+//! four steps.
 //!
 //! Invariant: `best` is the best candidate so far. The data kept between questions depends only on
 //! the last state.

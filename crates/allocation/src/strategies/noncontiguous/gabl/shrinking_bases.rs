@@ -93,8 +93,8 @@ impl ShrinkingBases {
         &mut self.sets[self.used - 1]
     }
 
-    /// Returns the sets that are not empty, in the order in which their shapes are tried: the
-    /// largest first, and the orientations of each in order.
+    /// Returns the sets that are not empty, in the order their shapes are tried: the largest first,
+    /// and the orientations of each in order.
     pub(crate) fn sets(&mut self) -> impl Iterator<Item = &mut BaseSet> {
         let sets = &mut self.sets[..self.used];
         // The sets of one shape are in the order of its orientations.

@@ -50,7 +50,7 @@ impl LineShells {
         Some(LineShells { grid, axis, side, ring, below, sums, tested: 0 })
     }
 
-    /// Finds the cheapest free center, the first of equals. Enough nodes must be free.
+    /// Finds the cheapest free center; ties go to the first. Enough nodes must be free.
     pub(super) fn cheapest(
         &mut self,
         free: &Occupancy,

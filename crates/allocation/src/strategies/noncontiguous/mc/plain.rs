@@ -33,7 +33,7 @@ impl PlainSearch {
         Some(self.taken(free, &core, offer, nodes))
     }
 
-    /// Finds the cheapest center, the first of equals. No center costs less than `least`, so the
+    /// Finds the cheapest center; ties go to the first. No center costs less than `least`, so the
     /// first with that cost ends the search.
     pub(super) fn cheapest(
         &mut self,

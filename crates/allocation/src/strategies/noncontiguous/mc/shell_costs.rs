@@ -99,7 +99,7 @@ impl ShellCosts {
         self.touched
     }
 
-    /// Finds the cheapest free center, the first of equals in row-major order. Returns `None` if
+    /// Finds the cheapest free center; ties go to the first in row-major order. Returns `None` if
     /// the numbers need more than 16 bits.
     pub(super) fn cheapest(
         &mut self,

@@ -1,8 +1,8 @@
 //! The nodes of a growing nucleus, and the selection of the next free neighbor.
 //!
 //! Invariant: each free neighbor is in the set for its number of allocated neighbors. The first
-//! node of the last set that is not empty therefore has the most of them, and is the first of
-//! equals.
+//! node of the last set that is not empty therefore has the most of them, and is the first such
+//! node.
 //!
 //! Cost: O(1) to add a node, and O(words passed) for the next neighbor; O(N) if there is none.
 
@@ -85,7 +85,7 @@ impl<'a> Allocated<'a> {
         self.neighbours.iter_mut().rev().find_map(NodeSet::first)
     }
 
-    /// Returns the free node with the fewest hops to an allocated one, the first of equals in
+    /// Returns the free node with the fewest hops to an allocated one; ties go to the first in
     /// row-major order.
     pub(super) fn nearest(&mut self) -> NodeId {
         let grid = &self.grid;

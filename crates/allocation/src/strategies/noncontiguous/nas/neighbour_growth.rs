@@ -91,7 +91,7 @@ impl NeighbourGrowth {
     }
 
     /// Grows a free nucleus to `nodes` nodes, and returns the added ones in row-major order. The
-    /// next node is the free neighbor with the most allocated neighbors, the first of equals in
+    /// next node is the free neighbor with the most allocated neighbors; ties go to the first in
     /// row-major order. If no neighbor is left, it is the nearest free node. Enough nodes must be
     /// free.
     pub(crate) fn grow(&mut self, free: &Occupancy, nucleus: &Cuboid, nodes: u32) -> Vec<NodeId> {

@@ -22,7 +22,7 @@ use crate::{Placement, Work};
 /// faster than one search for all such boxes.
 const SHORT: usize = 256;
 
-/// Allocated boxes, in order of rank; those of equal rank in grant order.
+/// Allocated boxes, in order of rank, and for equal ranks in grant order.
 #[derive(Clone, Debug)]
 pub(crate) struct BusyList {
     rank: fn(&Cuboid) -> u16,

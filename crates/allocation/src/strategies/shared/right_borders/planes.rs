@@ -18,7 +18,7 @@ use super::walk::{BorderWalk, List};
 use crate::Work;
 use crate::strategies::shared::busy_list::BusyList;
 
-/// The busy boxes, in the order in which their planes are searched.
+/// The busy boxes, in the order their planes are searched.
 #[derive(Clone, Copy)]
 pub(crate) struct BusyBoxes<'a> {
     /// Indexed by [`List`].

@@ -16,7 +16,7 @@
 //! Invariant: the window contains the dips spanned by a job that begins in the last run. Nodes that
 //! are free throughout from one segment of a run on are also free throughout from the next one on.
 //!
-//! Cost: that of the window, O(N/64) words per dip, and O(log T) per run for T segments.
+//! Cost: as for the window, O(N/64) words per dip, and O(log T) per run for T segments.
 
 use std::ops::Range;
 
