@@ -95,7 +95,7 @@ fn of_page(page: &'static str, text: &str) -> Vec<Block> {
     found
 }
 
-/// A fresh clone, and the path on which its blocks find the program.
+/// A fresh clone and the path on which its blocks find the program.
 struct Clone {
     folder: PathBuf,
     path: std::ffi::OsString,

@@ -8,7 +8,7 @@ use crate::{cargo, notes, programs, viewer};
 /// The module's target, which rustup adds to a toolchain.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The module, and the folder of the page. The tests of `apps/browser` look for both.
+/// The module and the folder of the page. The tests of `apps/browser` look for both.
 const MODULE: &str = "target/wasm32-unknown-unknown/browser/pavior_browser.wasm";
 pub(crate) const PAGE: &str = "target/try";
 

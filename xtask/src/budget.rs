@@ -84,7 +84,7 @@ fn files(root: &Path) -> Result<Vec<(String, Lines)>, String> {
     Ok(files.collect())
 }
 
-/// Counts the lines of a file, or returns `None` if its language is not counted.
+/// Counts the lines of a file or returns `None` if its language is not counted.
 fn lines(name: &str, text: &[u8]) -> Option<Lines> {
     let count = String::from_utf8_lossy(text).lines().count();
     let extension = Path::new(name).extension().and_then(|end| end.to_str());

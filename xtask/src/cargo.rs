@@ -21,7 +21,7 @@ fn command(root: &Path, arguments: &[&str]) -> Command {
     cargo
 }
 
-/// Returns the output of a cargo command, or the reason why it failed.
+/// Returns the output of a cargo command or the reason why it failed.
 pub(crate) fn output(root: &Path, arguments: &[&str]) -> Result<String, String> {
     output_with(root, arguments, &[])
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::cargo;
 
-/// A bench, and its sizes.
+/// A bench and its sizes.
 struct Part {
     what: &'static str,
     package: &'static str,

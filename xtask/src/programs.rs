@@ -1,4 +1,4 @@
-//! The test programs created by a single build, and the steps that run them.
+//! The test programs created by a single build and the steps that run them.
 //!
 //! They run as under cargo, but without its lock, so tests that wait run at the same time as
 //! builds.

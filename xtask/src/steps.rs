@@ -150,7 +150,7 @@ pub(crate) fn run(root: &Path, name: &str) -> Vec<String> {
     }
 }
 
-/// Returns a step, or the list of all steps.
+/// Returns a step or the list of all steps.
 pub(crate) fn named(name: &str) -> Result<&'static Step, String> {
     STEPS.iter().find(|step| step.name == name).ok_or_else(|| {
         let mut text = format!("there is no step `{name}`; the steps are:\n");

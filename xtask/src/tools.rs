@@ -22,7 +22,7 @@ const PACKAGES: &[&str] = &[
     // pavior kube: a wrong clock, and a container image.
     "faketime",
     "buildah",
-    // The Python package, and a sweep on Slurm.
+    // The Python package and a sweep on Slurm.
     "python3-venv",
     "jq",
     // A release.

@@ -35,7 +35,7 @@ pub(crate) fn tries(root: &Path) -> Vec<String> {
     problem(passed, "a try was not answered as it must be")
 }
 
-/// Attacks every promise with long tests, and prints the attacks.
+/// Attacks every promise with long tests and prints the attacks.
 pub(crate) fn attack(root: &Path) -> Vec<String> {
     notes::begin(root);
     let mut failed = Vec::new();

@@ -9,7 +9,7 @@ use crate::{rust_files, tidy::function_name};
 const CLAUSES: [&str; 8] = ["What", "How", "Where", "Which", "Of", "Who", "Whose", "Whether"];
 /// Words that look like verbs in the third person.
 const NO_VERBS: [&str; 8] = ["This", "Its", "Is", "Nodes", "Times", "Boxes", "Jobs", "Sides"];
-/// The maximum percentage of clauses among sentences, and the minimum percentage of verbs among
+/// The maximum percentage of clauses among sentences and the minimum percentage of verbs among
 /// functions.
 const LIMITS: (usize, usize) = (3, 75);
 

@@ -198,7 +198,7 @@ fn advised(advice: &advice::Advice) -> Value {
     })
 }
 
-/// The reason why a command failed, and the setting that caused it.
+/// The reason why a command failed and the setting that caused it.
 #[derive(Debug)]
 pub(crate) struct Fault {
     reason: String,

@@ -12,7 +12,7 @@ thread_local! {
     static PAGE: RefCell<(Engine, Vec<u8>)> = RefCell::default();
 }
 
-/// Reserves memory for a message, and returns its address.
+/// Reserves memory for a message and returns its address.
 #[unsafe(no_mangle)]
 extern "C" fn reserve(length: usize) -> *mut u8 {
     PAGE.with_borrow_mut(|(_, buffer)| {

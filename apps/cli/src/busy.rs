@@ -24,7 +24,7 @@ const BESIDE: &[&str] =
 /// The numbers that a job may have.
 const TIMES: [&str; 3] = ["start", "end", "user"];
 
-/// A state, and the external names of its jobs.
+/// A state and the external names of its jobs.
 pub(crate) struct Busy {
     pub(crate) state: State,
     names: Vec<Value>,
@@ -93,7 +93,7 @@ impl Ends<'_> {
     }
 }
 
-/// The error in a line, and the range of the wrong bytes.
+/// The error in a line and the range of the wrong bytes.
 pub(crate) type Wrong = (String, Range<usize>);
 
 /// Reads a file, or standard input if the path is `-`.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
-/// A value of an object, and its key.
+/// A value of an object and its key.
 pub(crate) struct Member {
     pub(crate) key: String,
     pub(crate) key_place: Range<usize>,

@@ -39,7 +39,7 @@ pub(crate) fn typed() -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Begins a run in a directory, and reports damaged lines. Returns the known replications.
+/// Begins a run in a directory and reports damaged lines. Returns the known replications.
 pub(crate) fn begin(
     out: &Path,
     run: &Run,
@@ -104,7 +104,7 @@ pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), F
     Ok((text, specification))
 }
 
-/// Reads an experiment, and leaves out combinations that do not apply. The returned text is the
+/// Reads an experiment and leaves out combinations that do not apply. The returned text is the
 /// file's text, preceded by the key for this, so that a later run of the text leaves out the same
 /// ones.
 pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specification), Failure> {

@@ -1,4 +1,4 @@
-//! The connection to the API server, and errors for users.
+//! The connection to the API server and errors for users.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

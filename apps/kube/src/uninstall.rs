@@ -18,7 +18,7 @@ pub struct Removal {
     pub jobs: Vec<String>,
 }
 
-/// Lists gated pods, and opens them if `open` is set. The policies must have been removed before,
+/// Lists gated pods and opens them if `open` is set. The policies must have been removed before,
 /// because they allow only the daemon to open a gate.
 ///
 /// # Errors

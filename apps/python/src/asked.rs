@@ -245,7 +245,7 @@ fn named(
     }
 }
 
-/// One combination of parameters, and the source of its jobs.
+/// One combination of parameters and the source of its jobs.
 pub(crate) struct Asked {
     pub(crate) specification: Specification,
     pub(crate) point: Point,
@@ -282,7 +282,7 @@ impl Asked {
         Ok(Asked { specification, point, inputs, own: call.own.is_used() })
     }
 
-    /// Returns the in-memory logs, and files.
+    /// Returns the in-memory logs and files.
     pub(crate) fn inputs(&self) -> &Inputs {
         &self.inputs
     }

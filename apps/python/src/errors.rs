@@ -28,7 +28,7 @@ static REFUSED: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static BROKEN: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static PAVIOR_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
-/// Creates an instance of an exception class, or returns the error of doing so.
+/// Creates an instance of an exception class or returns the error of doing so.
 fn raise(
     class: PyResult<&Bound<'_, PyType>>,
     arguments: impl FnOnce(&Bound<'_, PyType>) -> PyErr,

@@ -9,7 +9,7 @@ use pavior::files::Limits;
 use pavior::workload::traces::{Filter, ReadOptions, Trace};
 use pavior::workload::{FailureEvent, ReservedNodes};
 
-/// A folder of files, and in-memory logs with their own names.
+/// A folder of files and in-memory logs with their own names.
 pub(crate) struct Inputs {
     folder: Folder,
     memory: HashMap<String, Arc<Trace>>,

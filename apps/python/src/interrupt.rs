@@ -81,7 +81,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
     watched(py, stop, || Ok(()), work)
 }
 
-/// Does the same as [`interruptible`], and calls `looked` after each check without a signal. An
+/// Does the same as [`interruptible`] and calls `looked` after each check without a signal. An
 /// exception from `looked` also ends the work.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! The callers' names for jobs, and the corresponding numbers in the machine.
+//! The callers' names for jobs and the corresponding numbers in the machine.
 
 use pavior::{JobId, Machine};
 use pyo3::IntoPyObjectExt;

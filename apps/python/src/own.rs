@@ -25,7 +25,7 @@ impl Own {
         if is_class(own, "Strategy")? { self.add_strategy(own) } else { self.add_scheduler(own) }
     }
 
-    /// Adds a strategy, and returns its name in the registry.
+    /// Adds a strategy and returns its name in the registry.
     pub(crate) fn add_strategy(&mut self, own: &Bound<'_, PyAny>) -> PyResult<String> {
         let class =
             own.cast::<PyType>().ok().filter(|_| is_class(own, "Strategy").unwrap_or(false));
@@ -40,7 +40,7 @@ impl Own {
         name_of(own)
     }
 
-    /// Adds a scheduler, and returns its name in the registry.
+    /// Adds a scheduler and returns its name in the registry.
     pub(crate) fn add_scheduler(&mut self, own: &Bound<'_, PyAny>) -> PyResult<String> {
         let kind = if is_class(own, "Priority")? {
             Kind::Priority

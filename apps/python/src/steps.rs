@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use crate::records::{parts, span};
 use crate::table::Table;
 
-/// A time, and the value from then on.
+/// A time and the value from then on.
 type Step = (Time, u32);
 
 /// Creates a table with the columns `time` and `value`.
@@ -49,7 +49,7 @@ pub(crate) fn queue(jobs: &[JobRecord]) -> Vec<Step> {
     summed(changes)
 }
 
-/// Adds up the changes, and merges those at the same time.
+/// Adds up the changes and merges those at the same time.
 fn summed(mut changes: Vec<(Time, i64)>) -> Vec<Step> {
     changes.sort_unstable();
     let mut value = 0;

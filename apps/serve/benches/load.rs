@@ -212,7 +212,7 @@ fn resident(server: &Server) -> u64 {
     (pages.parse::<u64>().expect("a number") * 4096) >> 20
 }
 
-/// A killed server, and the time until it answers.
+/// A killed server and the time until it answers.
 fn recovery() {
     let total = number("PAVIOR_LOAD_RECORDS").unwrap_or(1e6) as u64;
     let (mut server, setup) = fresh(|setup| setup.machine = "mesh:32x32".into());

@@ -34,7 +34,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// The minimum time between updates without a change, for requests whose median has passed.
 const PASSED: Duration = Duration::from_secs(5);
 
-/// Forecasts of waiting requests, and the accuracy of earlier ones.
+/// Forecasts of waiting requests and the accuracy of earlier ones.
 #[derive(Default)]
 pub(crate) struct Forecasts {
     /// True once the past records have been read. Until then there are no forecasts.

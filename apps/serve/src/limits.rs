@@ -1,4 +1,4 @@
-//! The limit on open files, and the number of connections that fit below it.
+//! The limit on open files and the number of connections that fit below it.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

@@ -64,7 +64,7 @@ pub struct ServiceOptions {
     pub quota: Option<u64>,
     /// Limits on callers.
     pub bounds: HttpBounds,
-    /// The sizes of the writer's queues, and the amount of history kept.
+    /// The sizes of the writer's queues and the amount of history kept.
     pub tuning: Tuning,
     /// The seed for strategies that use random numbers.
     pub seed: u64,

@@ -51,7 +51,7 @@ impl WaitsCache {
     /// The time for which an answer is valid in one state: planned starts come closer.
     const HOLDS_MS: u64 = 1000;
 
-    /// Returns the cached answer of [`waits`], or computes it.
+    /// Returns the cached answer of [`waits`] or computes it.
     pub(crate) fn of(
         &self,
         view: &StateView,

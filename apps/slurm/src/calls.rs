@@ -64,7 +64,7 @@ pub(crate) enum Question {
 }
 
 impl Question {
-    /// Returns the program, and the argument that makes it a question.
+    /// Returns the program and the argument that makes it a question.
     fn command(self) -> (&'static str, Option<&'static str>) {
         match self {
             Question::Nodes => ("sinfo", None),
@@ -137,7 +137,7 @@ struct Process<'a> {
     input: String,
 }
 
-/// The output of a command, and its exit status.
+/// The output of a command and its exit status.
 pub(crate) struct Output {
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,

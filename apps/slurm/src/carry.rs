@@ -81,8 +81,8 @@ impl Change {
     }
 }
 
-/// Carries out changes in order, and notes last; returns Slurm's objections. Objections are
-/// expected (a job ended or started meanwhile): the next cycle reads the actual state.
+/// Carries out changes in order and notes last; returns Slurm's objections. Objections are expected
+/// (a job ended or started meanwhile): the next cycle reads the actual state.
 pub(crate) fn carry_out(
     operator: &Operator,
     changes: &[Change],

@@ -125,7 +125,7 @@ pub(crate) enum Order {
     expecting = "a pattern such as n{:03} or n{x}-{y}-{z}, lists such as n[01-64], or a table"
 )]
 pub(crate) enum Nodes {
-    /// A pattern, or a list of names.
+    /// A pattern or a list of names.
     Text(String),
     /// Lists of names, which are concatenated.
     Lists(Vec<String>),

@@ -202,7 +202,7 @@ impl Daemon {
         outcome.map(drop)
     }
 
-    /// Reports unreadable records, and nodes that are held twice.
+    /// Reports unreadable records and nodes that are held twice.
     fn complain(&mut self, ledger: &Ledger, decision: &Decision) {
         self.troubles.log_unreadable(ledger);
         let line = || {

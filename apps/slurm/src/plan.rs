@@ -46,7 +46,7 @@ const ENDING_S: u64 = 120;
 /// The time for which no others are preempted for a job if Slurm did not do so, in seconds.
 const NO_EVICTION_S: u64 = 600;
 
-/// The changes of a cycle, and the state before them.
+/// The changes of a cycle and the state before them.
 #[derive(Debug)]
 pub(crate) struct Decision {
     pub(crate) changes: Vec<Change>,

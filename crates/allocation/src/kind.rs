@@ -1,4 +1,4 @@
-//! Strategies as entries of the registry, and the construction of a selected strategy.
+//! Strategies as entries of the registry and the construction of a selected strategy.
 
 use std::sync::Arc;
 

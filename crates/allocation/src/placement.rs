@@ -22,7 +22,7 @@ use crate::PlacementError;
 pub enum Placement {
     /// One box.
     Whole(Cuboid),
-    /// Several boxes, or one box of a strategy that grants pieces.
+    /// Several boxes or one box of a strategy that grants pieces.
     Parts(Vec<Cuboid>),
 }
 

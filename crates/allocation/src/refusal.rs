@@ -7,7 +7,7 @@ use std::fmt;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Refusal {
-    /// It requests no nodes, or a box with a side of 0.
+    /// It requests no nodes or a box with a side of 0.
     EmptyRequest,
     /// The strategy places boxes, and the request has none: it is a count without a shape, of at
     /// most the machine's nodes.

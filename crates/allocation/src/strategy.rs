@@ -14,7 +14,7 @@ use crate::{Placement, Work};
 /// plan. [`StrategyKind::own`](crate::StrategyKind::own) creates an entry for a strategy outside
 /// this crate.
 pub trait Strategy: Send + Sync {
-    /// Proposes nodes for a request, or returns `None`.
+    /// Proposes nodes for a request or returns `None`.
     ///
     /// Changes nothing that a later answer depends on, except `draw`. Does not allocate memory when
     /// it finds nothing (once its scratch memory is warm).

@@ -88,7 +88,7 @@ fn counted_told(snapshot: &Snapshot, demand: &Demand, request: &Request) -> Told
     Told { why, nearest, largest: snapshot.free().largest_free() }
 }
 
-/// Fills a machine with square leases, and one lease for the rest. Every fifth of the small leases
+/// Fills a machine with square leases and one lease for the rest. Every fifth of the small leases
 /// has ended. Returns the machine and the side of the squares.
 fn filled(leases: usize) -> (Machine, u16) {
     let all = leases * 5 / 4;

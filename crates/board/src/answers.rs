@@ -51,7 +51,7 @@ pub fn snapshot(state: &explain::State, strategy: &Selection) -> Result<Snapshot
 }
 
 impl Answers<'_> {
-    /// Explains the strategy's answer to a request, and the obstacles.
+    /// Explains the strategy's answer to a request and the obstacles.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl Answers<'_> {
         }))
     }
 
-    /// Describes the obstacles, and the moves that would make room.
+    /// Describes the obstacles and the moves that would make room.
     fn blocked(&self, snapshot: &Snapshot, blocked: &Blocked) -> Value {
         let name = |job| (self.name)(job);
         let holder = |job, nodes| json!({ "lease": name(job), "job": name(job), "nodes": nodes });

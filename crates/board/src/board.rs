@@ -80,7 +80,7 @@ impl Board {
         self.news.send_if_modified(|last| std::mem::replace(last, seq) != seq);
     }
 
-    /// Returns the view, and the number of its last change.
+    /// Returns the view and the number of its last change.
     pub(crate) fn view(&self) -> (Arc<dyn View>, u64) {
         let inner = self.inner();
         (Arc::clone(&inner.view), inner.seq)

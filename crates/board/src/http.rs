@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(4);
 /// Time limit for a long-lived connection. After that, the client must connect again.
 const LONGEST: Duration = Duration::from_mins(10);
 
-/// Allows the connection of a request to stay open, and releases its place for others.
+/// Allows the connection of a request to stay open and releases its place for others.
 #[derive(Clone, Default)]
 pub(crate) struct Stay(Arc<Notify>);
 
@@ -45,7 +45,7 @@ impl Stay {
     }
 }
 
-/// Serves a site at an address, and returns the address.
+/// Serves a site at an address and returns the address.
 ///
 /// # Errors
 /// Returns an error if the address is unavailable.
@@ -110,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    /// Serves a page of `count` letters, and returns the address.
+    /// Serves a page of `count` letters and returns the address.
     fn served(count: usize) -> String {
         let site = Router::new().fallback(move || async move { "a".repeat(count) });
         serve("127.0.0.1:0", site).unwrap().to_string()

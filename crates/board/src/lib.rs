@@ -76,7 +76,7 @@ pub trait View: Send + Sync + 'static {
     /// Returns the reasons why the first jobs in the queue are waiting, and the number of waiting
     /// jobs.
     fn queue(&self, most: usize) -> (Vec<Value>, usize);
-    /// Explains the strategy's answer to a request, and the obstacles.
+    /// Explains the strategy's answer to a request and the obstacles.
     ///
     /// # Errors
     ///

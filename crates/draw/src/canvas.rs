@@ -1,4 +1,4 @@
-//! An SVG under construction, and the shapes that drawings consist of.
+//! An SVG under construction and the shapes that drawings consist of.
 
 use std::fmt::Write;
 

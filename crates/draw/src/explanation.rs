@@ -23,7 +23,7 @@ use crate::xml::Element;
 pub(crate) const WIDE: f64 = 720.0;
 /// Maximum width of a drawing of panels side by side, so that text is legible on a phone.
 const ACROSS: f64 = 560.0;
-/// The distance between panels, and the margin around all of them.
+/// The distance between panels and the margin around all of them.
 pub(crate) const GAP: f64 = 24.0;
 /// The distance between the planes of a panel.
 const PLANE_GAP: f64 = 16.0;

@@ -200,7 +200,7 @@ pub(crate) fn heat_step(load: f64) -> usize {
     (load.clamp(0.0, 1.0) * (HEATS - 1) as f64).round() as usize
 }
 
-/// Returns the name of the class of a step, and its light color.
+/// Returns the name of the class of a step and its light color.
 pub(crate) fn heat(step: usize) -> (String, String) {
     (format!("h{step}"), heat_of(&HEAT, step))
 }

@@ -1,4 +1,4 @@
-//! Placements of jobs over time, and the errors of drawing them.
+//! Placements of jobs over time and the errors of drawing them.
 
 use pavior_mesh::Cuboid;
 use thiserror::Error;

@@ -288,8 +288,8 @@ impl Schedule<'_> {
         canvas.write(canvas::text(middle, Anchor::Middle, SMALL, Ink::Text), &axis);
     }
 
-    /// Returns the origin of the numbers along time, and a phrase that names it. The origin is 0
-    /// or, if numbers would differ only in their last digits, a round time before the interval.
+    /// Returns the origin of the numbers along time and a phrase that names it. The origin is 0 or,
+    /// if numbers would differ only in their last digits, a round time before the interval.
     fn base(&self, unit: Unit) -> (f64, String) {
         let length = self.to - self.from;
         if self.from.abs() < 20.0 * length {

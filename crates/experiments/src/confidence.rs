@@ -24,7 +24,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The number of replications added at a time, and the default of `least`.
+    /// The number of replications added at a time and the default of `least`.
     pub const BATCH: u64 = 5;
 
     /// Maximum number of replications of a point; more are considered a mistake.
@@ -128,7 +128,7 @@ impl Median {
     }
 }
 
-/// Returns the median, and the larger distance to the ends of its 95 % confidence interval by order
+/// Returns the median and the larger distance to the ends of its 95 % confidence interval by order
 /// statistics. Two to five samples have no such interval; Student's t is used for them.
 ///
 /// Intended for measured times: one interruption by another process can move a mean by any amount,

@@ -183,7 +183,7 @@ fn read(
     format.read(&mut text, options).map_err(|error| LogError::of(path, error))
 }
 
-/// Returns the format of a log, and its text.
+/// Returns the format of a log and its text.
 fn detected(
     path: &Path,
     mut reader: Bounded,

@@ -131,7 +131,7 @@ impl<'s> OpenLog<'s> {
         Ok(OpenLog { settings, jobs, trace, scenario })
     }
 
-    /// Creates the empty machine with its scheduler, and an untrained forecaster.
+    /// Creates the empty machine with its scheduler and an untrained forecaster.
     fn site(&self, effort: Effort) -> Result<(Dispatcher, Forecaster), LogForecastError> {
         let OpenLog { settings, jobs, .. } = self;
         // The same stream as a simulation with these settings.

@@ -13,7 +13,7 @@ pub enum FileError {
     Read {
         /// The file's name, for display.
         path: String,
-        /// The system's own error, or a description.
+        /// The system's own error or a description.
         reason: io::Error,
     },
     /// The destination cannot be written: its directory is missing, or belongs to another user.
@@ -21,7 +21,7 @@ pub enum FileError {
     Place {
         /// The file's name, for display.
         path: String,
-        /// The system's own error, or a description.
+        /// The system's own error or a description.
         reason: io::Error,
     },
     /// Writing failed after it began, for example because the disk is full.

@@ -31,13 +31,13 @@ struct Place {
     path: PathBuf,
 }
 
-/// An existing file, or a place where one may be created.
+/// An existing file or a place where one may be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Identity {
     /// Device and inode.
     #[cfg(unix)]
     File(u64, u64),
-    /// The canonical path of the nearest existing folder, and the names below it.
+    /// The canonical path of the nearest existing folder and the names below it.
     Below(Box<PathBuf>, Vec<OsString>),
 }
 
@@ -70,7 +70,7 @@ impl FileUses {
     /// Rejects an output that is an input or another output.
     ///
     /// # Errors
-    /// Returns the first such output, and the file that it would overwrite.
+    /// Returns the first such output and the file that it would overwrite.
     pub fn check(&self) -> Result<(), FileError> {
         let mut taken: Vec<(&Place, Identity)> = Vec::new();
         for input in &self.inputs {

@@ -1,4 +1,4 @@
-//! Temporary files, and the removal of those whose process was killed.
+//! Temporary files and the removal of those whose process was killed.
 //!
 //! A file is written next to its destination and locked until it is complete. The operating system
 //! releases the lock when the process ends, even by a crash. A file with such a name that can be

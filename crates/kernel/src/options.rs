@@ -82,7 +82,7 @@ impl fmt::Display for Values {
 /// The error for a name or option that cannot be read, with the position of the fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadName {
-    /// The reason, and the values that would be valid.
+    /// The reason and the values that would be valid.
     pub reason: String,
     /// The range of bytes of the text that is at fault.
     pub span: Range<usize>,

@@ -69,7 +69,7 @@ impl Layout {
         [x as u16, y as u16, z as u16]
     }
 
-    /// Returns the word of a node of the grid, and the bit in that word.
+    /// Returns the word of a node of the grid and the bit in that word.
     #[inline]
     pub(crate) fn bit(&self, [x, y, z]: Coordinates) -> (usize, usize) {
         let at = self.pitch * usize::from(y) + usize::from(x);

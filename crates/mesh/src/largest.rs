@@ -182,7 +182,7 @@ impl Search {
         }
     }
 
-    /// Computes the heights of the next row from its free nodes, and returns the largest.
+    /// Computes the heights of the next row from its free nodes and returns the largest.
     fn grow(&mut self, bits: &[u64]) -> u16 {
         let heights = &mut self.heights[..64 * self.width];
         let grow = Grow { heights, bits, cap: self.within[1] };

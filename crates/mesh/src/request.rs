@@ -79,7 +79,7 @@ impl FromStr for Freedom {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pool(pub u32);
 
-/// A request for a number of nodes, and their shape.
+/// A request for a number of nodes and their shape.
 ///
 /// Contiguous strategies place the shape, whose volume may exceed the count (the rest is internal
 /// fragmentation). Non-contiguous strategies grant by count and use the shape as a hint.
@@ -121,7 +121,7 @@ impl Request {
         Request { nodes, shape: None, freedom: None, pool: None }
     }
 
-    /// Requests a number of nodes, and the box in which a contiguous strategy is to place them.
+    /// Requests a number of nodes and the box in which a contiguous strategy is to place them.
     pub fn hinted(nodes: u32, sides: impl PerAxis) -> Request {
         Request { shape: Some(sides.padded(1)), ..Request::nodes(nodes) }
     }

@@ -1,4 +1,4 @@
-//! Messages, and the reports of an engine about them.
+//! Messages and the reports of an engine about them.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Coordinates, Grid, NodeId};

@@ -125,7 +125,7 @@ pub(crate) fn write_segments(
     hops
 }
 
-/// Passes the links along one axis to `write`, and adds their number to `hops`. Returns the node at
+/// Passes the links along one axis to `write` and adds their number to `hops`. Returns the node at
 /// which they end.
 #[expect(clippy::inline_always, reason = "a call takes longer than the axis")]
 #[inline(always)]

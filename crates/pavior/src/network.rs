@@ -1,4 +1,4 @@
-//! The cycle-accurate wormhole network, and the messages of jobs.
+//! The cycle-accurate wormhole network and the messages of jobs.
 //!
 //! [`Worm`] is the engine that simulations use; [`Flit`] moves every flit and is its specification.
 //! [`patterns`] define senders and receivers. [`Footprint`] is the set of links that the messages
@@ -25,7 +25,7 @@ pub use pavior_network::{
 };
 
 pub mod patterns {
-    //! Communication patterns of jobs, and the items for writing one.
+    //! Communication patterns of jobs and the items for writing one.
     //!
     //! ```
     //! use pavior::network::patterns::PatternRegistry;

@@ -25,7 +25,7 @@ pub use pavior_simulation::{
 };
 
 pub mod metrics {
-    //! The list of metrics, and the items for writing one: a [`MetricSpec`] names an observer.
+    //! The list of metrics and the items for writing one: a [`MetricSpec`] names an observer.
     //!
     //! ```
     //! use pavior::simulation::metrics;

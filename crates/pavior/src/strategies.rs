@@ -53,7 +53,7 @@ pub mod contiguous {
 }
 
 pub mod explain {
-    //! The choices of strategies in a given state of a machine, and the notation for boxes.
+    //! The choices of strategies in a given state of a machine and the notation for boxes.
     //!
     //! ```
     //! use pavior::strategies::explain::{State, answer, words};

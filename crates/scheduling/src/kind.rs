@@ -1,4 +1,4 @@
-//! Schedulers as data in the registry, and the creation of a selected one.
+//! Schedulers as data in the registry and the creation of a selected one.
 
 use std::fmt;
 use std::sync::Arc;

@@ -18,7 +18,7 @@ impl ChannelRecorder {
         ChannelRecorder { load: ChannelLoad::new(channels), from: Time::ZERO, until: Time::ZERO }
     }
 
-    /// Returns the load, and the number of cycles in which it was carried.
+    /// Returns the load and the number of cycles in which it was carried.
     pub fn into_load(self) -> (ChannelLoad, u64) {
         (self.load, self.until.since(self.from).0)
     }

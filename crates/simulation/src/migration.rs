@@ -29,7 +29,7 @@ const MOST_JOBS: usize = 3;
 /// The maximum number of words that are read for one plan: about a millisecond.
 const BUDGET: u64 = 200_000;
 
-/// The cost of moving a running job, and the jobs that may be moved.
+/// The cost of moving a running job and the jobs that may be moved.
 #[derive(Clone)]
 pub struct Migration {
     /// The additional run time of a moved job, for each of its nodes.

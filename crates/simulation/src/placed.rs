@@ -71,7 +71,7 @@ fn events(jobs: &[(Job, Place)]) -> Vec<(Time, u8, usize)> {
     events
 }
 
-/// The number of jobs on each node, and the nodes without jobs.
+/// The number of jobs on each node and the nodes without jobs.
 struct Held {
     free: Occupancy,
     jobs: Vec<u32>,

@@ -5,7 +5,7 @@ use pavior::experiments::{LogScore, Specification};
 
 use crate::folder::{self, PaperError};
 
-/// The name in `pavior reproduce`, and the name of the folder.
+/// The name in `pavior reproduce` and the name of the folder.
 pub const NAME: &str = "forecasts";
 
 /// The number of futures of each forecast.

@@ -1,4 +1,4 @@
-//! Statements of papers, and the rules by which they are judged.
+//! Statements of papers and the rules by which they are judged.
 
 use std::io::Write;
 

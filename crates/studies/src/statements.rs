@@ -44,7 +44,7 @@ pub(super) struct PaperStatement {
     pub(super) worked: Vec<Spanned<Worked>>,
 }
 
-/// A row, or several rows that differ in values of parameters.
+/// A row or several rows that differ in values of parameters.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Row {
@@ -179,7 +179,7 @@ pub(super) enum Growth {
     Difference,
 }
 
-/// A fault in a row, and the place of the row.
+/// A fault in a row and the place of the row.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) span: Range<usize>,

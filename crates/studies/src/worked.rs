@@ -55,7 +55,7 @@ struct Candidate {
     printed: String,
 }
 
-/// The state of a point, and its request.
+/// The state of a point and its request.
 struct Asking<'p> {
     point: &'p Point,
     state: State,

@@ -38,7 +38,7 @@ pub fn expand(list: &str) -> Option<Vec<String>> {
     names.iter().all(is_name).then_some(names)
 }
 
-/// Returns the first member of a list, and the text after its comma.
+/// Returns the first member of a list and the text after its comma.
 fn first(list: &str) -> Option<(&str, &str)> {
     let mut inside = false;
     for (at, letter) in list.char_indices() {
@@ -154,7 +154,7 @@ pub fn of_pattern(grid: &Grid, pattern: &str, first: Option<u32>) -> Result<Vec<
     Ok((0..grid.nodes()).map(name).collect())
 }
 
-/// Splits a pattern, or returns `None` if its braces are not placeholders.
+/// Splits a pattern or returns `None` if its braces are not placeholders.
 fn parts(pattern: &str) -> Option<Parts<'_>> {
     let (mut parts, mut rest) = (Vec::new(), pattern);
     while let Some((text, behind)) = rest.split_once('{') {
@@ -220,7 +220,7 @@ impl Hosts {
         Ok(Hosts { names, each: count / nodes })
     }
 
-    /// Returns the number of a name, and its node of the grid. A name of the log may be followed by
+    /// Returns the number of a name and its node of the grid. A name of the log may be followed by
     /// a domain.
     pub fn find(&self, name: &str) -> Option<(u32, NodeId)> {
         let short = || self.names.get(name.split_once('.')?.0);

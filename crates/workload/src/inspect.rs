@@ -115,7 +115,7 @@ pub struct Skipped {
     pub found: LineNumbers,
 }
 
-/// The number of some lines, and their line numbers.
+/// The number of some lines and their line numbers.
 #[derive(Clone, Debug, Serialize)]
 pub struct LineNumbers {
     /// The number of lines.
@@ -322,7 +322,7 @@ impl LogSummary {
     }
 }
 
-/// Returns the notes of a log, and one if its jobs are far from the order of submission.
+/// Returns the notes of a log and one if its jobs are far from the order of submission.
 fn notes(trace: &Trace, course: &Course) -> Vec<Note> {
     let text = "jobs are over 262,143 places from the order of submission: the greatest use and \
                 the weeks are unknown";

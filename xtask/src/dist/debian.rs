@@ -16,7 +16,7 @@ const MAINTAINER: &str = "The Pavior maintainers <maintainers@pavior.invalid>";
 /// The folder for packages' units in Debian's systemd.
 const SYSTEM: &str = "usr/lib/systemd/system";
 
-/// The folder of completions in a prefix, and the one in Debian.
+/// The folder of completions in a prefix and the one in Debian.
 const ZSH: (&str, &str) = ("usr/share/zsh/site-functions", "usr/share/zsh/vendor-completions");
 
 /// The services of each package.

@@ -57,7 +57,7 @@ pub(super) fn check(root: &Path, release: &Path) -> Vec<String> {
     }
 }
 
-/// Creates a chroot, or returns the reason why it cannot.
+/// Creates a chroot or returns the reason why it cannot.
 fn make(name: &str, root: &Path) -> Result<(), String> {
     let mut make = Command::new(root.join(CHROOT));
     let output = make.args(["make", name]).stdin(Stdio::null()).output();

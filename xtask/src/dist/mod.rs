@@ -42,7 +42,7 @@ with open(sys.argv[1]) as file:
     wrong = JsonStrictValidator(SchemaVersion.V1_6).validate_str(file.read())
 sys.exit(wrong and str(wrong))";
 
-/// The contents of a release, and the settings for packing them.
+/// The contents of a release and the settings for packing them.
 struct Release {
     root: PathBuf,
     /// The folder for the release's files.
@@ -162,7 +162,7 @@ impl Release {
         Ok(Release { root: root.to_path_buf(), out, version, seconds, effort })
     }
 
-    /// Packs the program, and writes the files next to the packages. The wheel is already there.
+    /// Packs the program and writes the files next to the packages. The wheel is already there.
     fn make(&self, program: &Path) -> Result<(), String> {
         let stage = self.root.join("target/release-stage");
         let _ = fs::remove_dir_all(&stage);
@@ -215,20 +215,20 @@ fn make_folder(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
-/// Writes a file, and creates the folders above it.
+/// Writes a file and creates the folders above it.
 fn write(file: &Path, bytes: &[u8]) -> Result<(), String> {
     make_folder(file.parent().unwrap_or(file))?;
     fs::write(file, bytes).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// Copies a file with its permissions, and creates the folders above it.
+/// Copies a file with its permissions and creates the folders above it.
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
     make_folder(to.parent().unwrap_or(to))?;
     let copied = fs::copy(from, to).map_err(|error| format!("{}: {error}", from.display()));
     copied.map(drop)
 }
 
-/// Returns the output of a command, or the reason why it failed.
+/// Returns the output of a command or the reason why it failed.
 fn said(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{name}: {error}"))?;

@@ -24,7 +24,7 @@ const SERVICE_APART: &str = "share/pavior/serve";
 /// The folder of the units in the archive: only an administrator installs them.
 pub(super) const UNITS_APART: &str = "share/pavior/slurm";
 
-/// Shells, and the place where each finds completions.
+/// Shells and the place where each finds completions.
 pub(super) const COMPLETIONS: &[(&str, &str)] = &[
     ("bash", "share/bash-completion/completions/pavior"),
     ("zsh", "share/zsh/site-functions/_pavior"),

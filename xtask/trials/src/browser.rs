@@ -93,7 +93,7 @@ impl Browser {
         None
     }
 
-    /// Calls a method of the protocol, and waits for its answer.
+    /// Calls a method of the protocol and waits for its answer.
     ///
     /// # Panics
     /// Panics if the browser has ended, or answers with an error.

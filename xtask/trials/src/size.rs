@@ -61,7 +61,7 @@ pub fn size<T>(quick: T, checks: T, long: T) -> T {
     }
 }
 
-/// Returns true in the quick size, and reports that something is skipped there.
+/// Returns true in the quick size and reports that something is skipped there.
 ///
 /// # Panics
 ///

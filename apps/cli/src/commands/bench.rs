@@ -17,7 +17,7 @@ use crate::{files, input};
 /// The minimum number of requests that are drawn before the stream repeats.
 const DRAWN: usize = 100_000;
 
-/// The stream of requests, and its description.
+/// The stream of requests and its description.
 struct Stream {
     requests: Vec<Request>,
     sides: Option<String>,

@@ -79,7 +79,7 @@ fn selections(args: &ExplainArgs, grid: &Grid) -> Result<(Vec<Selection>, Vec<Le
     Ok((all.filter(|selection| selection.supports(grid).is_ok()).collect(), Vec::new()))
 }
 
-/// The results, and the settings for printing them.
+/// The results and the settings for printing them.
 struct Story {
     busy: Busy,
     request: Request,

@@ -121,8 +121,8 @@ fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
     Ok(all)
 }
 
-/// Splits `NAME=GRID`, or returns the name `default` with the grid. The name becomes part of
-/// request paths.
+/// Splits `NAME=GRID` or returns the name `default` with the grid. The name becomes part of request
+/// paths.
 fn name_and_grid(typed: &str) -> Result<(&str, &str), Failure> {
     let (name, grid) = typed.split_once('=').unwrap_or(("default", typed));
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);

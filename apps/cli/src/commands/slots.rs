@@ -37,7 +37,7 @@ pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
     story.tell(Format::or_default(args.format))
 }
 
-/// The results, and the settings for printing them.
+/// The results and the settings for printing them.
 struct Story<'a> {
     busy: &'a Busy,
     grid: Grid,

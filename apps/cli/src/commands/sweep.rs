@@ -43,7 +43,7 @@ pub(crate) fn run(args: &SweepCommandArgs) -> Result<(), Failure> {
     }
 }
 
-/// Reads the experiment of a directory, and returns it with its text. It need not have begun.
+/// Reads the experiment of a directory and returns it with its text. It need not have begun.
 fn experiment(directory: &Path) -> Result<(String, Specification), Failure> {
     let name = directory::note(directory)?.map(|note| note.run.name);
     described(directory, name.as_deref().unwrap_or("experiment"))

@@ -122,7 +122,7 @@ fn weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<(Weights, f6
     Ok((weights.map_err(|error| Failure::usage(error.to_string()))?, scale))
 }
 
-/// The results, and the settings for printing them.
+/// The results and the settings for printing them.
 struct Story {
     busy: Busy,
     snapshot: Snapshot,

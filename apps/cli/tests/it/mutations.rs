@@ -130,7 +130,7 @@ fn harmless(name: &str, message: &str) {
     assert!(!message.contains(hidden) && message.chars().count() < 1000, "{name}: {message:?}");
 }
 
-/// Returns the duration, and the first seed.
+/// Returns the duration and the first seed.
 fn plan() -> (Duration, u64) {
     match std::env::var("PAVIOR_FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok()) {
         Some(seconds) => {

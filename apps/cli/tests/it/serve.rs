@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::{pavior, stderr};
 
-/// A service in its own folder, and a connection to its socket.
+/// A service in its own folder and a connection to its socket.
 pub(crate) struct Service {
     process: Child,
     stream: BufReader<UnixStream>,
@@ -70,7 +70,7 @@ impl Service {
         (status, serde_json::from_slice(&bytes).unwrap())
     }
 
-    /// Sends a signal by name, and returns the time until the process ends successfully.
+    /// Sends a signal by name and returns the time until the process ends successfully.
     fn end(&mut self, signal: &str) -> Duration {
         let began = Instant::now();
         let pid = self.process.id().to_string();

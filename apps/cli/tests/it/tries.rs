@@ -42,7 +42,7 @@ const VALUES: &[&str] = &[
     "messages:18446744073709551615",
 ];
 
-/// Fast commands, and their options.
+/// Fast commands and their options.
 const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     (
         "simulate",

@@ -31,7 +31,7 @@ pub(crate) use placement::PlacementStatus;
 pub(crate) use placement::{Placement, PlacementSpec};
 pub(crate) use pod::{Affinity, CompactJson, Expression, Pod, PodSpec, Term, Toleration};
 
-/// The API group of our objects, and the served version.
+/// The API group of our objects and the served version.
 pub(crate) const GROUP: &str = "pavior.dev";
 pub(crate) const VERSION: &str = "v1alpha1";
 

@@ -143,7 +143,7 @@ impl Question {
     }
 }
 
-/// Starts of waiting Jobs, and the quality of past forecasts.
+/// Starts of waiting Jobs and the quality of past forecasts.
 #[derive(Clone, Debug)]
 pub(crate) struct Forecast {
     grid: Grid,

@@ -42,7 +42,7 @@ use crate::world::{Index, JobGroup};
 /// The limit on the work of the search for slots.
 const SLOT_BUDGET: u64 = 1 << 20;
 
-/// The actions for a machine, and its state after them.
+/// The actions for a machine and its state after them.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) actions: Vec<Action>,

@@ -7,7 +7,7 @@ use pavior::{Coordinates, Grid, NodeId};
 
 use crate::objects::{CoordinateSource, Node, Object as _};
 
-/// The nodes of a machine by coordinates, and the faults of the rest.
+/// The nodes of a machine by coordinates and the faults of the rest.
 #[derive(Debug)]
 pub(crate) struct NodeMap<'a> {
     /// The node at each point; `None` if there is none, or more than one.

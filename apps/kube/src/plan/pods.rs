@@ -1,4 +1,4 @@
-//! Pods to open, and pods to delete.
+//! Pods to open and pods to delete.
 
 use std::collections::HashMap;
 

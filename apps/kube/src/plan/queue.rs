@@ -128,7 +128,7 @@ fn start(
     Ok((started, proposals))
 }
 
-/// Returns the allocations after the actions, and the failed nodes.
+/// Returns the allocations after the actions and the failed nodes.
 fn picture(
     state: &MachineState<'_>,
     jobs: &[Candidate<'_>],

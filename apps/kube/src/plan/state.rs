@@ -156,7 +156,7 @@ impl<'a> MachineState<'a> {
         self.excluded[at].1.clone()
     }
 
-    /// Returns the pool of all nodes except some, and its position in `pools`.
+    /// Returns the pool of all nodes except some and its position in `pools`.
     ///
     /// # Errors
     /// Returns an error if the machine cannot have such a pool.

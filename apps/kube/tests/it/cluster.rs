@@ -314,7 +314,7 @@ impl Cluster {
         let _ = Command::new("kill").args([signal, &pid]).status();
     }
 
-    /// Kills a part of the control plane, and starts it again.
+    /// Kills a part of the control plane and starts it again.
     pub(crate) fn kill(&self, part: &str) {
         self.end_part(part);
         let mut command = Command::new(script());
@@ -334,7 +334,7 @@ impl Cluster {
         said.status.success()
     }
 
-    /// Kills it, and starts it again.
+    /// Kills it and starts it again.
     pub(crate) fn kill_controller(&self, name: &str) {
         self.end_part(name);
         assert!(self.controller("run", name).status().unwrap().success(), "{name} starts again");

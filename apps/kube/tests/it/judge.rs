@@ -114,7 +114,7 @@ impl Record {
                 self.confirmed.insert(uid, spec);
             }
             ("placements", "", "delete") => {
-                // For a deletion the log contains the object, or a status with its uid.
+                // For a deletion the log contains the object or a status with its uid.
                 let uids = [&answer["metadata"]["uid"], &answer["details"]["uid"]];
                 for uid in uids {
                     self.confirmed.remove(&word(uid));
@@ -234,7 +234,7 @@ fn unanswered(good: &[Value], others: &[Value]) -> Vec<Value> {
     found
 }
 
-/// Returns the earliest time of a deletion, or the latest time of another change.
+/// Returns the earliest time of a deletion or the latest time of another change.
 pub(crate) fn when(event: &Value) -> String {
     let stamp =
         if event["verb"] == "delete" { "requestReceivedTimestamp" } else { "stageTimestamp" };

@@ -88,7 +88,7 @@ fn queued(name: &str, shape: &str, priority: &str, run_s: u32) -> Value {
     body
 }
 
-/// Preempts a Job after one of its pods has ended, and checks that it returns with quota for the
+/// Preempts a Job after one of its pods has ended and checks that it returns with quota for the
 /// others.
 fn preempt_in_part(cluster: &Cluster) {
     let make = |name, priority, run_s| {

@@ -1,4 +1,4 @@
-//! Forbidden requests of users, and the answers.
+//! Forbidden requests of users and the answers.
 
 use serde_json::{Value, json};
 

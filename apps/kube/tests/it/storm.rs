@@ -155,7 +155,7 @@ impl Storm<'_> {
         }
     }
 
-    /// Kills a copy, and starts another in its place.
+    /// Kills a copy and starts another in its place.
     fn kill_copy(&mut self, clock: Option<&str>) -> &'static str {
         let copy = self.below(2);
         self.cluster.end_copy(copy);
@@ -189,7 +189,7 @@ impl Storm<'_> {
         job["metadata"]["name"].as_str().map(str::to_string)
     }
 
-    /// Deletes a Job in the background, and creates it again under its name.
+    /// Deletes a Job in the background and creates it again under its name.
     fn again(&mut self) -> Option<&'static str> {
         let job = self.one(JOBS, |job| job["status"]["completionTime"].is_null())?;
         let name = job["metadata"]["name"].as_str()?;

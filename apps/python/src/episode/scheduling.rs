@@ -1,6 +1,6 @@
 //! Episodes in which the caller chooses the job that starts next.
 //!
-//! The caller sees the first jobs of the queue, and a mask of its actions. An action starts one of
+//! The caller sees the first jobs of the queue and a mask of its actions. An action starts one of
 //! these jobs, or waits for the next change. The caller is only asked when a job could start.
 
 use std::collections::HashSet;

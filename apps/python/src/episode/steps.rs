@@ -37,7 +37,7 @@ impl Steps {
         Ok(())
     }
 
-    /// Returns the state of the run, and resets the integral of waiting jobs.
+    /// Returns the state of the run and resets the integral of waiting jobs.
     pub(super) fn tally(&mut self) -> Tally {
         Tally {
             waited: std::mem::take(&mut self.waited),

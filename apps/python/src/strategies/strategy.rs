@@ -143,7 +143,7 @@ pub(crate) fn selection(
     }
 }
 
-/// Adds a class to a registry, and selects it. Exceptions of its methods are stored in `raised` or,
+/// Adds a class to a registry and selects it. Exceptions of its methods are stored in `raised` or,
 /// if that is not given, by each strategy that is created.
 pub(crate) fn register(
     class: &Bound<'_, PyType>,

@@ -120,7 +120,7 @@ pub enum Command {
         /// The boxes.
         parts: Vec<Cuboid>,
     },
-    /// Ends a lease, or takes a waiting request out of the queue.
+    /// Ends a lease or takes a waiting request out of the queue.
     End {
         /// The lease.
         id: u64,

@@ -182,7 +182,7 @@ impl Node {
         }
     }
 
-    /// Returns the first page, and the remaining parts at each depth.
+    /// Returns the first page and the remaining parts at each depth.
     fn begin<'a>(&'a self, above: &mut Vec<std::slice::Iter<'a, (u64, Arc<Node>)>>) -> &'a [Held] {
         let mut node = self;
         loop {

@@ -204,7 +204,7 @@ impl ServedMachine {
         }
     }
 
-    /// Returns the number of the next waiting request to start now, and its boxes. The machine has
+    /// Returns the number of the next waiting request to start now and its boxes. The machine has
     /// granted them, and the request has left the queue.
     pub(crate) fn start_next(&mut self, now_ms: u64) -> Option<(u64, Vec<Cuboid>)> {
         if !self.orders() {

@@ -28,7 +28,7 @@ struct Token {
     tenant: Option<String>,
 }
 
-/// The tokens, and the rights that they grant.
+/// The tokens and the rights that they grant.
 #[derive(Default)]
 pub struct Access {
     tokens: Vec<Token>,

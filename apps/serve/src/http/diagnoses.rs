@@ -16,7 +16,7 @@ use crate::writer::RefusalInState;
 /// The maximum number of cached answers.
 const MOST: usize = 256;
 
-/// A request on a machine, and the caller.
+/// A request on a machine and the caller.
 type Asking = (usize, Request, Option<String>);
 
 /// The diagnoses of the last state that was asked about.

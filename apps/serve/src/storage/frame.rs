@@ -117,7 +117,7 @@ impl Frame<'_> {
 /// The content of a file at an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found<'a> {
-    /// A frame, and the offset at which it ends.
+    /// A frame and the offset at which it ends.
     Frame(Frame<'a>, usize),
     /// The end of the file.
     End,

@@ -47,7 +47,7 @@ pub struct Opened {
 }
 
 impl JournalStore {
-    /// Opens the journal in a folder, or starts one. All frames, the kinds of all records, the last
+    /// Opens the journal in a folder or starts one. All frames, the kinds of all records, the last
     /// snapshot and the records after it are read before anything is written.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ pub(super) struct Mark {
 /// The mark file, open for writing.
 pub(super) struct Marks {
     file: Box<dyn DiskFile>,
-    /// The last durable mark, and its sequence number.
+    /// The last durable mark and its sequence number.
     last: Option<(u64, Mark)>,
 }
 
@@ -87,7 +87,7 @@ fn last_of(bytes: &[u8]) -> Option<(u64, Mark)> {
     marks.max_by_key(|(turn, _)| *turn)
 }
 
-/// Returns the mark in a slot, and its sequence number.
+/// Returns the mark in a slot and its sequence number.
 fn read(bytes: &[u8], offset: usize) -> Option<(u64, Mark)> {
     let slot = bytes.get(offset..)?;
     let Found::Frame(Frame { first, body, .. }, _) = frame::at(slot, 0) else { return None };

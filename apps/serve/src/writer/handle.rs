@@ -106,7 +106,7 @@ impl Drop for Answer {
     }
 }
 
-/// A command for the writer, and the channel for its answer.
+/// A command for the writer and the channel for its answer.
 pub(crate) struct Task {
     pub(crate) what: Do,
     pub(crate) to: Answer,

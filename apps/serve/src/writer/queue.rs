@@ -64,7 +64,7 @@ impl<T> Queue<T> {
 }
 
 impl<T> Inbox<T> {
-    /// Takes the first task, or waits for one for some time.
+    /// Takes the first task or waits for one for some time.
     ///
     /// # Errors
     /// Returns an error if there is none, or the queue is closed and empty.

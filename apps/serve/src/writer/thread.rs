@@ -25,7 +25,7 @@ const RETRY_MS: u64 = 500;
 /// The time in microseconds after which no more commands are added to a group.
 const GROUP_US: u64 = 20_000;
 
-/// Sizes of the writer's queues, and the amount of history kept.
+/// Sizes of the writer's queues and the amount of history kept.
 #[derive(Clone, Debug)]
 pub struct Tuning {
     /// The number of commands that may wait for the writer.
@@ -144,7 +144,7 @@ pub(super) struct Writer {
     pub(super) records: Vec<ServiceRecord>,
     /// The last view. It is up to date as long as the state has no further records.
     pub(super) view: Option<Arc<StateView>>,
-    /// The number of the last snapshot, and the thread that saves one.
+    /// The number of the last snapshot and the thread that saves one.
     saved: u64,
     saving: Option<JoinHandle<bool>>,
     /// The time at which a write may be tried again after the disk was full.

@@ -15,7 +15,7 @@ use crate::server::{Server, Setup, write_secret};
 /// An authority that vouches for certificates.
 type Authority = CertifiedIssuer<'static, KeyPair>;
 
-/// A certificate of a client, and its key.
+/// A certificate of a client and its key.
 pub(crate) type Identity = (CertificateDer<'static>, PrivateKeyDer<'static>);
 
 fn authority() -> Authority {

@@ -16,7 +16,7 @@ use crate::random::{Random, command};
 
 /// The records known to a client: everything acknowledged.
 struct Known {
-    /// The snapshot of the state after the last acknowledged group, and the one that might be
+    /// The snapshot of the state after the last acknowledged group and the one that might be
     /// durable after it.
     acknowledged: StateSnapshot,
     attempted: Option<StateSnapshot>,

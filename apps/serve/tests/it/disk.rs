@@ -66,7 +66,7 @@ pub(crate) enum Fault {
 #[derive(Clone, Default)]
 pub(crate) struct Simulated(Arc<Mutex<Inner>>);
 
-/// Returns the journal of a disk, and its state.
+/// Returns the journal of a disk and its state.
 pub(crate) fn opened(disk: impl Disk + 'static) -> Result<(JournalStore, ServiceState), String> {
     let (journal, _) = JournalStore::open(Arc::new(disk)).map_err(|error| error.to_string())?;
     let state = state_of(&*journal.history(), u64::MAX)?;
@@ -100,7 +100,7 @@ impl Simulated {
         self.0.lock().unwrap().dead
     }
 
-    /// Frees space, and stops all failures.
+    /// Frees space and stops all failures.
     pub(crate) fn mend(&self) {
         let mut inner = self.0.lock().unwrap();
         (inner.room, inner.until_fault, inner.exhausted) = (None, None, 0);
@@ -234,7 +234,7 @@ fn tear(bytes: &mut Vec<u8>, offset: usize, data: &[u8], random: &mut Random) {
         let kept = if torn { random.below(sector.len() as u64) as usize } else { sector.len() };
         let start = offset + index * SECTOR;
         if bytes.len() < start + kept {
-            // Unwritten sectors contain zeros, or the former contents of the disk.
+            // Unwritten sectors contain zeros or the former contents of the disk.
             let old = if random.one_in(2) { 0 } else { random.below(256) as u8 };
             bytes.resize(start + kept, old);
         }

@@ -30,7 +30,7 @@ const LOG: &str = "KTH-SP2-1996-2.1-cln.swf.gz";
 const BEGINS: u64 = 30;
 const DAY_S: u64 = 86_400;
 
-/// A job of the log, and its outcome. Times are in milliseconds of the service's clock.
+/// A job of the log and its outcome. Times are in milliseconds of the service's clock.
 struct LogJob {
     record: Record,
     submit_ms: u64,

@@ -338,7 +338,7 @@ fn times_have_one_form_in_every_reply_and_event() {
     }
 }
 
-/// Sends bytes on a separate connection, and returns everything received until it is closed.
+/// Sends bytes on a separate connection and returns everything received until it is closed.
 fn raw(server: &Server, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.address.trim_start_matches("http://")).unwrap();
     stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();

@@ -88,7 +88,7 @@ impl Database {
         self.tool("psql", &["-h", "127.0.0.1", "-p", &port, "-q", "-c", end, "postgres"]);
     }
 
-    /// Kills the database as a power failure would, and restarts it.
+    /// Kills the database as a power failure would and restarts it.
     pub(crate) fn crash(&self) {
         let (data, log) = (self.data(), self.path().join("log").display().to_string());
         self.tool("pg_ctl", &["-D", &data, "-m", "immediate", "-l", &log, "-w", "restart"]);

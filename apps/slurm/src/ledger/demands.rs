@@ -1,4 +1,4 @@
-//! Demands of jobs on each of their nodes, and offers of nodes.
+//! Demands of jobs on each of their nodes and offers of nodes.
 //!
 //! Users write constraints and GRES, which have a grammar here. A demand that cannot be understood
 //! is never ignored: the job is not placed, and its user is told. The same grammar reads the

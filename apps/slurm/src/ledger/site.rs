@@ -74,7 +74,7 @@ pub(crate) struct Partition {
     pub(crate) mode: Mode,
     pub(crate) grace_s: u64,
     pub(crate) qos: Option<String>,
-    /// The total number of processors in its nodes, and the number of nodes.
+    /// The total number of processors in its nodes and the number of nodes.
     pub(crate) processors: (u64, u64),
     /// Its nodes while jobs may start in it; otherwise empty.
     pub(crate) nodes: Vec<NodeName>,

@@ -1,4 +1,4 @@
-//! The machine as Slurm describes it, and the role of each job.
+//! The machine as Slurm describes it and the role of each job.
 
 use std::collections::HashSet;
 

@@ -17,7 +17,7 @@ use crate::plan::world::World;
 /// The maximum number of waiting jobs that are examined.
 const LOOKED_AT: usize = 16;
 
-/// A box for a job, and the jobs that Slurm would preempt there.
+/// A box for a job and the jobs that Slurm would preempt there.
 pub(crate) struct Choice {
     pub(crate) index: usize,
     pub(crate) at: Cuboid,

@@ -199,7 +199,7 @@ mod tests {
         // Our own, for a larger machine.
         put(&CONFIG.replace("4x2", "8x8"), folder.path()).unwrap();
         assert!(first != read("pavior.lua") && read("pavior.lua").contains("mesh:8x8"));
-        // A site's own file, and one of ours that was edited.
+        // A site's own file and one of ours that was edited.
         for own in ["-- ours\n".to_string(), read("job_submit.lua").replace("return", "\nreturn")] {
             std::fs::write(file("job_submit.lua"), &own).unwrap();
             let told = put(CONFIG, folder.path()).unwrap();

@@ -22,7 +22,7 @@ pub(crate) fn waits_for(job: &SlurmJob) -> Value {
     json!({ "kind": word, "sentence": format!("Slurm says {word}"), "by": null })
 }
 
-/// Explains the strategy's answer to a request, and the jobs in its way.
+/// Explains the strategy's answer to a request and the jobs in its way.
 pub(crate) fn explained(view: &Picture, asked: &Asked) -> Result<Value, String> {
     let job = asked.waiting.as_deref().map(|name| named(view, name)).transpose()?;
     let request = match job {

@@ -317,7 +317,7 @@ impl Cluster {
         self.shell(&format!("grep -qE '{what}' {folder}/log/n*.log"), false).status.success()
     }
 
-    /// Starts slurmctld again, and waits until it answers.
+    /// Starts slurmctld again and waits until it answers.
     pub(crate) fn start_slurmctld(&self) {
         self.good(&format!("{0}/cluster.sh slurmctld {0}", self.path().display()));
         self.until("scontrol ping", 60, |text| text.contains("UP"));

@@ -1,4 +1,4 @@
-//! The gate in a real slurmctld, and the daemon's first checks.
+//! The gate in a real slurmctld and the daemon's first checks.
 
 use std::process::Output;
 use std::time::{Duration, Instant};
@@ -95,7 +95,7 @@ fn what_the_daemon_cannot_know_is_refused(cluster: &Cluster) {
     }
 }
 
-/// Writes a configuration, and runs the daemon's program with it.
+/// Writes a configuration and runs the daemon's program with it.
 fn run(cluster: &Cluster, config: &str, arguments: &str, user: bool) -> Output {
     let file = cluster.path().join("other.toml");
     std::fs::write(&file, config).unwrap();

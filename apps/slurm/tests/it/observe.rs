@@ -10,14 +10,14 @@ use serde_json::Value;
 use crate::attacks::programs::{IDLE, Programs};
 use crate::cluster::Cluster;
 
-/// A running observer, and the address of its page.
+/// A running observer and the address of its page.
 pub(crate) struct Observer {
     child: Child,
     address: String,
 }
 
 impl Observer {
-    /// Starts an observer, and waits until it shows Slurm's state.
+    /// Starts an observer and waits until it shows Slurm's state.
     pub(crate) fn start(mut command: Command) -> Observer {
         let mut child = command.stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::cluster::Cluster;
 use crate::records;
 
-/// Runs whole storms with the given seeds, or a short one.
+/// Runs whole storms with the given seeds or a short one.
 pub(crate) fn storms(cluster: &mut Cluster) {
     match pavior_trials::seeds() {
         None => storm(cluster, 18, 12),
@@ -20,7 +20,7 @@ pub(crate) fn storms(cluster: &mut Cluster) {
     }
 }
 
-/// Acts as an operator, and prints the remaining jobs. A killed slurmctld forgets the last starts.
+/// Acts as an operator and prints the remaining jobs. A killed slurmctld forgets the last starts.
 /// When such a job starts again on its node, it is "already running" there: Slurm drains the node
 /// and holds the job.
 pub(crate) const FORGOTTEN: &str = "
@@ -36,7 +36,7 @@ struct Storm {
     down: BTreeSet<String>,
 }
 
-/// Submits four jobs per round, and causes disturbances.
+/// Submits four jobs per round and causes disturbances.
 pub(crate) fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
     let mut storm = Storm { random: seed, wanted: BTreeMap::new(), down: BTreeSet::new() };
     for round in 0..rounds {

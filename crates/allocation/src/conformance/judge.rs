@@ -63,7 +63,7 @@ fn counterexample(
     Counterexample { strategy, free, request, answer, expected, reason, answers: 0 }
 }
 
-/// Describes the failure of a strategy, or a proposal that cannot be granted.
+/// Describes the failure of a strategy or a proposal that cannot be granted.
 pub(super) fn failed(
     selection: &Selection,
     free: &Occupancy,

@@ -30,7 +30,7 @@ const LARGER: &[&str] = &[
 ];
 const LONG: &[&str] =
     &["mesh:16x16", "torus:13x7", "grid:64x3w", "mesh:65x2", "mesh:5x4x6", "torus:8x8x8"];
-/// Machines, and the longest side of a typical request on each.
+/// Machines and the longest side of a typical request on each.
 const WALKS: &[(&str, u16)] = &[
     ("mesh:16x16", 5),
     ("mesh:16x16", 2),

@@ -1,4 +1,4 @@
-//! Answers of any strategy in a given state, and their quality.
+//! Answers of any strategy in a given state and their quality.
 //!
 //! A [`State`] is a machine's state without its strategy, taken from a machine or listed by hand.
 //! [`answer`] asks any strategy in that state. `pavior-answers` explains what blocks a request,

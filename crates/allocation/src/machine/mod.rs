@@ -57,7 +57,7 @@ pub struct Machine {
     draw: Stream,
     /// The answer to the last question, until something changes, with the stream after it.
     memory: Option<(Request, Result<Placement, Refusal>, Stream)>,
-    /// The same strategy on an empty machine, and its answers to earlier requests.
+    /// The same strategy on an empty machine and its answers to earlier requests.
     empty: Placer,
     verdicts: FxHashMap<Request, bool>,
     /// The last request found to be grantable. The head of a queue is asked about repeatedly.
@@ -143,8 +143,8 @@ impl Machine {
         })
     }
 
-    /// Marks a node as failed, and returns the job that holds it. The job keeps the node until it
-    /// is released; after that, the node is unavailable. Marking a failed node changes nothing.
+    /// Marks a node as failed and returns the job that holds it. The job keeps the node until it is
+    /// released; after that, the node is unavailable. Marking a failed node changes nothing.
     ///
     /// # Errors
     /// Returns an error if the machine has no such node. In that case, nothing changes.

@@ -54,7 +54,7 @@ fn every_strategy_counts_every_answer_that_it_searches_for() {
 fn the_plain_search_tests_bases_up_to_the_first() {
     let busy = [Cuboid::new([0, 0, 0], [8, 3, 1])];
     let found = asked(&mut machine("ff:plain", "mesh:8x8", &busy), [2, 2, 1]);
-    // Three rows of seven bases, and the first of the fourth; 8 x 8 cells of prefix sums.
+    // Three rows of seven bases and the first of the fourth; 8 x 8 cells of prefix sums.
     assert_eq!(found, Work { boxes: 22, words: 64, upkeep: 0 });
 }
 
@@ -65,7 +65,7 @@ fn the_engine_counts_boxes_leapt_over_and_rows_computed() {
     // none covers that, and none covers its first base.
     let found = asked(&mut machine("ff", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 4, words: 0, upkeep: 0 });
-    // Eight rows, and the row of zeros after them.
+    // Eight rows and the row of zeros after them.
     let found = asked(&mut machine("ff:rows", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 0, words: 9, upkeep: 0 });
     // The whole set, in two words of several rows each: a copy, one pass for 2 along x, one for 2

@@ -462,7 +462,7 @@ struct Way {
     draws: Option<Draws>,
 }
 
-/// Returns all running jobs with their starts, and all waiting jobs.
+/// Returns all running jobs with their starts and all waiting jobs.
 fn all(state: &Dispatcher) -> impl Iterator<Item = (&Job, Option<Time>)> {
     let running = state.running().by_estimated_end().map(|run| (&run.job, Some(run.start)));
     running.chain(state.queue().iter().map(|job| (job, None)))

@@ -1,4 +1,4 @@
-//! Forecasts for the jobs of a queue, and the evidence behind them.
+//! Forecasts for the jobs of a queue and the evidence behind them.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, JobId};

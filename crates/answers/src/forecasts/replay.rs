@@ -128,7 +128,7 @@ impl<I: Iterator<Item = (Job, Kind)>> Source for Peekable<I> {
     }
 }
 
-/// The submissions of linked jobs, and the kinds of all of them.
+/// The submissions of linked jobs and the kinds of all of them.
 struct LinkedJobs<'l> {
     arrivals: Arrivals<'static>,
     kinds: Vec<Kind>,
@@ -253,7 +253,7 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         }
     }
 
-    /// Processes the next instant with an event, and returns it. If `tells` is set, forecasts are
+    /// Processes the next instant with an event and returns it. If `tells` is set, forecasts are
     /// made for arriving jobs that do not start.
     fn step(&mut self, jobs: &mut impl Source, tells: bool) -> Result<Option<Time>, ForecastError> {
         let arrival = jobs.peek();

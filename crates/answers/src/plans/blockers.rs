@@ -13,7 +13,7 @@ use pavior_mesh::{Cuboid, JobId, NodeId};
 use crate::plans::windows::{Cost, Costs, Layers, Places};
 use crate::{Shape, Snapshot, Weights};
 
-/// A place, and the jobs in it.
+/// A place and the jobs in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blockers {
     /// The place.

@@ -169,7 +169,7 @@ fn moves(
 }
 
 impl RoomPlan {
-    /// Adds the times of the moves, and the jobs that they wait for.
+    /// Adds the times of the moves and the jobs that they wait for.
     fn timed(
         mut self,
         snapshot: &Snapshot,

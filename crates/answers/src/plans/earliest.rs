@@ -14,7 +14,7 @@ use pavior_mesh::{BaseSet, Cuboid, JobId, Occupancy};
 use crate::plans::near::first_free_with;
 use crate::{Shape, Snapshot};
 
-/// A place, and the time at which it will be free.
+/// A place and the time at which it will be free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Earliest {
     /// The time at which the last of its jobs ends; [`Time::ZERO`] if it is free now.

@@ -15,7 +15,7 @@ const CALL: u64 = 32;
 
 /// The outcome for one set of jobs.
 pub(crate) enum Outcome {
-    /// The boxes, and the moves in order.
+    /// The boxes and the moves in order.
     Found(Vec<Cuboid>, Vec<Move>),
     /// It is impossible.
     Nothing,

@@ -175,7 +175,7 @@ impl Costs {
         }
     }
 
-    /// Adds a piece to the differences of a layer, or subtracts it. The sums are exact below 2^128,
+    /// Adds a piece to the differences of a layer or subtracts it. The sums are exact below 2^128,
     /// because intermediate overflows cancel out.
     fn step(&self, piece: &Piece, ends: bool, stride: usize, steps: &mut [Cost]) {
         let Piece { bases, lost, weight } = piece;

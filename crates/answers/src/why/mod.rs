@@ -46,8 +46,8 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// Returns the demand of a request, and asks the machine's strategy for a placement. The
-    /// machine does not change.
+    /// Returns the demand of a request and asks the machine's strategy for a placement. The machine
+    /// does not change.
     pub fn of(machine: &mut Machine, request: &Request) -> Demand {
         let placed = machine.probe(request).ok().map(|found| found.parts().to_vec());
         Demand { placed, ..Demand::refused(machine, request) }
@@ -162,7 +162,7 @@ pub struct Blocked {
 }
 
 impl Blocked {
-    /// Returns the jobs to name, and the number of the others.
+    /// Returns the jobs to name and the number of the others.
     pub fn largest(&self) -> (&[(JobId, u64)], usize) {
         let named = self.jobs.len().min(NAMED);
         (&self.jobs[..named], self.jobs.len() - named)

@@ -70,7 +70,7 @@ impl Ledger {
         (u128::from(job) * BATCHES as u128 / u128::from(jobs.max(1))) as usize
     }
 
-    /// Returns the waits of all jobs, and the pieces of each metric in the order of `Ledger::new`.
+    /// Returns the waits of all jobs and the pieces of each metric in the order of `Ledger::new`.
     pub(super) fn into_parts(self) -> (Vec<Option<f64>>, Vec<Vec<Batch>>) {
         let full = |mut batches: Vec<Batch>| {
             batches.resize(BATCHES, Batch::default());

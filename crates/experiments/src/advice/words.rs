@@ -1,4 +1,4 @@
-//! Sentences about the results, and numbers in readable form.
+//! Sentences about the results and numbers in readable form.
 
 use super::{Advice, Alternative, Change, Measure, Shown, Topic};
 use crate::batches::FEWEST_JOBS;

@@ -104,7 +104,7 @@ struct Play<'a> {
     parts: u64,
     /// The position of the next request in the stream.
     next: usize,
-    /// The current request, and its job.
+    /// The current request and its job.
     pending: Option<(JobId, Request)>,
     jobs: u64,
     /// Steps since the warm-up, which is not recorded.
@@ -171,7 +171,7 @@ impl<'a> Play<'a> {
         false
     }
 
-    /// Makes one attempt, and carries out its consequences.
+    /// Makes one attempt and carries out its consequences.
     fn attempt(&mut self) {
         if self.pending.is_none() {
             let found = self.choose();

@@ -1,4 +1,4 @@
-//! Timed replays of churns, and the evaluation of the readings.
+//! Timed replays of churns and the evaluation of the readings.
 
 use std::hint::black_box;
 

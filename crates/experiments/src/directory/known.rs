@@ -22,7 +22,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// Adds other entries, and drops those that are not part of the experiment.
+    /// Adds other entries and drops those that are not part of the experiment.
     pub(super) fn add(&mut self, other: Known, specification: &Specification) {
         self.entries.extend(other.entries);
         self.discarded += other.discarded;

@@ -135,7 +135,7 @@ impl Directory {
 }
 
 impl OpenRun {
-    /// Writes the files of a finished run, and removes the journal once they are safe.
+    /// Writes the files of a finished run and removes the journal once they are safe.
     ///
     /// # Errors
     /// Returns an error if a file cannot be written; the journal then remains.

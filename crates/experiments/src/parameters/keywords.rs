@@ -338,7 +338,7 @@ fn document(text: &mut String, described: &str) {
     *text += "\n    \"\"\"\n";
 }
 
-/// Describes a call, and each keyword under its heading.
+/// Describes a call and each keyword under its heading.
 fn described(introduction: &str, keywords: &[Keyword]) -> String {
     let mut text = String::new();
     for paragraph in introduction.trim_end().split('\n') {

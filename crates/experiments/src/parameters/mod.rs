@@ -124,13 +124,13 @@ pub enum Heading {
     General,
     /// Synthetic jobs.
     Synthetic,
-    /// The messages of jobs, and the network.
+    /// The messages of jobs and the network.
     Messages,
     /// Job logs.
     Log,
     /// Failures.
     Failures,
-    /// The number of replications, and the seed.
+    /// The number of replications and the seed.
     Replications,
     /// The observed metrics.
     Results,

@@ -35,7 +35,7 @@ pub fn page() -> String {
     page
 }
 
-/// A row of a table, and the part of its meaning that is too long for the table.
+/// A row of a table and the part of its meaning that is too long for the table.
 struct Row {
     line: String,
     /// A list item with its line break; may be empty.

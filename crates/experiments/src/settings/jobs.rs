@@ -30,13 +30,13 @@ pub struct JobSettings {
     pub unit: TimeUnit,
     /// The source of jobs.
     pub source: JobSource,
-    /// The messages of jobs, and the network that carries them.
+    /// The messages of jobs and the network that carries them.
     pub network: Option<NetworkSettings>,
     /// The energy of messages.
     pub energy: Energy,
     /// The rule for the freedom of jobs.
     pub freedom: Option<FreedomRule>,
-    /// The moves of running jobs, and their price.
+    /// The moves of running jobs and their price.
     pub migration: Option<MigrationSettings>,
     /// The failures.
     pub failures: Option<FailureSettings>,
@@ -70,10 +70,10 @@ pub enum JobSource {
     Log(LogSettings),
 }
 
-/// A log, and the settings for replaying it.
+/// A log and the settings for replaying it.
 #[derive(Clone, Debug)]
 pub struct LogSettings {
-    /// The file, and the part of it to read.
+    /// The file and the part of it to read.
     pub request: LogRequest,
     /// The rule that turns a number of nodes into a box.
     pub rule: Selection<ShapeRule>,

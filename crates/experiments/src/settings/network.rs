@@ -1,4 +1,4 @@
-//! The settings of a network, and the messages of jobs on it.
+//! The settings of a network and the messages of jobs on it.
 
 use pavior_mesh::Grid;
 use pavior_network::{
@@ -25,7 +25,7 @@ pub struct NetworkParameters {
 const USUAL_FLITS: u32 = 8;
 
 impl NetworkParameters {
-    /// Uses the given values, and the settings from the papers for the others.
+    /// Uses the given values and the settings from the papers for the others.
     pub fn new(given: &Given) -> NetworkParameters {
         let usual = Settings::default();
         NetworkParameters {
@@ -41,7 +41,7 @@ impl NetworkParameters {
     }
 }
 
-/// The messages of jobs, and the network that carries them.
+/// The messages of jobs and the network that carries them.
 #[derive(Clone, Debug)]
 pub struct NetworkSettings {
     /// The engine.

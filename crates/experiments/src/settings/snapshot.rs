@@ -12,7 +12,7 @@ const DRAWN: [Sides; 4] = [[4, 3, 1], [2, 2, 1], [2, 2, 1], [3, 1, 1]];
 /// Maximum number of attempts to place a box; after that the machine is considered too full.
 const MOST_DRAWS: u32 = 10_000;
 
-/// A single request, and the state in which it is made.
+/// A single request and the state in which it is made.
 #[derive(Clone, Debug)]
 pub struct SnapshotSettings {
     /// The sides of the request.

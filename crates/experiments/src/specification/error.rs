@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{reason}")]
 pub struct SettingError {
-    /// The fault, and a remedy.
+    /// The fault and a remedy.
     pub reason: String,
     /// The index of the setting at fault; `None` if the item at fault was not given.
     pub setting: Option<usize>,

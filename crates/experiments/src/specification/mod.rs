@@ -220,7 +220,7 @@ impl Specification {
         Ok(())
     }
 
-    /// Reads the number of replications, and the metrics that must be precise.
+    /// Reads the number of replications and the metrics that must be precise.
     fn policy(&mut self, entries: &[Entry<'_>], keys: Keys) -> Result<(), Fault> {
         let find = |key: &str| entries.iter().find(|entry| entry.is(key));
         let points = self.points.len() as u64;

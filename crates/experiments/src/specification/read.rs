@@ -20,7 +20,7 @@ pub(super) enum Node<'a> {
     Value {
         /// The text.
         text: &'a str,
-        /// The index of the setting, and the index of the value in it.
+        /// The index of the setting and the index of the value in it.
         at: (usize, usize),
     },
     /// All values of a setting that has several or none.

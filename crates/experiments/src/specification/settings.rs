@@ -11,7 +11,7 @@ use crate::keys::Keys;
 pub struct Setting {
     /// The name of a parameter or control.
     pub key: String,
-    /// One value, or several values to be combined with those of other keys.
+    /// One value or several values to be combined with those of other keys.
     pub values: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The known replications of every point, and the ones needed next.
+//! The known replications of every point and the ones needed next.
 
 use std::collections::VecDeque;
 
@@ -33,7 +33,7 @@ pub(super) struct Plan<'s> {
 struct PointState {
     /// The samples by replication.
     samples: Vec<Option<Sample>>,
-    /// The number of replications decided on so far, and the number of these that are unknown.
+    /// The number of replications decided on so far and the number of these that are unknown.
     goal: u64,
     missing: u64,
     /// The planned replications that are neither known nor in progress.
@@ -63,13 +63,13 @@ impl<'s> Plan<'s> {
         plan
     }
 
-    /// Adds a sample, and returns the number of further replications that its point needs.
+    /// Adds a sample and returns the number of further replications that its point needs.
     pub(super) fn keep(&mut self, point: usize, replication: u64, sample: Sample) -> u64 {
         self.points[point].keep(replication, sample);
         self.advance(point)
     }
 
-    /// Decides whether a point needs more replications, and returns their number.
+    /// Decides whether a point needs more replications and returns their number.
     fn advance(&mut self, point: usize) -> u64 {
         let Specification { targets, .. } = self.specification;
         let policy = self.specification.policy_at(point);

@@ -158,7 +158,7 @@ struct InCube<'c> {
 }
 
 impl Kernel for InCube<'_> {
-    /// The first box, and the number of shapes tried.
+    /// The first box and the number of shapes tried.
     type Output = (Option<Cuboid>, u64);
 
     #[inline(always)]

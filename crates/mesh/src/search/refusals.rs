@@ -1,4 +1,4 @@
-//! Refusals of earlier questions, and the boxes that were given back since then.
+//! Refusals of earlier questions and the boxes that were given back since then.
 //!
 //! A shape that was refused stays refused while no box is given back, as does every larger shape.
 //! Taking boxes changes nothing. After a box is released, the shape can fit only where it overlaps

@@ -105,7 +105,7 @@ pub(super) struct InRows<'r, R, const L: usize> {
 }
 
 impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
-    /// The first base, and the number of rows computed.
+    /// The first base and the number of rows computed.
     type Output = (Option<Coordinates>, u64);
 
     #[inline(always)]
@@ -279,7 +279,7 @@ fn runs_over<R: Row, const L: usize, const C: usize>(
     }
 }
 
-/// Copies planes from z on, and continues with the first after the last one. It copies at most two
+/// Copies planes from z on and continues with the first after the last one. It copies at most two
 /// pieces, since planes may be small.
 #[inline(always)]
 fn gather<R: Row>(list: &[R], set: &mut [R], [planes, plane_rows]: [usize; 2], z: u16) {

@@ -19,7 +19,7 @@ use crate::traffic::{Layout, TrafficPlan};
 /// maximized over b from 0 to the lesser of (L-1)/B and a-1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkHolds {
-    /// The link, or the virtual channel of a link.
+    /// The link or the virtual channel of a link.
     pub link: ChannelId,
     /// The number of messages.
     pub messages: u64,

@@ -1,4 +1,4 @@
-//! The number of busy cycles of each channel, and the energy used.
+//! The number of busy cycles of each channel and the energy used.
 
 use std::cmp::Reverse;
 use std::fmt;

@@ -32,7 +32,7 @@ pub struct UnsupportedPattern {
 
 impl Buildable for PatternKind {
     type Place = Grid;
-    /// The ranks of a job, and a stream for the values that are drawn once per job.
+    /// The ranks of a job and a stream for the values that are drawn once per job.
     type For<'a> = (&'a RankGrid, &'a mut Stream);
     type Built = Box<dyn Pattern>;
     type Fault = UnsupportedPattern;
@@ -80,7 +80,7 @@ pub fn supports_iterations(selection: &PatternSelection) -> Result<(), Unsupport
     Err(unsupported(selection, reason.to_string()))
 }
 
-/// Builds an iteration of a job's pattern, or returns `None` if it has none.
+/// Builds an iteration of a job's pattern or returns `None` if it has none.
 pub(crate) fn iteration(
     selection: &PatternSelection,
     ranks: &RankGrid,

@@ -5,7 +5,7 @@ use pavior_mesh::{Cuboid, Grid, NodeId, Sides, orientations, volume};
 use super::RankOrder;
 use crate::patterns::RankGrid;
 
-/// The node of each rank, and the logical grid on which the ranks are placed.
+/// The node of each rank and the logical grid on which the ranks are placed.
 ///
 /// The nodes of a single box are ranked by their offset from its base, x fastest, through the wrap.
 /// Several parts are ranked by [`RankOrder`]. Only as many nodes as were requested are used: in an
@@ -29,7 +29,7 @@ use crate::patterns::RankGrid;
 pub struct Layout {
     /// The node of every rank.
     pub nodes: Vec<NodeId>,
-    /// The number of ranks, and the logical grid.
+    /// The number of ranks and the logical grid.
     pub shape: RankGrid,
 }
 

@@ -82,7 +82,7 @@ impl RankOrder {
     }
 }
 
-/// Reverses every second row of the nodes, and the rows of every second plane.
+/// Reverses every second row of the nodes and the rows of every second plane.
 fn snake(grid: &Grid, nodes: &mut Vec<NodeId>) {
     nodes.sort_unstable();
     let at = |node: &NodeId| grid.point(*node);

@@ -23,7 +23,7 @@ fn rounds(pattern: &dyn Pattern) -> Vec<Vec<(u32, u32)>> {
         .collect()
 }
 
-/// Returns names with options, and shapes to test them with.
+/// Returns names with options and shapes to test them with.
 fn all() -> impl Iterator<Item = (String, u32, [u16; 3])> {
     let shapes = [
         (2, [2, 1, 1]),

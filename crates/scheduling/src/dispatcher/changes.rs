@@ -85,7 +85,7 @@ impl Dispatcher {
         Ok(held)
     }
 
-    /// Ends a running job for any reason, and frees its nodes. Returns the job and its nodes, or
+    /// Ends a running job for any reason and frees its nodes. Returns the job and its nodes, or
     /// `None` if it is not running.
     #[expect(clippy::missing_panics_doc, reason = "every running job holds nodes")]
     pub fn end(&mut self, job: JobId) -> Option<(RunningJob, Placement)> {
@@ -110,7 +110,7 @@ impl Dispatcher {
         self.disturb(Change::Relocation, |machine| machine.relocate(job, to))
     }
 
-    /// Marks a node as failed, and returns the job that holds it. The job keeps the node until the
+    /// Marks a node as failed and returns the job that holds it. The job keeps the node until the
     /// job ends. Marking a failed node changes nothing.
     ///
     /// # Errors

@@ -25,7 +25,7 @@ pub(crate) struct BesideReservation {
     refused: Refused,
 }
 
-/// A fork, and the state of the machine that it represents.
+/// A fork and the state of the machine that it represents.
 struct UpdatedFork {
     fork: Fork,
     state: u64,

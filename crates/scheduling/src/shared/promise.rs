@@ -20,7 +20,7 @@ pub(crate) fn holds(options: &Options) -> bool {
     options.get(OPTION.key) == "holds"
 }
 
-/// The first promise to the head of the queue, and the number of promises broken so far.
+/// The first promise to the head of the queue and the number of promises broken so far.
 ///
 /// A promise is broken if the job starts later. It is voided by the failure or repair of a node, by
 /// a change to the advance reservations, and by a job outside the queue that is given its nodes.

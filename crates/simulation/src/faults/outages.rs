@@ -125,7 +125,7 @@ impl Outages {
         cube.is_some_and(|cube| self.withdrawn.contains(&cube))
     }
 
-    /// Returns the cube itself, or the cube that contains a node.
+    /// Returns the cube itself or the cube that contains a node.
     fn cube_of(&self, component: Component) -> Option<NodeId> {
         match component {
             Component::Node(node) => self.cubes.map(|cubes| cubes.holding(node)),
@@ -234,7 +234,7 @@ mod tests {
         Outages::new(machine.parse().unwrap(), Spares { cubes, switches }).unwrap()
     }
 
-    /// Applies events at random, and tracks the state that the machine would have.
+    /// Applies events at random and tracks the state that the machine would have.
     #[test]
     fn nodes_are_missing_if_and_only_if_something_has_failed_or_is_a_spare() {
         for spares in [0, 1, 3, 7] {

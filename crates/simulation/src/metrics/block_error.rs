@@ -23,7 +23,7 @@ const ENDS: [usize; 2] = [24, 974];
 /// Fewer jobs do not show their dependence on each other.
 const FEWEST: usize = 100;
 
-/// A time of each completed job, and the error of its mean.
+/// A time of each completed job and the error of its mean.
 pub(super) struct BlockError {
     context: Context,
     /// Returns the averaged time, given a job, its start and its end.

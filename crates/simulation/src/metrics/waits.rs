@@ -30,7 +30,7 @@ impl Class {
     }
 }
 
-/// The waiting times of a class, and the percentile that is the metric.
+/// The waiting times of a class and the percentile that is the metric.
 pub(super) struct Waits {
     context: Context,
     class: Class,

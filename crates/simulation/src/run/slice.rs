@@ -5,7 +5,7 @@ use pavior_mesh::Request;
 use super::Simulation;
 use crate::Fact;
 
-/// The watched slice, and the last answers.
+/// The watched slice and the last answers.
 pub(super) struct SliceWatch {
     slice: Option<Request>,
     /// The machine's counters of changes and of health changes at the last question.

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::NetworkSetup;
 
-/// The duration of a job, and its messages.
+/// The duration of a job and its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct History {
     pub(super) length: Time,

@@ -158,7 +158,7 @@ fn both_wirings_answer_as_enumeration_does_in_every_state() {
 /// (start, end) of the last run of each job that ran.
 type Times = Vec<Option<(u64, Option<u64>)>>;
 
-/// Returns the times of jobs, and the number of jobs that were hit.
+/// Returns the times of jobs and the number of jobs that were hit.
 fn go(jobs: &[Job], spares: Spares, events: &[(u64, Component, Change)]) -> (Times, f64) {
     let setup = setup("torus:8x8x8", "tpu", "fcfs", Ending::Drained);
     let event = |&(at, component, change): &(u64, Component, Change)| FailureEvent {

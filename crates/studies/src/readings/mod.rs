@@ -79,7 +79,7 @@ pub struct Goal {
     metric: String,
     /// The strategy in the numerator.
     strategy: String,
-    /// The strategies in the denominator, and the paper's ratios.
+    /// The strategies in the denominator and the paper's ratios.
     others: Vec<(String, f64)>,
 }
 

@@ -81,7 +81,7 @@ impl Readings {
         (header, lines)
     }
 
-    /// Describes the closest readings, and the results that no reading explains.
+    /// Describes the closest readings and the results that no reading explains.
     pub fn conclusions(&self, ranking: &[Closeness]) -> Vec<String> {
         let mut text = Vec::new();
         let usual = ranking.iter().find(|one| one.reading.name == self.reading[0].name);

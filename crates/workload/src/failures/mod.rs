@@ -73,7 +73,7 @@ impl ComponentKind {
 }
 
 impl Component {
-    /// Returns the kind of the component, and its number among components of that kind.
+    /// Returns the kind of the component and its number among components of that kind.
     pub fn parts(self) -> (ComponentKind, u32) {
         match self {
             Component::Node(NodeId(number)) => (ComponentKind::Node, number),

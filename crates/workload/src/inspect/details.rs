@@ -48,7 +48,7 @@ pub struct Class {
     pub most: Vec<ClassCount>,
 }
 
-/// A value of a field, and its number of jobs.
+/// A value of a field and its number of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ClassCount {
     /// The value.

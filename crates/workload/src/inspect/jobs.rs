@@ -121,7 +121,7 @@ impl Jobs {
         }
     }
 
-    /// Passes on the next job in the order of submission, and returns false if there is none.
+    /// Passes on the next job in the order of submission and returns false if there is none.
     fn pass_next(&mut self) -> bool {
         let Some(Reverse(entry)) = self.sorted.pop() else { return false };
         if let Some((by, divided)) = &mut self.divided {

@@ -135,7 +135,7 @@ impl Numbers {
         self.get(number).is_some()
     }
 
-    /// Sets the index of a number, and returns true if it is new.
+    /// Sets the index of a number and returns true if it is new.
     pub(crate) fn set(&mut self, number: u64, index: u32) -> bool {
         let page = self.0.entry(number / 16).or_default();
         std::mem::replace(&mut page[(number % 16) as usize], index + 1) == 0
@@ -154,7 +154,7 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// Adds a job with its index, and returns true if its number is new.
+    /// Adds a job with its index and returns true if its number is new.
     pub(crate) fn add(&mut self, follower: u32, record: &Record) -> bool {
         if let Some(Dependency { after, has_submit }) = record.dependency.as_deref() {
             self.found.jobs += 1;

@@ -47,11 +47,11 @@ pub struct LineError {
     pub line: u64,
     /// The character in the line, from 1.
     pub column: u64,
-    /// The line, or the part of a long line around the error. Invisible characters are escaped.
+    /// The line or the part of a long line around the error. Invisible characters are escaped.
     pub text: String,
     /// The bytes of `text` that are at fault.
     pub span: Range<usize>,
-    /// The reason, and the values that would be valid.
+    /// The reason and the values that would be valid.
     pub reason: String,
 }
 

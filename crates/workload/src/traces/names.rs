@@ -9,7 +9,7 @@ use std::collections::HashMap;
 pub enum Field {
     /// The partition.
     Partition,
-    /// The queue, or the quality of service.
+    /// The queue or the quality of service.
     Queue,
     /// The state at the end.
     Status,

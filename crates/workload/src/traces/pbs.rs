@@ -89,7 +89,7 @@ fn record(line: &[u8]) -> Option<Parts<'_>> {
     (is_date && is_kind).then_some((kind, id, line.len() - pairs.len()))
 }
 
-/// Reads the job of a record, or returns `None` for records of other types.
+/// Reads the job of a record or returns `None` for records of other types.
 fn job(
     line: &[u8],
     line_number: u64,

@@ -1,4 +1,4 @@
-//! The job records in a log, and their creation from any format.
+//! The job records in a log and their creation from any format.
 
 use std::sync::{Arc, OnceLock};
 
@@ -405,7 +405,7 @@ impl<'o> Collector<'o> {
         self.take(record);
     }
 
-    /// Keeps a job, or passes it to the sink. From the first piece whose job is unknown, jobs are
+    /// Keeps a job or passes it to the sink. From the first piece whose job is unknown, jobs are
     /// kept until the end of the log.
     fn take(&mut self, record: Record) {
         let is_first = self.before.is_none() && self.records.is_empty();

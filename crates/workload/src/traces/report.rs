@@ -71,7 +71,7 @@ impl LineCount {
 /// An oddity in a log that is reported to the user but is not an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// The oddity, and its treatment.
+    /// The oddity and its treatment.
     pub text: String,
     /// The number of lines that have it.
     pub count: u64,

@@ -203,7 +203,7 @@ pub fn write(mut to: impl Write, header: &Header, records: &[Record]) -> io::Res
     Ok(())
 }
 
-/// A job, and its times in a schedule.
+/// A job and its times in a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheduled {
     /// The job, with its actual run time.

@@ -93,7 +93,7 @@ fn rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failur
     Ok(Rules { grid, shaper, freedom: given.freedom.clone(), draw })
 }
 
-/// The clock of the state, and the same time on the forecaster's clock.
+/// The clock of the state and the same time on the forecaster's clock.
 #[derive(Clone, Copy)]
 struct Clock {
     now: f64,
@@ -180,7 +180,7 @@ impl Site<'_> {
     }
 }
 
-/// The results, and the settings for printing them.
+/// The results and the settings for printing them.
 struct Story {
     title: String,
     grid: Grid,

@@ -54,7 +54,7 @@ impl Story {
 
 const HEADER: [&str; 4] = ["job", "from", "to", "when"];
 
-/// An answer, and its printer.
+/// An answer and its printer.
 struct Told<'a> {
     story: &'a Story,
     plan: Option<&'a RoomPlan>,

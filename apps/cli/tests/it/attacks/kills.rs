@@ -19,7 +19,7 @@ fn is_partial(name: &str) -> bool {
     name.starts_with(".pavior-") && name.ends_with(".partial")
 }
 
-/// Starts to write a long log, and kills the writer (SIGKILL) as soon as its file exists. Returns
+/// Starts to write a long log and kills the writer (SIGKILL) as soon as its file exists. Returns
 /// true if it left something.
 fn killed(folder: &Path) -> bool {
     let out = folder.join("log.swf");

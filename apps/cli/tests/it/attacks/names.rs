@@ -330,8 +330,7 @@ fn experiments(name: &str) -> Vec<Try> {
     tries
 }
 
-/// Returns names of files, and values of options. A path has no NUL, and is shorter than a
-/// megabyte.
+/// Returns names of files and values of options. A path has no NUL, and is shorter than a megabyte.
 fn paths(name: &str) -> Vec<Try> {
     if name.len() > 200 || name.contains(['\0', '/']) {
         return Vec::new();

@@ -98,7 +98,7 @@ impl Copies {
         }
     }
 
-    /// Writes the actions due in this round in random order, and leaves some for later.
+    /// Writes the actions due in this round in random order and leaves some for later.
     pub(super) fn write(&mut self, draw: &mut Draw) -> Vec<Action> {
         let (mut left, mut written) = (Vec::new(), Vec::new());
         for copy in &self.all {
@@ -114,7 +114,7 @@ impl Copies {
         }
     }
 
-    /// Kills one copy, and starts another after a while.
+    /// Kills one copy and starts another after a while.
     pub(super) fn kill(&mut self, draw: &mut Draw) {
         let at = draw.below(self.all.len());
         let (wrong, away) = (self.all[at].wrong, 1 + draw.below(8));

@@ -125,7 +125,7 @@ fn time(seconds: i64) -> Time {
 }
 
 impl Model {
-    /// Creates a machine with this grid, and nodes named by their coordinates.
+    /// Creates a machine with this grid and nodes named by their coordinates.
     pub(super) fn new(grid: &str, spec: &Value) -> Model {
         let mut spec = spec.clone();
         spec["grid"] = json!(grid);
@@ -454,7 +454,7 @@ impl Model {
         self.put_job(job);
     }
 
-    /// Carries out an action, or rejects it.
+    /// Carries out an action or rejects it.
     pub(super) fn carry(&mut self, act: &Action) -> bool {
         match act {
             Action::Propose { job, placement } => {

@@ -486,7 +486,7 @@ fn who_asks_for_no_box_is_let_go_and_who_is_of_no_machine_is_told_so() {
     };
     annotation(&mut model, &plain, "pavior.dev/shape", None);
     annotation(&mut model, &stray, "pavior.dev/machine", Some("none"));
-    // A JobSet, and a Job that has not been read yet.
+    // A JobSet and a Job that has not been read yet.
     let set = Kueue::submit(&mut model, "set", "2x2", 0);
     let unread = Kueue::submit(&mut model, "unread", "2x2", 0);
     for (job, kind) in [(&set, "JobSet"), (&unread, "Job")] {

@@ -177,7 +177,7 @@ fn run(seed: u64) {
     settle(&mut model, &mut copies[0], &jobs, seed);
 }
 
-/// Runs everything without disturbance, and checks that every Job completes on a box.
+/// Runs everything without disturbance and checks that every Job completes on a box.
 fn settle(model: &mut Model, copy: &mut Copy, jobs: &[Uid], seed: u64) {
     for x in 0..4 {
         for y in 0..4 {

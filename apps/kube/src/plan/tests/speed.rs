@@ -10,7 +10,7 @@ use crate::objects::{Job, Node, Object as _, Placement, Pod};
 use crate::plan::{Action, Detail, Memory, plan};
 use crate::world::{Index, World};
 
-/// Creates a world with `running` Jobs of shape 2x1x1, and one that is waiting.
+/// Creates a world with `running` Jobs of shape 2x1x1 and one that is waiting.
 fn world(side: u16, running: usize) -> World {
     let mut world = World::default();
     let spec = json!({
@@ -130,7 +130,7 @@ fn worked() -> Duration {
     Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
-/// Returns the shortest processor time of several runs, and the result.
+/// Returns the shortest processor time of several runs and the result.
 fn best<T>(times: usize, mut made: impl FnMut() -> T) -> (Duration, T) {
     let mut runs = (0..times).map(|_| {
         let began = worked();

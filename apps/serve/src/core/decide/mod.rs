@@ -71,7 +71,7 @@ impl From<Result<Reply, Stop>> for Decision {
     }
 }
 
-/// The records made by a command, and its sender.
+/// The records made by a command and its sender.
 struct Deciding<'a> {
     state: &'a mut ServiceState,
     now_ms: u64,

@@ -32,7 +32,7 @@ pub(crate) fn connect(address: &str, from: Ipv4Addr) -> std::io::Result<TcpStrea
 }
 
 impl Crowd {
-    /// Opens connections one after another, and sends the same data over each.
+    /// Opens connections one after another and sends the same data over each.
     pub(crate) fn open(address: &str, from: Ipv4Addr, count: usize, text: &str) -> Crowd {
         let mut crowd = Crowd { streams: Vec::new(), failed: 0 };
         for _ in 0..count {

@@ -221,7 +221,7 @@ fn with_members(text: &str) -> Vec<String> {
     places.filter(|&at| inside(at)).map(with).collect()
 }
 
-/// Returns a folder with a snapshot of a record, and an empty journal after it.
+/// Returns a folder with a snapshot of a record and an empty journal after it.
 fn after_snapshot(seq: u64, text: &str) -> Simulated {
     let bytes = format!("{text}{:016x}\n", frame::sum(text.as_bytes()));
     records::after_snapshot(seq, bytes.as_bytes())

@@ -112,7 +112,7 @@ fn the_queue_has_places_for_others() {
     };
     let whole = Command::Lease(LeaseRequest::of(Ask::Shape([8, 8, 1])));
     state.decide(1, &Caller::OPERATOR, None, whole, &mut Vec::new());
-    // Five places, and a quota of 40 nodes that one request uses up: see `limits`.
+    // Five places and a quota of 40 nodes that one request uses up: see `limits`.
     let tenants = ["a", "b", "c", "d"];
     let statuses: Vec<u16> = tenants.iter().map(|tenant| ask(&mut state, tenant).0).collect();
     assert_eq!(statuses, [202; 4]);

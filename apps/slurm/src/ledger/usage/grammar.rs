@@ -26,12 +26,12 @@ const RESOURCES: &[&str] = &[
 /// Wall clock limits, in minutes.
 const WALL: &[&str] = &["GrpWall", "MaxWallPJ"];
 
-/// Returns the QOS in the output, and the number of unreadable records.
+/// Returns the QOS in the output and the number of unreadable records.
 pub(super) fn qos(text: &str) -> (HashMap<String, QosLimits>, usize) {
     records(text, "QOS=", one_qos)
 }
 
-/// Returns the associations in the output, and the number of unreadable records.
+/// Returns the associations in the output and the number of unreadable records.
 pub(super) fn associations(text: &str) -> (HashMap<Member, Association>, usize) {
     records(text, "ClusterName=", one_association)
 }
@@ -111,7 +111,7 @@ fn one_association(line: &str) -> Option<(Member, Association)> {
     Some((member, Association { parent, limits: limits(line)? }))
 }
 
-/// Finds the limits among words `key=value`, and skips other keys.
+/// Finds the limits among words `key=value` and skips other keys.
 fn limits(text: &str) -> Option<Vec<Limit>> {
     let mut found = Vec::new();
     let mut add = |name: &'static str, unit: Unit, value: &str| {

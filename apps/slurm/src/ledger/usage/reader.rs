@@ -19,7 +19,7 @@ const ARRAYS: usize = 8;
 pub(crate) struct Reader {
     looked: u64,
     associations: HashMap<Member, Association>,
-    /// The throttle of each array, and the time at which it was requested.
+    /// The throttle of each array and the time at which it was requested.
     throttles: HashMap<u32, (u64, Option<u64>)>,
     /// The number of records in the last reading that could not be read.
     pub(crate) unreadable: usize,

@@ -73,7 +73,7 @@ struct AdaptiveScan {
     grid: Grid,
     jump_rows: bool,
     coverages: CoverageList,
-    /// Bases visited, and coverages compared with them.
+    /// Bases visited and coverages compared with them.
     tested: u64,
 }
 

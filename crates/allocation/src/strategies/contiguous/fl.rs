@@ -82,7 +82,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     }
 }
 
-/// Joins the entries with a released submesh in one pass, and drops entries contained in a join.
+/// Joins the entries with a released submesh in one pass and drops entries contained in a join.
 #[derive(Clone, Default)]
 struct OnePass {
     /// Scratch: the joins of a release.

@@ -84,7 +84,7 @@ impl ReleaseRule for GrowthAlongFaces {
 }
 
 impl GrowthAlongFaces {
-    /// Adds the joins of every grown box with every entry at a face, and drops those contained in
+    /// Adds the joins of every grown box with every entry at a face and drops those contained in
     /// another.
     fn grow(&mut self, axis: usize) {
         self.joined.clear();

@@ -56,7 +56,7 @@ struct QuickAllocation {
     coverages: CoverageList,
     /// The length of the covered prefix of each row of bases.
     covered: Vec<u16>,
-    /// Coverages entered, and the rows of each.
+    /// Coverages entered and the rows of each.
     work: Work,
 }
 

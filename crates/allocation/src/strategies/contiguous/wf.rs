@@ -81,7 +81,7 @@ struct LargestPrism {
     tested: u64,
 }
 
-/// The largest prism so far, and the first base in one of that volume.
+/// The largest prism so far and the first base in one of that volume.
 #[derive(Clone, Copy, Debug, Default)]
 struct Best {
     volume: u32,

@@ -86,7 +86,7 @@ struct Anca {
     frames: Vec<Sides>,
     /// Scratch: the placements of the pieces.
     parts: Vec<Cuboid>,
-    /// Frames tried, and the words of the copies in which they are placed.
+    /// Frames tried and the words of the copies in which they are placed.
     work: Work,
 }
 

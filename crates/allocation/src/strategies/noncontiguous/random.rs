@@ -44,7 +44,7 @@ struct Random {
     grid: Grid,
     /// Scratch: the free nodes. The first ones are drawn.
     nodes: Vec<NodeId>,
-    /// Free nodes listed, and the words from which they were read.
+    /// Free nodes listed and the words from which they were read.
     work: Work,
 }
 

@@ -9,7 +9,7 @@
 
 use pavior_mesh::{BaseSet, Coordinates, Grid, Occupancy, Sides};
 
-/// The search, and its cached refusals.
+/// The search and its cached refusals.
 #[derive(Clone)]
 pub(crate) struct BoxFinder {
     bases: BaseSet,

@@ -113,7 +113,7 @@ impl Search<'_> {
         best
     }
 
-    /// Drops dominated places, and chooses those that then have no conflict.
+    /// Drops dominated places and chooses those that then have no conflict.
     fn reduce(&mut self, open: &mut Set) -> Vec<usize> {
         let mut chosen = Vec::new();
         let mut again = true;

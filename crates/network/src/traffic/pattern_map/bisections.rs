@@ -93,7 +93,7 @@ impl Placed {
     }
 }
 
-/// Sorts the ranks into the order of the cuts, and records the cuts.
+/// Sorts the ranks into the order of the cuts and records the cuts.
 fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
     if ranks.len() < 2 {
         return;

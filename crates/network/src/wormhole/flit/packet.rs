@@ -37,7 +37,7 @@ pub(super) struct Port {
     /// The messages with flits in the buffer, in FIFO order, and the number of flits.
     pub(super) inside: VecDeque<u32>,
     pub(super) occupied: u32,
-    /// The cycle of the last crossing, and its message.
+    /// The cycle of the last crossing and its message.
     pub(super) crossed_at: u64,
     pub(super) crossed_by: u32,
     /// Waiting headers, by request time and id.

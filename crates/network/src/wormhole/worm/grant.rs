@@ -332,7 +332,7 @@ impl Closing<'_> {
         }
     }
 
-    /// Sets the release time of a held channel, and schedules a check if a message waits. A message
+    /// Sets the release time of a held channel and schedules a check if a message waits. A message
     /// that is still to come has its own check.
     #[inline]
     fn release(&mut self, channel: u32, at: u64) {

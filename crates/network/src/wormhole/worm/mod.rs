@@ -78,7 +78,7 @@ pub struct Worm {
     buffer: u32,
     states: Vec<ChannelState>,
     slab: Slab,
-    /// The open cycle, and all events from it on.
+    /// The open cycle and all events from it on.
     clock: Clock,
     /// Lists used by [`close_cycle`](Worm::close_cycle), which are empty outside of it: channels to
     /// check, channels that become free while a message waits, channels of a header that is

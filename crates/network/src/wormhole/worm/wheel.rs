@@ -118,7 +118,7 @@ impl Wheel {
         self.slots[index].checks.push(channel);
     }
 
-    /// Adds checks of many channels at `at`, and empties their list.
+    /// Adds checks of many channels at `at` and empties their list.
     #[inline]
     pub(super) fn schedule_checks(&mut self, now: u64, at: u64, channels: &mut Vec<u32>) {
         if channels.is_empty() {
@@ -192,7 +192,7 @@ impl Wheel {
         &mut self.slots[(at & self.mask) as usize]
     }
 
-    /// Takes the checks of a cycle in exchange for an empty list, and marks the cycle as done. Its
+    /// Takes the checks of a cycle in exchange for an empty list and marks the cycle as done. Its
     /// deliveries must have been taken.
     pub(super) fn take_checks(&mut self, at: u64, empty: &mut Vec<u32>) {
         debug_assert!(empty.is_empty(), "it takes their place");

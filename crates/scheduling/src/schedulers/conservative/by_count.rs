@@ -28,7 +28,7 @@ pub(super) struct ByCount {
     /// The nodes that have not failed.
     healthy: Occupancy,
     refused: Refused,
-    /// The numbers of closed nodes, and their periods.
+    /// The numbers of closed nodes and their periods.
     closed: Vec<(Interval, i64)>,
 }
 

@@ -17,7 +17,7 @@ use super::slot::{Interval, Need, OtherNodes, Slot};
 use super::timeline::{NodeTimeline, Search};
 use crate::{Calendar, MachineView};
 
-/// A timeline of nodes, and the strategy on an empty machine.
+/// A timeline of nodes and the strategy on an empty machine.
 pub(super) struct ByNodes {
     timeline: NodeTimeline,
     empty: Fork,

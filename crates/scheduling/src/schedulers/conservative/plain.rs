@@ -18,7 +18,7 @@ use crate::{Calendar, MachineView};
 /// The slots that are taken.
 pub(super) struct Plain {
     taken: Vec<Slot<Placement>>,
-    /// The advance reservations, and the nodes that are open during each.
+    /// The advance reservations and the nodes that are open during each.
     closed: Vec<(Interval, Occupancy)>,
     /// True if any slot was given back since the last round of moving up began.
     given: bool,
@@ -169,7 +169,7 @@ impl Plain {
         Some(Slot { interval, held: own.held.clone() })
     }
 
-    /// Returns the current time, and every later time at which the free nodes change.
+    /// Returns the current time and every later time at which the free nodes change.
     fn times(&self, now: Time) -> Vec<Time> {
         let taken = self.taken.iter().map(|slot| slot.interval);
         let closed = self.closed.iter().map(|(interval, _)| *interval);

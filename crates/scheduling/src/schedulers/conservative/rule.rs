@@ -54,7 +54,7 @@ pub(super) trait Profile: Send + Sync {
     /// Takes a slot.
     fn take(&mut self, slot: &Slot<Self::Held>);
 
-    /// Gives back a slot, or the remainder of one.
+    /// Gives back a slot or the remainder of one.
     fn give(&mut self, slot: Slot<Self::Held>);
 
     /// Returns the earliest slot that a job can have from now on. The slot is not taken yet.

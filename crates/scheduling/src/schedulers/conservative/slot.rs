@@ -1,4 +1,4 @@
-//! Periods of time, and the nodes that are taken for them.
+//! Periods of time and the nodes that are taken for them.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -24,7 +24,7 @@ impl Interval {
     }
 }
 
-/// The nodes of a job, or their number.
+/// The nodes of a job or their number.
 pub(super) trait Held: Clone + Send + Sync {
     /// Returns the number of nodes.
     fn nodes(&self) -> u64;

@@ -30,7 +30,7 @@ pub(super) struct Steps {
 
 type Link = Option<usize>;
 
-/// A change of the number, and the sums over its subtree.
+/// A change of the number and the sums over its subtree.
 struct Change {
     at: Time,
     by: i64,

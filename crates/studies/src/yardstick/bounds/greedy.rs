@@ -82,7 +82,7 @@ impl<'t> Counts<'t> {
         self.runs(at)
     }
 
-    /// Takes the nodes of a job from now on, and returns its end.
+    /// Takes the nodes of a job from now on and returns its end.
     fn runs(&mut self, at: usize) -> i64 {
         let task = &self.tasks[at];
         let end = self.now + task.run;

@@ -233,7 +233,7 @@ pub(in crate::traces) fn limit(cell: &[u8]) -> Option<f64> {
     if is_unlimited(cell) { Some(-1.0) } else { span(cell) }
 }
 
-/// Parses a limit as an integer number of minutes, and returns seconds.
+/// Parses a limit as an integer number of minutes and returns seconds.
 pub(in crate::traces) fn minutes(cell: &[u8]) -> Option<f64> {
     if is_unlimited(cell) { Some(-1.0) } else { number(cell).map(|minutes| minutes * 60.0) }
 }

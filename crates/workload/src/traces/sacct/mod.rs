@@ -100,7 +100,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     jobs.finish(rows.lines.number)
 }
 
-/// The names of a log, and its time zone.
+/// The names of a log and its time zone.
 #[derive(Default)]
 struct Known {
     names: Names,
@@ -222,7 +222,7 @@ impl<'l> Row<'l> {
         Ok(self.read(column, grammar)?.map_or(otherwise, |(value, _)| value))
     }
 
-    /// Reads the job of the line, or returns `None` for a step of one.
+    /// Reads the job of the line or returns `None` for a step of one.
     fn job(&self, known: &mut Known) -> Result<Option<(Id, Draft)>, LineError> {
         let raw = self.read(Column::JobIdRaw, cells::id)?.map(|(name, _)| name);
         let Some(name) = self.read(Column::JobId, cells::id)?.map(|(name, _)| name).or(raw) else {

@@ -90,7 +90,7 @@ pub(crate) struct CandidateWalk {
     work: Work,
 }
 
-/// Handles one candidate, and decides whether to continue.
+/// Handles one candidate and decides whether to continue.
 type See<'a> = &'a mut dyn FnMut(MfaCandidate) -> ControlFlow<()>;
 
 impl CandidateWalk {

@@ -15,7 +15,7 @@ pub(super) struct StackBased {
     coverages: CoverageList,
     /// Scratch: areas, each with the number of coverages that are known not to overlap it.
     stack: Vec<(Area, usize)>,
-    /// Areas taken from the stack, and coverages compared with them.
+    /// Areas taken from the stack and coverages compared with them.
     tested: u64,
 }
 

@@ -108,9 +108,8 @@ impl BranchAndBound {
     /// `out` cuts off. The bound is exact once `set` is complete.
     ///
     /// Without `set` the component is divided into parts, and the largest rest is in one of them.
-    /// Rests in the other parts are cut off. They contain the nodes of `out` in these parts, and
-    /// all nodes of rests for which that one part has no room. The bound is the minimum over all
-    /// parts.
+    /// Rests in the other parts are cut off. They contain the nodes of `out` in these parts and all
+    /// nodes of rests for which that one part has no room. The bound is the minimum over all parts.
     fn least_cut_with(&self, set: u128, out: u128) -> u32 {
         let rests = self.all.count_ones() - self.wanted;
         let (mut left, mut least) = (self.all & !set, rests);

@@ -1,4 +1,4 @@
-//! The free neighbors of a growing set, and the selection of the nearest one.
+//! The free neighbors of a growing set and the selection of the nearest one.
 //!
 //! The nearest node is the one with the smallest sum of hops to the nodes of the set. Neighbors are
 //! divided into near and far ones by a bound on that sum. The sum never decreases while the set

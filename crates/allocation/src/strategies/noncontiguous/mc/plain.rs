@@ -18,7 +18,7 @@ pub(super) struct PlainSearch {
     grid: Grid,
     /// Created when it is first needed.
     sums: Option<PrefixSums>,
-    /// Shells counted, and nodes tested for membership in them.
+    /// Shells counted and nodes tested for membership in them.
     tested: u64,
 }
 

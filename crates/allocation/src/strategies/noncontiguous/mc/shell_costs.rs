@@ -52,7 +52,7 @@ const PREFIXES: [Lanes; 256] = {
 #[derive(Debug)]
 pub(super) struct ShellCosts {
     grid: Grid,
-    /// The cell of x = 0 in a row of the table, and the number of cells in a row.
+    /// The cell of x = 0 in a row of the table and the number of cells in a row.
     zero_cell: usize,
     row_cells: usize,
     /// The number of rows in a plane of the table, and of planes. Those of a ring come twice.

@@ -1,4 +1,4 @@
-//! The nodes of a growing nucleus, and the selection of the next free neighbor.
+//! The nodes of a growing nucleus and the selection of the next free neighbor.
 //!
 //! Invariant: each free neighbor is in the set for its number of allocated neighbors. The first
 //! node of the last set that is not empty therefore has the most of them, and is the first such
@@ -13,7 +13,7 @@ use pavior_mesh::{Grid, NodeId, Occupancy};
 use super::neighbour_growth::{NeighbourRule, neighbours};
 use crate::strategies::shared::bit_set::BitSet;
 
-/// The nodes allocated so far, and their free neighbors.
+/// The nodes allocated so far and their free neighbors.
 pub(super) struct Allocated<'a> {
     grid: Grid,
     rule: NeighbourRule,

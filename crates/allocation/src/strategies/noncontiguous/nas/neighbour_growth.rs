@@ -90,7 +90,7 @@ impl NeighbourGrowth {
         false
     }
 
-    /// Grows a free nucleus to `nodes` nodes, and returns the added ones in row-major order. The
+    /// Grows a free nucleus to `nodes` nodes and returns the added ones in row-major order. The
     /// next node is the free neighbor with the most allocated neighbors; ties go to the first in
     /// row-major order. If no neighbor is left, it is the nearest free node. Enough nodes must be
     /// free.

@@ -73,7 +73,7 @@ impl BusyList {
         }
     }
 
-    /// Adds a box, and returns its position in the list.
+    /// Adds a box and returns its position in the list.
     pub(crate) fn insert(&mut self, part: Cuboid) -> usize {
         // Grants are numbered with 48 bits.
         let key = u64::from((self.rank)(&part)) << 48 | self.grants;
@@ -120,7 +120,7 @@ impl BusyList {
         self.leaving = leaving;
     }
 
-    /// Forgets the key of a box to remove, and returns its position in the list.
+    /// Forgets the key of a box to remove and returns its position in the list.
     fn unlist(&mut self, part: &Cuboid) -> usize {
         let key = self.by_base.remove(&part.base).expect("what is released was granted");
         if let Some(owners) = &mut self.owners {

@@ -120,14 +120,14 @@ impl RightBorders {
         }
     }
 
-    /// Returns the next base next to a box of one list, and the top row of that box.
+    /// Returns the next base next to a box of one list and the top row of that box.
     fn next_in(&mut self, list: List, bases: &BaseSet) -> Option<(u16, Cuboid)> {
         let boxes = match list {
             List::Granted => self.busy.boxes(),
             List::Proposed => &self.proposed,
         };
         loop {
-            // Counts the boxes passed, and the one at which the walk stops.
+            // Counts the boxes passed and the one at which the walk stops.
             let before = self.walk.passed(list);
             let stop = self.walk.next(list, boxes, Some(&self.busy));
             self.work.boxes += (self.walk.passed(list) - before) as u64 + 1;

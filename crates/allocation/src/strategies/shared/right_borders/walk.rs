@@ -33,7 +33,7 @@ pub(super) enum List {
     Proposed,
 }
 
-/// The progress of the walk, and the data that determine its stops.
+/// The progress of the walk and the data that determine its stops.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BorderWalk {
     /// The side of the machine along x.
