@@ -74,9 +74,9 @@ impl Spoils {
     /// Returns the fault of the next request, if any.
     fn next(&self, reads: bool) -> Option<usize> {
         let drawn = self.draw.lock().unwrap().next_u64();
-        let which = (drawn / ONE_OF) as usize % 3;
+        let which = (drawn / ONE_OF) as usize % 4;
         // The third counts reads, the fourth changes.
-        let which = which + usize::from(which == 2 && !reads);
+        let which = if which < 2 { which } else { 2 + usize::from(!reads) };
         drawn.is_multiple_of(ONE_OF).then(|| {
             self.counts[which].fetch_add(1, Ordering::Relaxed);
             which
