@@ -47,7 +47,7 @@ pub struct Engine {
     log: Log,
 }
 
-/// The alternatives that are tried first, unless they are the present, and their number.
+/// The alternatives that are tried first, unless they are already in use, and their number.
 const TRIED: [&str; 7] = [
     "strategy tff",
     "strategy gabl",

@@ -1,4 +1,4 @@
-//! Boxes of nodes for the Jobs of an unmodified Kubernetes.
+//! Places the Jobs of an unmodified Kubernetes cluster on boxes of nodes.
 //!
 //! ```text
 //! API server --read--> World --plan--> actions --write with uid and version--> API server

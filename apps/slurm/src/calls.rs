@@ -21,7 +21,7 @@ use crate::SlurmError;
 /// Limits on a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// The time limit. Slurm's own commands give up after some tens of seconds.
+    /// The time limit. Slurm's own commands give up after tens of seconds.
     pub(crate) time: Duration,
     /// The maximum output in bytes, enough for about 400,000 jobs.
     pub(crate) output: u64,

@@ -141,7 +141,7 @@ fn waiting(
     order
 }
 
-/// Queues the waiting jobs that no limit keeps back, in Slurm's order.
+/// Queues the waiting jobs that no limit holds back, in Slurm's order.
 pub(crate) fn queue(
     world: World<'_>,
     site: &Site,
@@ -356,7 +356,7 @@ impl Cycle<'_> {
         self.state.roles[choice.index] = Role::Preempting;
     }
 
-    /// Returns notes for the jobs that Slurm itself keeps back because of a limit.
+    /// Returns notes for the jobs that Slurm itself holds back because of a limit.
     fn limited_by_slurm(&self, limits: &mut Limits<'_>) -> Vec<IndexedNote> {
         let apart = self.world.ledger.jobs.iter().enumerate().filter(|(index, job)| {
             let is_apart = self.state.roles[*index] == Role::Apart;

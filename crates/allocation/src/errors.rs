@@ -78,7 +78,7 @@ pub enum BadProposal {
     },
 }
 
-/// Reasons why a placement cannot be granted, taken or given back.
+/// Reasons why a placement cannot be granted, taken or released.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlacementError {
     /// It has no boxes.
@@ -93,7 +93,7 @@ pub enum PlacementError {
     /// A box shares nodes with an earlier one of the same placement.
     #[error("{0:?} overlaps another box of the placement")]
     Overlapping(Cuboid),
-    /// A box to give back contains a node that is free.
+    /// A box to release contains a node that is free.
     #[error("{0:?} is not taken")]
     NotTaken(Cuboid),
     /// The job already holds nodes.

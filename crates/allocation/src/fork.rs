@@ -15,7 +15,7 @@ use crate::{Placement, PlacementError, Refusal};
 
 /// A copy of a machine's free nodes and strategy, on which a plan is tried.
 ///
-/// It does not contain the jobs: a planner identifies the nodes to give back by their placement. A
+/// It does not contain the jobs: a planner identifies the nodes to release by their placement. A
 /// randomized strategy draws from a separate stream of the fork.
 ///
 /// ```
@@ -97,7 +97,7 @@ impl Fork {
         self.strategy.granted_over(whole, &free) && self.free.take_all(free.parts()).is_ok()
     }
 
-    /// Gives back nodes that were taken together, in the fork or on the machine. Failed nodes stay
+    /// Releases nodes that were taken together, in the fork or on the machine. Failed nodes stay
     /// taken, and so do those of reservations ([`Fork::take_free`]).
     ///
     /// # Errors
@@ -153,7 +153,7 @@ impl Fork {
         }
     }
 
-    /// Takes nodes of a reservation again after they were given back.
+    /// Takes nodes of a reservation again after they were released.
     fn cover_again(&mut self, cover: &Placement, given: &Placement) {
         let grid = self.free.grid();
         let covered = cover.parts().iter().filter(|part| part.lies_on(grid));
@@ -168,7 +168,7 @@ impl Fork {
     /// be free in the fork.
     ///
     /// A strategy that can be reset is reset to them. For any other, the remaining free nodes are
-    /// taken during the question and then given back.
+    /// taken during the question and then released.
     ///
     /// # Errors
     /// Returns the same errors as [`Fork::find`].

@@ -19,7 +19,7 @@ const WAITING: usize = 200;
 const HOUR: u64 = 3600 * TimeUnit::SECOND.ticks;
 const DAY: u64 = 24 * HOUR;
 
-/// A machine with its queue and the knowledge from a week before.
+/// A machine with its queue and the data learned in the previous week.
 struct Site {
     dispatcher: Dispatcher,
     forecaster: Forecaster,

@@ -74,7 +74,7 @@ pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64, DrawError> {
     if axis::can_show(value, false) { Ok(value) } else { Err(DrawError::NoNumber { what, value }) }
 }
 
-/// Returns the first and the last instant. For jobs that are still running, the start time is used.
+/// Returns the first and the last instant. The start time is used for jobs that are still running.
 pub(crate) fn span(placed: &[Placed]) -> Result<(f64, f64), DrawError> {
     let mut span: Option<(f64, f64)> = None;
     for one in placed {

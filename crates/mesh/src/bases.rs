@@ -118,7 +118,7 @@ impl BaseSet {
     }
 
     /// Returns the number of words that searches have read so far: one for each word of each pass,
-    /// and one for each look at the result.
+    /// and one for each read of the result.
     #[inline]
     pub fn words_touched(&self) -> u64 {
         self.touched

@@ -187,7 +187,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Gives back either all of several boxes or none.
+    /// Releases either all of several boxes or none.
     ///
     /// # Errors
     /// Returns the error of [`Occupancy::give`] for the first box that cannot be given after those

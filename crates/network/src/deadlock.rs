@@ -7,7 +7,7 @@ use pavior_mesh::Grid;
 
 use crate::channel::{Channel, ChannelId, Channels};
 
-/// Messages that wait for one another forever.
+/// Messages that wait for each other forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
     /// The machine.

@@ -85,7 +85,7 @@ impl Statement {
         if self.stated { "paper" } else { "ours" }
     }
 
-    /// Formats our number with its interval, with four digits; a count with all digits.
+    /// Formats our number and its interval with four digits, or a count with all digits.
     pub fn number(&self) -> String {
         match (self.ours, self.ci95) {
             (Some(median), _) if self.interval.is_some() => {
@@ -154,7 +154,7 @@ pub(super) enum Claim {
     /// An upper bound. The tolerance is a fraction of the bound; by default it is the precision of
     /// the papers.
     AtMost(f64, Option<f64>),
-    /// A lower bound, with a tolerance likewise.
+    /// A lower bound, with the same kind of tolerance.
     AtLeast(f64, Option<f64>),
     /// Two values are close: our number is their ratio.
     Close(String),

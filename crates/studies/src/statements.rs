@@ -76,7 +76,7 @@ pub(super) struct Row {
     pub(super) b: Picks,
     /// The quantity whose growth from `from` is judged: the ratio or the difference of `a` and `b`.
     pub(super) growth: Option<Growth>,
-    /// The point from which growth is counted, as far as it differs from `at`.
+    /// The point from which growth is measured; only the values that differ from `at`.
     #[serde(default)]
     pub(super) from: Picks,
     /// Two formulas of the values in `at` to be compared, instead of points.

@@ -117,7 +117,7 @@ impl<'i> Arrivals<'i> {
         }
     }
 
-    /// Records that the job with this index has ended for good, or has been rejected.
+    /// Records that the job with this index has ended permanently or been rejected.
     pub fn ended(&mut self, index: u64, now: Time) {
         if let Source::Feedback(feedback) = &mut self.0 {
             feedback.happened(index, Event::Start, now);

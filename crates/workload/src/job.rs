@@ -61,7 +61,7 @@ pub enum Service {
 }
 
 impl Service {
-    /// Creates the service for a run of which a fraction, from 0 to 1, is communication.
+    /// Creates the service of a run in which a fraction, from 0 to 1, is communication.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }

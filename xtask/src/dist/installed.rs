@@ -1,5 +1,5 @@
-//! A release, installed and used as a user would: in a Debian system without any part of Pavior,
-//! which keeps no changes.
+//! A release, installed and used like a user would, in a Debian system that contains no part of
+//! Pavior and keeps no changes.
 
 use std::fs;
 use std::path::Path;

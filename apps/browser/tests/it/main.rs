@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// With this variable set, a machine without the module or the page fails the tests.
 const REQUIRED: &str = "PAVIOR_REQUIRE_BROWSER_PAGE";
 
-/// Returns a file of the build, if it is there.
+/// Returns a file of the build, if it exists.
 fn built(file: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/try").join(file);
     if path.is_file() {

@@ -103,8 +103,8 @@ fn a_log_is_replayed_in_the_page() {
     assert_eq!(fetched, 0);
 }
 
-/// Nothing keeps people out: no barrier in both views, at both widths, in light and dark; and no
-/// part of the page is wider than the screen.
+/// Accessibility: no violations in both views, at both widths, in light and dark; and no part of
+/// the page is wider than the screen.
 #[test]
 fn the_page_is_for_everybody() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

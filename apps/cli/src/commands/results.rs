@@ -236,7 +236,7 @@ impl Results<'_> {
         names.join(", ")
     }
 
-    /// Returns true if any row has jobs that were turned away.
+    /// Returns true if any row has rejected jobs.
     fn turns_away(&self) -> bool {
         self.rows.iter().any(turns_away)
     }
@@ -253,12 +253,12 @@ impl Results<'_> {
     }
 }
 
-/// Returns true if jobs were turned away. A request in a snapshot is refused for now.
+/// Returns true if jobs were rejected. A request in a snapshot may be granted later.
 fn turns_away(row: &PointResult<'_>) -> bool {
     !row.point.is_snapshot() && row.samples.iter().any(|run| run.rejected > 0)
 }
 
-/// Formats the mean number of jobs that a run turned away.
+/// Formats the mean number of jobs rejected per run.
 fn turned_away_of(row: &PointResult<'_>) -> String {
     let sum: u64 = row.samples.iter().map(|run| run.rejected).sum();
     let mean = sum as f64 / row.samples.len().max(1) as f64;

@@ -62,7 +62,7 @@ fn jobs_and_placements_have_the_log_s_own_times() {
     assert_eq!(metrics["rejected"]["mean"], 1.0);
     assert_eq!(metrics["makespan"]["mean"], 1090.0);
     assert_eq!(metrics["turnaround"]["mean"], (60.0 + 80.0 + 80.0) / 3.0);
-    // 4 nodes for 60 s and 16 for 30 s of 16 nodes, from 1000 to 1090.
+    // 4 of 16 nodes for 60 s and all 16 for 30 s, from 1000 to 1090.
     assert_eq!(metrics["utilization"]["mean"], (4.0 * 60.0 + 16.0 * 30.0) / (16.0 * 90.0));
     assert_eq!(results["results"][0]["load"], serde_json::Value::Null);
 }

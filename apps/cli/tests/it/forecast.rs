@@ -30,8 +30,8 @@ const QUEUE: &str = r#"{"job":"c","shape":[8,8],"estimate":3600}
 {"job":"f","shape":[16,8],"estimate":60}
 "#;
 
-/// Checks forecasts without a past: by the estimates, d ends before c can start, but the third does
-/// not.
+/// Checks forecasts without a past: according to the estimates, d ends before c can start, but the
+/// third job does not.
 #[test]
 fn without_a_past_the_plan_alone_is_told() {
     let told = forecast(QUEUE, &[]);

@@ -50,8 +50,8 @@ fn replay(trace: &str, machine: &str, scheduler: &str) {
             assert!(status == 201 || status == 202, "{lease}");
             waiting.insert(lease["id"].as_u64().unwrap(), index);
         } else {
-            // Departures at the same time are sent together, so that the queue moves after the last
-            // of them.
+            // Departures at the same time are sent together, so the queue moves after the last of
+            // them.
             let mut ends = vec![end(&held.remove(&index).unwrap())];
             while let Some(next) = agenda.first().filter(|next| (next.0, next.1) == (now, 0)) {
                 ends.push(end(&held.remove(&next.2).unwrap()));

@@ -1,4 +1,4 @@
-//! `pavior serve` as a user starts it: on its Unix socket, with its options.
+//! `pavior serve` as users start it: on its Unix socket, with its options.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -100,7 +100,7 @@ fn the_default_is_a_unix_socket_in_the_folder_of_the_data() {
     assert_eq!((status, &lease["parts"]), (201, &json!([{"base":[0,0],"sides":[2,3]}])));
     let (_, machine) = service.send("GET", "/v1/machine", "");
     assert_eq!((&machine["machine"], &machine["strategy"]), (&json!("mesh:16x16"), &json!("tff")));
-    // Connections from the same user are the operator's.
+    // Connections from the same user count as the operator's.
     assert_eq!(service.send("POST", "/v1/nodes/drain", r#"{"node":[9,9]}"#).0, 200);
     assert!(service.end("TERM") < Duration::from_secs(40));
 }

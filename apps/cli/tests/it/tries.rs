@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Values that no option, or few, expect.
+/// Values that few or no options expect.
 const VALUES: &[&str] = &[
     "",
     "0",
@@ -306,7 +306,7 @@ request = "3x2"
 strategy = ["ff", "mfa"]
 "#;
 
-/// Returns a file with one line changed: removed, or with another value.
+/// Returns a file with one line removed or given another value.
 fn changed(lines: &[&str], at: usize, value: Option<&str>) -> String {
     let mut lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
     match (value, lines[at].split_once('=')) {

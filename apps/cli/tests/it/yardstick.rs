@@ -16,7 +16,7 @@ fn script(name: &str, arguments: &[&str]) -> Output {
     Command::new("python3").arg(path).args(arguments).output().unwrap()
 }
 
-/// Returns true, and records it, on a machine without Python, which the scripts need.
+/// Returns true and records a skip on a machine without Python, which the scripts need.
 fn lacks_python(what: &str) -> bool {
     let is_there = Command::new("python3").arg("--version").output().is_ok();
     if !is_there {

@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 enum Step {
     Wait(Duration),
     Create,
-    /// Takes or renews the Lease; `taken` is true if another copy had it.
+    /// Acquires or renews the Lease; `taken` is true if another copy had it.
     Hold {
         taken: bool,
     },

@@ -29,7 +29,7 @@ fn who_attacks_stops_no_other_user() {
         }
         cluster.good(User::Alice, "POST", JOBS, &one);
     }
-    // A pod that selects a node itself is foreign, and its node counts as busy.
+    // A pod that selects a node itself is not ours, and its node counts as busy.
     let named = json!({ "nodeSelector": { "kubernetes.io/hostname": "n3-3-1" } });
     cluster.label("n3-3-1", "kubernetes.io/hostname", "n3-3-1");
     cluster.good(User::Alice, "POST", PODS, &pod("stranger", &named));
@@ -59,7 +59,7 @@ fn who_attacks_stops_no_other_user() {
     forged["metadata"]["ownerReferences"] = json!([owner]);
     forged["metadata"]["labels"] = json!({ "batch.kubernetes.io/job-completion-index": "0" });
     cluster.good(User::Alice, "POST", PODS, &forged);
-    // Placements do not grow, and no other namespace has to wait because of this.
+    // Placements do not grow, and this does not make other namespaces wait.
     let more = json!({ "spec": { "parallelism": 1 } });
     assert!(cluster.ask(User::Alice, "PATCH", &format!("{JOBS}/flood0"), &more).is_err());
     let away = json!({ "metadata": { "annotations": { "pavior.dev/shape": null } } });

@@ -272,7 +272,7 @@ impl Cluster {
         self.start_copy_at(None, who, lease, more);
     }
 
-    /// Starts a copy with a wrong clock, such as by `+1h`. The caller checks that this works.
+    /// Starts a copy whose clock is wrong, for example by `+1h`. The caller checks that this works.
     pub(crate) fn start_copy_at(
         &mut self,
         clock: Option<&str>,
@@ -448,7 +448,7 @@ pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
 pub(crate) const MACHINES: &str = "/apis/pavior.dev/v1alpha1/machines";
 pub(crate) const PLACEMENTS: &str = "/apis/pavior.dev/v1alpha1/namespaces/default/placements";
 
-/// Returns a Job as a user writes it, with only a shape.
+/// Returns a Job as a user would write it, with only a shape.
 pub(crate) fn job(name: &str, shape: &str, run_s: u32) -> Value {
     let nodes: u64 = shape.split('x').map(|side| side.parse::<u64>().unwrap_or(1)).product();
     let container = json!({ "name": "main", "image": "toy" });

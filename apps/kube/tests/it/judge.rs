@@ -274,7 +274,7 @@ fn a_pod_that_was_made_and_bound_without_an_answer_is_known_by_its_later_ones() 
     assert_eq!(seen(&[pod("create", "", ""), binding, pod("update", "", "n1-0-0")]), (2, 1));
 }
 
-/// Formats a log line of a placement; the code is 0 without an answer.
+/// Formats a log line about a placement; the code is 0 if there was no answer.
 fn word_on(name: &str, verb: &str, second: u32, code: u32, node: &str) -> Value {
     let stamp = format!("2026-11-28T00:00:{second:02}.000000Z");
     let mut event = json!({

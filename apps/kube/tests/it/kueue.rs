@@ -141,7 +141,7 @@ impl Storm {
         (self.draw.next_u64() % bound.max(1) as u64) as usize
     }
 
-    /// Creates a Job. No Job or pod can be created while Kueue is away.
+    /// Creates a Job. No Job or pod can be created while Kueue is down.
     fn make(&mut self, number: usize) {
         let shape = SHAPES[self.below(SHAPES.len())];
         let run_s = if number % 6 == 2 { 12 } else { 1 };

@@ -24,7 +24,7 @@ pub(crate) struct Ledger {
     preempted: usize,
     /// Evictions because the check said Retry.
     given_back: usize,
-    /// The longest time that quota was held without a confirmed placement, in seconds.
+    /// The longest time for which quota was held without a confirmed placement, in seconds.
     longest: f64,
     /// Pods bound to nodes of another flavor than their Job's.
     elsewhere: usize,
@@ -56,7 +56,7 @@ struct Held {
     reserved: bool,
     admitted: bool,
     evicted: bool,
-    /// True if our check does not stand in the way.
+    /// True if our check does not block admission.
     ready: bool,
     flavor: String,
     told: String,
@@ -76,7 +76,7 @@ impl Ledger {
     /// Checks that no Job holds quota without a box for long, admitted or not, and that the log is
     /// complete. A copy that reads late that a record was deleted may answer Ready for it: such a
     /// Job is admitted without a box, and has the same patience. A Job whose pods have all ended
-    /// needs no box: once our check is Ready, only Kueue can give back its quota.
+    /// needs no box: once our check is Ready, only Kueue can release its quota.
     pub(crate) fn check(&self, patience_s: u64) {
         assert_eq!(self.elsewhere, 0, "{self}");
         assert!(self.longest <= patience_s as f64 + LAG_S, "{self}");

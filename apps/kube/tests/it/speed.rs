@@ -21,7 +21,7 @@ const PARTS: &[&str] = &["etcd", "kube-apiserver", "kube-scheduler", "kube-contr
 /// There are no node controllers: 4,096 nodes would send heartbeats all the time.
 const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace-controller";
 
-/// A machine of boxes, each the shape of a Job, as many along each axis.
+/// A machine of boxes with the shape of a Job, the same number along each axis.
 #[derive(Clone, Copy)]
 struct Size {
     side: u16,

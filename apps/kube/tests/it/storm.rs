@@ -30,7 +30,7 @@ struct Storm<'a> {
     /// Ends of disturbances, with their times.
     ends: Vec<(Instant, End)>,
     release: &'static str,
-    /// The bodies of Jobs as they were created.
+    /// The bodies with which Jobs were created.
     bodies: HashMap<String, Value>,
     wrong_clocks: bool,
 }

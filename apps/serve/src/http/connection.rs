@@ -59,7 +59,7 @@ impl Accepted {
     }
 }
 
-/// Answers the requests on a connection, until it ends or has to give up its place.
+/// Answers the requests on a connection until it ends or must give up its place.
 pub(super) async fn serve_connection(
     accepted: Accepted,
     place: Arc<Place>,

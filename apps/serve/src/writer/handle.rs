@@ -53,7 +53,7 @@ pub enum Unavailable {
     ReadOnly(String),
     /// Another server decides, with details as far as known.
     Standby(String),
-    /// A write failed, and it is unknown whether it was carried out, with the reason.
+    /// A write failed for this reason, and it is unknown whether it was carried out.
     Unknown(String),
     /// The service is stopping.
     Stopping,

@@ -1,4 +1,4 @@
-//! The service on a bad disk: random histories, each cut at a random operation of the disk.
+//! The service on a faulty disk: random histories, each cut off at a random disk operation.
 //!
 //! `PAVIOR_SIZE=long cargo test -p pavior-serve --test it -- crashes --nocapture` runs the long
 //! form; the seed of a failure is in its message.
@@ -207,7 +207,7 @@ fn damage_names_its_place() {
         }
         journal.append(&records).unwrap();
     }
-    // Two bits of the second frame: not a single flipped bit, but more frames follow.
+    // Two bits of the second frame: more than a single flipped bit, but more frames follow.
     disk.flip("journal-00000000000000000001.log", (offset + 40) * 8);
     disk.flip("journal-00000000000000000001.log", (offset + 41) * 8);
     let error = JournalStore::open(Arc::new(disk)).err().expect("it is damaged");

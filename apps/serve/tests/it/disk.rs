@@ -42,7 +42,7 @@ struct Inner {
     room: Option<u64>,
     /// The number of operations until one fails, and the kind of failure.
     until_fault: Option<(u64, Fault)>,
-    /// The number of calls opening a file that will fail.
+    /// The number of upcoming calls to open a file that fail.
     exhausted: u64,
     /// True if no operation works any more.
     dead: bool,

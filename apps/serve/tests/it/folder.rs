@@ -55,7 +55,7 @@ fn a_folder_that_was_removed_or_replaced_stops_the_service() {
         let (server, setup) = fresh(|_| {});
         assert_eq!(grant(&server), 201);
         change(&setup.data);
-        // The connection is already open, so only the folder has changed.
+        // The connection is already open, so only the folder changes.
         let mut client = server.client();
         let refused = client.post("/v1/leases", r#"{"nodes":1}"#);
         assert_eq!(refused.status, 503, "{what}: {}", refused.text);
@@ -93,7 +93,7 @@ fn nobody_else_may_read_the_records() {
         assert!(names.iter().any(|name| name.starts_with(kind)), "{kind} is in {names:?}");
     }
     assert_eq!(mode(&setup.data), 0o755);
-    // The next start restricts files that others could read, and logs it.
+    // At the next start, files that others could read are restricted, and this is logged.
     fs::set_permissions(&records, fs::Permissions::from_mode(0o755)).unwrap();
     for name in names {
         fs::set_permissions(records.join(name), fs::Permissions::from_mode(0o644)).unwrap();

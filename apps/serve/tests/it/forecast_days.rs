@@ -140,7 +140,7 @@ fn jobs(path: PathBuf, days: u64, base_ms: u64) -> Vec<LogJob> {
     jobs.collect()
 }
 
-/// Returns a service in this process, under a clock that is set forward.
+/// Returns a service in this process, with a clock that the test moves forward.
 fn replayed(path: PathBuf, days: u64) -> (Days, u64) {
     let folder = TempDir::new().expect("there is room");
     let setup = Setup {

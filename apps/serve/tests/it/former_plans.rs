@@ -136,7 +136,7 @@ fn rows(client: &mut Client) -> Vec<String> {
     all.concat()
 }
 
-/// Returns the sum of a row after another one.
+/// Returns the checksum of a row, given the previous row's.
 fn chained(before: i64, seq: usize, text: &str) -> i64 {
     let seq = (seq as u64).to_le_bytes();
     frame::sum(&[&before.to_le_bytes()[..], &seq, text.as_bytes()].concat()) as i64

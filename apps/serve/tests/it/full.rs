@@ -77,7 +77,7 @@ fn a_full_disk_makes_the_service_read_only_with_a_reason() {
     assert_eq!(held(&mut client), known);
     client.get("/readyz").is(503, "read-only");
     assert!(client.get("/metrics").text.contains("pavior_ready 0"));
-    // Killed and restarted on the full disk, it has the same state.
+    // After it is killed and restarted on the full disk, it has the same state.
     server.kill();
     disk.grow("96k");
     let server = Server::start(&setup);

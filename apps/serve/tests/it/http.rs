@@ -146,7 +146,7 @@ fn leases_expire_and_watchers_are_told() {
     let at = |event: &(u64, String, Value)| millis(event.2["at"].as_str().unwrap());
     let then = at(&events[1]);
     let before = client.get(&format!("/v1/machine?at_ms={then}")).json();
-    // The drain may have come within the same millisecond.
+    // The drain may be in the same millisecond.
     let last = events.iter().filter(|event| at(event) <= then).count();
     has(&before, &json!({ "busy": 4, "seq": last }));
     let later = client.get("/v1/machine?at_ms=99999999999999").json();

@@ -11,7 +11,7 @@ fn document(tokens: Option<&str>) -> Value {
     server.client().get("/openapi.json").json()
 }
 
-/// The schemas of lists without a schema of their items.
+/// The schemas of lists that lack a schema for their items.
 fn lists_without_items(value: &Value, place: &str, found: &mut Vec<String>) {
     match value {
         Value::Array(list) => {

@@ -34,7 +34,7 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     assert_eq!(reply.status, 201);
     let one = reply.json();
     has(&one, &json!({ "machine": "default", "name": "cooling", "leases": [long["id"]] }));
-    // In the right half, or before the reservation, or not at all.
+    // It starts in the right half, or before the reservation, or not at all.
     let beside = client.lease(json!({ "shape": [4, 8], "estimate_s": 90_000 }));
     assert_eq!(beside["parts"][0]["base"], json!([4, 0]));
     let refused = client.post("/v1/leases", json!({ "shape": [2, 8], "ttl_s": 4000 }));
@@ -52,7 +52,7 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     let told = waits["sentence"].as_str().unwrap();
     let ahead = format!("nodes are reserved from {}", one["from"].as_str().unwrap());
     assert!(told.starts_with("It fits, but ") && told.contains(&ahead), "{told}");
-    // A request like it would start when the reservation is over.
+    // A similar request would start when the reservation ends.
     until("the forecast knows of the reservation", || {
         let like = json!({ "shape": [2, 8], "estimate_s": 4000 });
         let plan = client.post("/v1/forecast", like).json()["forecast"]["plan"].clone();
@@ -175,7 +175,7 @@ fn room_by_a_time_says_who_moves_is_requeued_and_delayed() {
         (&plan["moves"][0]["lease"], plan["moves"].as_array().unwrap().len()),
         (&b["id"], 1)
     );
-    // Four in a row until 600 s without moves: possible only by requeueing b.
+    // Without moves, four nodes in a row until 600 s are possible only by requeueing b.
     let four = |requeue: bool, jobs: u32| {
         let by = at(50);
         json!({ "shape": [4], "by": by, "max_jobs": jobs, "requeue": requeue, "for_s": 500 })

@@ -38,9 +38,9 @@ pub(crate) struct Setup {
     pub(crate) scheduler: Option<String>,
     pub(crate) data: PathBuf,
     pub(crate) store: Option<String>,
-    /// The file of the store's password.
+    /// The file with the store's password.
     pub(crate) password: Option<PathBuf>,
-    /// The address to listen at, if not at a port of the loopback.
+    /// The address to listen on, if it is not a loopback port.
     pub(crate) listen: Option<String>,
     pub(crate) tokens: Option<PathBuf>,
     /// The server's certificate and key, and the authority for clients.
@@ -153,7 +153,7 @@ impl Server {
         }
     }
 
-    /// Returns a client of its own.
+    /// Returns a separate client.
     pub(crate) fn client(&self) -> Client {
         Client::new(&self.address)
     }

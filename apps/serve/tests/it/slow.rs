@@ -1,4 +1,4 @@
-//! Slow decisions: neither readers nor a stop wait for them.
+//! Slow decisions: neither readers nor a shutdown waits for them.
 
 use std::sync::mpsc::channel;
 use std::thread::{JoinHandle, sleep, spawn};
@@ -90,7 +90,7 @@ fn commands_that_wait_behind_a_slow_one_are_answered_one_after_the_other() {
         });
     }
     let times: Vec<Duration> = answers.iter().take(6).collect();
-    // As one group, all would be answered at the end.
+    // If they were one group, all would be answered at the end.
     assert!(times[0] < times[5] / 2, "{times:?}");
 }
 

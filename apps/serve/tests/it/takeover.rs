@@ -18,7 +18,7 @@ use crate::kills::{Load, judge};
 use crate::server::{Server, Setup, write_secret};
 use crate::slow;
 
-/// A database server of its own; stopped when dropped.
+/// A separate database server, stopped when dropped.
 pub(crate) struct Database {
     tools: PathBuf,
     folder: tempfile::TempDir,
@@ -135,7 +135,7 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     let load = Load::start(&first, 8);
     load.wait_for(200);
 
-    // Paused at an arbitrary moment, and resumed when the other server decides.
+    // It is paused at an arbitrary moment, and resumed when the other server decides.
     first.signal("STOP");
     let took = until("the takeover", || ready(&second.address));
     println!("taken over {took:?} after a pause");

@@ -1,4 +1,4 @@
-//! Reasons why a request is waiting, in the queue, a request and an explanation.
+//! Reasons why a request is waiting, in the replies about the queue, a request and an explanation.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The initial check, before any change, of whether the daemon can serve this cluster at all.
+//! The initial check, before any change, that the daemon can serve this cluster.
 //!
 //! A fault that is found here is permanent, so the daemon exits with a special status. If Slurm
 //! does not answer, the check is repeated.

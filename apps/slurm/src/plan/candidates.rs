@@ -1,8 +1,8 @@
 //! The nodes that a job may use: those that satisfy its demands and that no reservation blocks.
 //!
-//! They become a pool of the machine, so that the scheduler plans with no other nodes. Jobs with
-//! the same demands share a pool. Cost of a pool: O(N (r + log x)) for N nodes, r reservations and
-//! x excluded nodes; users can make the demands of each job different.
+//! They become a pool of the machine, so the scheduler plans only with these nodes. Jobs with the
+//! same demands share a pool. Cost of a pool: O(N (r + log x)) for N nodes, r reservations and x
+//! excluded nodes; users can make the demands of each job different.
 
 use std::collections::{HashMap, HashSet};
 

@@ -56,7 +56,7 @@ pub(crate) fn elsewhere() -> Note {
     Note::new("pavior: runs on nodes that are not a box of its shape, and stays there")
 }
 
-/// Formats the note for a job that a limit keeps back, given Slurm's word or the limit's name.
+/// Formats the note for a job that a limit holds back, given Slurm's word or the limit's name.
 pub(crate) fn limited(limit: &str) -> Note {
     Note::new(&format!("pavior: not started yet: limit {limit}"))
 }

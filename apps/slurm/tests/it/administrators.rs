@@ -38,14 +38,14 @@ fn a_site_with_lists_of_its_own(release: Release) {
     cluster.good(&format!("sed -i '/^Licenses/d; /^JobSubmitPlugins/d' {conf}"));
     cluster.good(&format!("grep -v '^#' {folder}/slurm.conf.lines >>{conf}"));
     restart(&cluster);
-    // The daemon continues by itself, and the plug-in before lua does not hide the gate.
+    // The daemon continues on its own, and the plug-in before lua does not hide the gate.
     cluster.until("scontrol show reservation -o", 30, |text| text.contains("=pavior "));
     let found = check(&cluster);
     assert!(found.contains("faults: []"), "{found}");
     let total = "scontrol show licenses matlab | grep -c Total=4";
     assert_eq!(cluster.good(total), "1");
     ungated_partitions_and_arrays_are_told(&cluster, &program);
-    // As with the lines of earlier versions, added below the site's own.
+    // Like the lines of earlier versions, which were added below the site's own.
     cluster.good(&format!("echo Licenses=pavior:1 >>{conf}"));
     restart(&cluster);
     let found = check(&cluster);
@@ -80,7 +80,7 @@ fn ungated_partitions_and_arrays_are_told(cluster: &Cluster, program: &str) {
         ];
         assert!(lines.iter().all(|line| told.contains(line)), "{told}");
     }
-    // It exits by itself, and says so.
+    // It exits without being stopped, and says so.
     let line = format!("timeout 100 {program} --dry-run 2>&1");
     let log = cluster.good(&line);
     assert!(log.trim().lines().last().unwrap().contains("dry run: nothing was changed"), "{log}");

@@ -1,4 +1,4 @@
-//! Users who forge what the daemon reads: it acts as root.
+//! Users who forge the input of the daemon, which acts as root.
 
 mod forged;
 pub(crate) mod programs;

@@ -15,7 +15,7 @@ fn unlike() -> Options {
         .file("gres.conf", "NodeName=n[00-07] Name=board Count=2\n")
 }
 
-/// Submits a job of a shape with options that sleeps for a minute.
+/// Submits a job with a shape and options that sleeps for a minute.
 fn submit(cluster: &Cluster, shape: &str, options: &str) -> String {
     let line = format!(
         "sbatch --parsable -o /dev/null --comment=shape={shape} {options} --wrap 'sleep 60'"

@@ -15,7 +15,7 @@ fn machine() -> Options {
         .accounting()
 }
 
-/// Submits a job of a shape that sleeps, as a user; returns its number.
+/// Submits a sleeping job with a shape as a user. Returns its number.
 fn submit(cluster: &Cluster, user: User, shape: &str, options: &str, seconds: u32) -> String {
     let line = format!(
         "sbatch --parsable -o /dev/null -t 10 --comment=shape={shape} {options} --wrap 'sleep \

@@ -139,8 +139,7 @@ fn an_observer_only_asks() {
     assert_eq!(others, 0, "{calls}");
 }
 
-/// Checks that no answer contains raw text of users, and that no question causes a fault of the
-/// server.
+/// Checks that no answer contains raw text from users, and that no question causes a server error.
 fn hostile(observer: &Observer) {
     let paths = [
         "/v1/state",
@@ -178,7 +177,7 @@ fn ten_thousand_jobs_wait_on_a_torus() {
     let Some(mut browser) = pavior_trials::Browser::start(1400, 900) else { return };
     let sinfo = "node=0; while [ $node -lt 512 ]; do
         echo \"n$node|idle|(null)|(null)|100|1|1:1:1|0\"; node=$((node + 1)); done";
-    // The records are in a file, with another mark instead of Slurm's.
+    // The records are in a file, with a different mark from Slurm's.
     let squeue = "sed \"s/@/$M/g\" \"$FOLDER/records\"";
     let programs = Programs::new(sinfo, squeue);
     programs.lie_on("torus:8x8x8");

@@ -1,6 +1,6 @@
-//! Output of `squeue` for jobs of every kind, some with the comments of an attack. The unit tests
-//! of the library read such answers, one of each release; with PAVIOR_SLURM_RECORD they are written
-//! to the folder that it names.
+//! Output of `squeue` for jobs of every kind, some with comments from an attack. The unit tests of
+//! the library read such answers, one of each release; with PAVIOR_SLURM_RECORD they are written to
+//! the folder that it names.
 
 use std::path::PathBuf;
 

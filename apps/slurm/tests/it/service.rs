@@ -110,7 +110,7 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     load.submit(cluster, 5);
     cluster.start_daemon();
     let log = format!("cat {folder}/pavior.log");
-    // Before it handles the signal, the signal would kill it.
+    // Until it handles the signal, the signal would kill it.
     cluster.until(&log, 20, |text| text.matches("\"event\":\"started\"").count() == 2);
     // An invalid configuration changes nothing; a valid one is adopted.
     cluster.good(&format!(
@@ -123,7 +123,7 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     cluster.signal("pavior", "HUP");
     cluster.until(&log, 20, |text| text.contains("configuration read again"));
     load.submit(cluster, 5);
-    // slurmctld saves its state when it exits, which a restart of its unit waits for.
+    // slurmctld saves its state on exit, and a restart of its unit waits for that.
     cluster.good(&format!(
         "pid=$(cat {folder}/pid/slurmctld) && kill $pid && timeout 60 tail --pid=$pid -f /dev/null"
     ));

@@ -8,7 +8,7 @@ use crate::release::{Release, on_each_release};
 
 on_each_release! { jobs_that_wait_for_other_things nodes_that_are_powered_off }
 
-/// Submits a job of a shape that sleeps, as a user; returns its number.
+/// Submits a sleeping job with a shape as a user. Returns its number.
 pub(crate) fn submit(
     cluster: &Cluster,
     user: User,
@@ -70,7 +70,7 @@ fn dependencies(cluster: &Cluster) {
     let first = alice("2x2", "-t 5", 5);
     let then = alice("4x4", &format!("-t 5 --dependency=afterok:{first}"), 1);
     let never = alice("2x2", &format!("-t 5 --dependency=afternotok:{first}"), 1);
-    // A job that waits for another job reserves no place.
+    // A job that waits for another job does not reserve a place.
     let beside = alice("2x2", "-t 60", 1);
     cluster.until_gone(&beside, 20);
     assert_eq!(state(cluster, &then), "PD Dependency");

@@ -122,7 +122,7 @@ fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     let drained = cluster.submit("2x2-drained", "--comment=shape=2x2", 0.5);
     let few = cluster.submit("2x3-few", "--comment=shape=2x3", 0.5);
     let open = "Licenses= Priority=4294967290";
-    // Held back so that the daemon sees open gates.
+    // Delayed so that the daemon sees open gates.
     cluster.good(&format!("scontrol update JobId={few} StartTime=now+9"));
     cluster.good(&format!("scontrol update JobId={drained} ReqNodeList=n00,n01,n08,n09 {open}"));
     cluster.good(&format!("scontrol update JobId={few} ReqNodeList=n16,n17 {open}"));
@@ -157,7 +157,7 @@ fn requeued_jobs_wait_a_while(cluster: &Cluster) {
     cluster.until_empty(30);
 }
 
-/// Kills slurmctld: nothing is changed while it is away, and the end of a job in the meantime is
+/// Kills slurmctld: nothing is changed while it is down, and the end of a job in the meantime is
 /// known afterwards.
 ///
 /// slurmctld writes its state seconds after a change, and a kill forgets what is younger: a job

@@ -174,7 +174,7 @@ fn the_examples_answers() {
 
 #[test]
 fn the_printed_loop_forgets_the_first_orientation() {
-    // A perfect index returns at once, so example 1 is right.
+    // A perfect index ends the search immediately, so example 1 is right.
     assert_eq!(answer("mfa:printed", &example_1()), Ok([2, 5, 0]));
     // Example 2's best, 7, is found and forgotten: turned, the best is 5, which is not above p + q
     // = 5, and <0,0> is busy. The printed algorithm refuses the paper's own second example.

@@ -174,7 +174,7 @@ impl Forecaster {
         self.calibration.forget_open();
     }
 
-    /// Returns a summary of the knowledge so far.
+    /// Returns a summary of the data so far.
     pub fn experience(&self) -> Experience {
         let runs = self.past.len() as u64;
         Experience { runs, promises: self.record(), calibrated: self.is_calibrated() }

@@ -129,7 +129,7 @@ pub struct StartJson {
     /// The place for the request with the fewest unavailable nodes, if it needs one of them.
     pub place: Option<Place>,
     /// True if at least 30 forecasts on this machine have been checked. Until then, the margin is
-    /// wide and without evidence.
+    /// wide and not based on data.
     pub calibrated: bool,
     /// The number of requests that waited on this machine and started in the interval that was
     /// predicted first.

@@ -148,7 +148,7 @@ fn an_empty_machine_is_packed_by_alignment() {
     for (name, sides, most) in [
         ("torus:16x16x16", [4, 4, 4], 64),
         ("mesh:16x16x16", [4, 4, 4], 64),
-        // Five boxes, each one step further; rows and columns of two would give four.
+        // Five boxes, each shifted by one step; rows and columns of two would give four.
         ("torus:10x10", [4, 4, 1], 5),
         ("mesh:64x64", [1, 1, 1], 4_096),
         ("torus:64x64x64", [8, 8, 8], 512),

@@ -137,7 +137,7 @@ fn equal_lines_are_said_and_drawn_apart() {
     let said = "ff and &lt;tff&gt; are equal: their lines alternate.";
     // In the drawing, and in its description.
     assert_eq!(picture.matches(said).count(), 2, "{picture}");
-    // The second line. The samples of both in the legend begin with their own dash.
+    // The second line. In the legend, the sample of each line begins with its own dash.
     let count = |offset: &str| picture.matches(&format!("stroke-dashoffset=\"{offset}\"")).count();
     assert_eq!([count("-8"), count("0")], [1, 3], "{picture}");
     assert!(vega(&drawn).to_string().contains("ff and <tff> are equal."));

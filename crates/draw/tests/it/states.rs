@@ -100,7 +100,7 @@ fn the_load_of_every_channel_is_drawn() {
         for cycles in [0, 1000] {
             let svg = heatmap(&load, cycles, "a < b & \"c\" \u{1}");
             assert_well_formed(&svg);
-            // Each channel has a title, and so has the drawing.
+            // Each channel has a title, and so does the drawing.
             assert_eq!(svg.matches("<title>").count(), 1 + load.channels().all().count());
         }
     }

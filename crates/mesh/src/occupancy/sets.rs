@@ -55,8 +55,8 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Gives back the nodes that are free in another occupancy of the same grid. None of them may
-    /// be free here. O(words).
+    /// Releases the nodes that are free in another occupancy of the same grid. None of them may be
+    /// free here. O(words).
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the other occupancy is for another grid, or if one

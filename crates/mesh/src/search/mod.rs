@@ -1,7 +1,7 @@
 //! The exact search for the first free box of a shape, in row-major order of the bases.
 //!
 //! [`BoxSearch`] maintains an index of the busy nodes, which the caller updates for every box that
-//! is taken or given back. For each question it runs the cheapest of its searches:
+//! is taken or released. For each question it runs the cheapest of its searches:
 //!
 //! ```text
 //!              take, give                         first(shapes)
@@ -50,8 +50,8 @@ use vectors::Vectors;
 
 /// The exact search, in row-major order.
 ///
-/// The caller must report every box that is taken or given back. Boxes must be given back exactly
-/// as they were taken.
+/// The caller must report every box that is taken or released. Boxes must be released exactly as
+/// they were taken.
 ///
 /// ```
 /// use pavior_mesh::{RefusalKey, BoxSearch, Cuboid, Grid, Occupancy};
@@ -155,7 +155,7 @@ impl BoxSearch {
     }
 
     /// Marks a box as busy permanently. The given disjoint parts of it were free. This costs less
-    /// than taking many parts. After a box that overlaps it is given back, the caller must cover it
+    /// than taking many parts. After a box that overlaps it is released, the caller must cover it
     /// again.
     ///
     /// ```
@@ -180,7 +180,7 @@ impl BoxSearch {
     }
 
     /// Marks a box that overlaps a covered one as busy. The given disjoint parts of it were free.
-    /// After it is given back, the caller must cover the other box again.
+    /// After it is released, the caller must cover the other box again.
     pub fn take_over(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         match &mut self.index {
             Index::Cube(cube) => free.iter().for_each(|part| cube.flip(part)),
@@ -235,7 +235,7 @@ impl BoxSearch {
 
     /// Finds the first free box, in row-major order of the bases, of the first of these shapes that
     /// has one. `asked` identifies the question in the cache of refusals. `free` contains the nodes
-    /// that are free after all boxes were taken and given back.
+    /// that are free after all boxes were taken and released.
     pub fn first(
         &mut self,
         free: &Occupancy,

@@ -1,6 +1,6 @@
-//! Refusals of earlier questions and the boxes that were given back since then.
+//! Refusals of earlier questions and the boxes that were released since then.
 //!
-//! A shape that was refused stays refused while no box is given back, as does every larger shape.
+//! A shape that was refused stays refused while no box is released, as does every larger shape.
 //! Taking boxes changes nothing. After a box is released, the shape can fit only where it overlaps
 //! that box, so the search is limited to that region.
 //!
@@ -51,7 +51,7 @@ struct Refusal {
     released: Option<Cuboid>,
 }
 
-/// The knowledge about a request.
+/// The known facts about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     /// Nothing is known.
@@ -85,7 +85,7 @@ impl Known {
 }
 
 impl Refusals {
-    /// Returns the knowledge about a question.
+    /// Returns the known facts about a question.
     #[inline(always)]
     pub(super) fn of(&mut self, grid: &Grid, asked: RefusalKey) -> Known {
         if self.kept.is_empty() || asked == RefusalKey::Once {

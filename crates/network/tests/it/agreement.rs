@@ -48,7 +48,7 @@ struct Traffic {
     /// Messages are created within this many cycles, on multiples of `burst`.
     span: u64,
     burst: u64,
-    /// One message in this number goes to the hot spot; 0 for none.
+    /// One in this many messages goes to the hot spot; 0 for no hot spot.
     hot: u64,
 }
 

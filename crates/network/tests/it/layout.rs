@@ -41,7 +41,7 @@ fn an_over_sized_box_uses_the_requested_sides() {
     let layout = |n, sides| Layout::new(&grid, &granted, n, sides, RankOrder::Coordinates);
     let fits = layout(6, Some([2, 3, 1]));
     assert_eq!((nodes(&fits), fits.shape.sides), (vec![0, 1, 8, 9, 16, 17], [2, 3, 1]));
-    // Five processors in a box of 2 x 3: the first five of it.
+    // Five processors in a 2 x 3 box: its first five.
     assert_eq!(nodes(&layout(5, Some([2, 3, 1]))), [0, 1, 8, 9, 16]);
     // No such box fits inside: the first ranks of the whole.
     let long = layout(6, Some([6, 1, 1]));

@@ -158,8 +158,8 @@ fn the_box_asked_for_is_laid_alike_wherever_it_lies() {
 
 #[test]
 fn a_remembered_layout_is_the_one_that_is_made_anew() {
-    // Boxes are granted repeatedly, also elsewhere, turned, on other machines, and with a pattern
-    // that draws its root.
+    // Boxes are granted repeatedly: elsewhere, turned, on other machines, and with a pattern that
+    // draws its root.
     let mut draw = Stream::new(3, 0, "boxes");
     for name in ["near-neighbour", "ring", "one-to-all"] {
         let pattern: PatternSelection = name.parse().unwrap();

@@ -180,8 +180,7 @@ fn a_follower_handed_over_late_is_as_good_as_one_created_early() {
                 followed: lazy && id < 9,
                 ..Message::new(id, NodeId(0), NodeId(3 + (id as u32 * 5) % 13), 8, Time(0))
             };
-            // A rival that shares the links, and one that comes to the same injection channel
-            // later.
+            // A rival that shares the links, and one that reaches the same injection channel later.
             network.create(Message::new(100, NodeId(1), NodeId(15), 40, Time(0)));
             network.create(Message::new(101, NodeId(0), NodeId(15), 3, Time(50)));
             let first = if lazy { 1 } else { 10 };

@@ -14,7 +14,7 @@ use crate::world::{NoObserver, StartObserver, World, job, row};
 
 const CHOICE: &str = "easy-freedom";
 
-/// A delay after a job that ended long ago, so long that hardly any jobs arrive during a test.
+/// A delay after an early job, so long that hardly any jobs arrive during a test.
 const LATER: u64 = 1 << 40;
 
 fn later(jobs: &[Job]) -> Vec<Job> {
@@ -42,7 +42,7 @@ fn a_job_starts_in_pieces_if_that_costs_it_less_than_to_wait() {
         job(2, 0, row(1), 9, 9),   // b
         job(3, 1, row(4), 10, 10), // h
     ];
-    // In pieces at 4, its cost is 3 plus 10 times the factor of a second piece; in a row at 9, it
+    // In pieces at 4, its cost is 3 plus 10 times the penalty for a second piece; in a row at 9, it
     // is 8.
     for (each, start) in [(0.0, 4), (0.4, 4), (0.5, 4), (0.6, 9), (f64::INFINITY, 9)] {
         let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(each));
@@ -149,7 +149,7 @@ fn other_jobs_wait_for_their_box_too() {
     assert_eq!(start(1.0), (Time(2), 1));
 }
 
-/// The known facts about other jobs when a job is chosen.
+/// The facts known about other jobs when a job is chosen.
 #[derive(Clone, Copy)]
 struct Known {
     /// The number that wait.

@@ -24,7 +24,7 @@ fn a_failure_voids_promises() {
 }
 
 /// Checks the eve of the reservation of job 3: job 4 has ended there, and its nodes are taken
-/// because they have failed. They must not be given back a second time when it ends.
+/// because they have failed. They must not be released a second time when it ends.
 #[test]
 fn a_job_may_end_of_which_all_nodes_have_failed() {
     let shape = |a, b| Request::shape([a, b]);
@@ -78,8 +78,8 @@ proptest! {
         }
     }
 
-    /// Checks that each failure voids earlier promises, and that promises after it take into
-    /// account that failed nodes do not come back with the jobs that hold them.
+    /// Checks that each failure voids earlier promises, and that later promises take into account
+    /// that failed nodes do not become free when the jobs that hold them end.
     #[test]
     fn promises_after_a_failure_are_kept(jobs in jobs(25, Estimates::Exact), upsets in upsets()) {
         for scheduler in ["easy", "conservative"] {

@@ -1,4 +1,4 @@
-//! A machine with its queue run forward, with the estimated run time of each job.
+//! A machine and its queue, run forward with the estimated run time of each job.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;

@@ -40,7 +40,7 @@ fn compare_in_pools(scheduler: &str, jobs: &[Job], strategy: &str) {
     in_lock_step(world(scheduler), world(&format!("{scheduler}:plain")), &confined, &[]);
 }
 
-/// Returns the strategies whose answers do not depend on the number of questions.
+/// Returns the strategies whose answers do not depend on how often they are asked.
 fn steady_strategies() -> impl Iterator<Item = &'static str> {
     strategies(GRID).into_iter().filter(|name| *name != "random")
 }

@@ -60,7 +60,7 @@ pub(crate) struct Estimate {
     /// The end times of jobs, with their slots. Entries of jobs whose pace has changed since are
     /// void.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
-    /// The time when jobs have started or ended since the paces were set.
+    /// The last time at which jobs started or ended, if that was after the paces were set.
     changed: Option<Time>,
 }
 

@@ -171,8 +171,8 @@ proptest! {
     }
 }
 
-/// Compares the model with the network, for scattered jobs that meet: the error of the time by
-/// which they exceed their run times.
+/// Compares the model with the network for scattered jobs that share links: the error of the time
+/// by which they exceed their run times.
 #[test]
 fn the_estimate_is_near_what_the_network_says() {
     let mut draw = Stream::new(11, 0, "jobs");
@@ -219,7 +219,7 @@ fn a_job_is_torn_if_the_network_lets_it_pay() {
                 estimate: Time(run),
                 ..partly(id, arrival, [nodes, 1, 1], run, share)
             };
-            // Long after a first job, so that hardly any others arrive.
+            // Long after the first job, so that hardly any others arrive.
             let then = 1 << 40;
             let jobs = [
                 known(0, 0, 1, 1, 0.0),

@@ -132,7 +132,7 @@ fn drawn(draw: &mut Stream, count: u64) -> (Vec<Job>, Vec<Link>) {
         for _ in 0..draw.below(3) {
             let before = order[draw.below(place as u64) as usize];
             let event = if draw.below(4) == 0 { Event::Start } else { Event::End };
-            // Submissions in the instant of a start come after the scheduler's first round.
+            // Submissions at the instant of a start come after the scheduler's first round.
             let think = draw.below(12) + u64::from(event == Event::Start);
             links.push(Link { event, ..link(before, order[place], think) });
         }

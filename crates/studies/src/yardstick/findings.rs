@@ -1,4 +1,4 @@
-//! Statements about the board, as data, which are judged by the runs of a board.
+//! Statements about the board, as data, which are checked against its runs.
 //!
 //! `statements.toml` has the same form as for papers: statements with rows, and a rule per row. A
 //! row refers to a number on the board instead of points in an experiment. No run is random, so

@@ -79,7 +79,7 @@ fn the_nas_statements_have_a_row_a_comparison() {
     // N1: six figures, two others. N2 (below 0.0005) and N4: two claims per load; N3: three below.
     // N7: three each.
     assert_eq!(["N1", "N2", "N3", "N4", "N7"].map(count), [12, 4, 7, 12, 6]);
-    // Three loads, two distributions; and two patterns, three claims.
+    // Three loads times two distributions, and two patterns times three claims.
     assert_eq!(["N5", "N6"].map(count), [12, 36]);
     for id in [
         "N1@near-neighbour-uniform-decreasing-ff",

@@ -1,4 +1,4 @@
-//! Tests of logs in the forms that Slurm, PBS and Kubernetes write, and of their oddities.
+//! Tests of logs in the formats of Slurm, PBS and Kubernetes, and of their irregularities.
 
 use pavior_mesh::Sides;
 use pavior_workload::inspect::LogSummary;
@@ -39,7 +39,7 @@ fn dates_of_sacct_may_have_zones_and_spaces() {
         ("2023-02-21T13:37:02Z", "2023-02-21T15:48:20+01:00", 4278),
         ("2023-02-21 14:37:02", "2023-02-21 15:48:20", 4278),
         ("2023-02-21T14:37:02.5", "2023-02-21T15:48:20.5", 4278),
-        // In the hour in which summer time ends, local times would go back.
+        // When summer time ends, local times would go back by an hour.
         ("2023-10-29T02:30:00+0200", "2023-10-29T02:10:00+0100", 2400),
         ("2023-02-21T14:37:02-0330", "2023-02-21T18:07:02Z", 0),
     ] {

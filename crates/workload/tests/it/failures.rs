@@ -129,7 +129,7 @@ fn events_cost_few_draws_however_long_repairs_take() {
 }
 
 /// Checks the distribution with listed healthy nodes: of N nodes, N MTTF / (MTTF + MTTR) are
-/// healthy on average, all alike.
+/// healthy on average, each equally often.
 #[test]
 fn where_few_are_healthy_the_law_is_the_same() {
     let grid = Grid::mesh(&[32, 32]).unwrap();

@@ -1,5 +1,5 @@
-//! Hostile names in every kind of input, for every command that reads one: the output moves no
-//! cursor, reverses no order, begins no line of its own, and is bounded where people read it.
+//! Hostile names in every kind of input, for every command that reads one: the output cannot move
+//! the cursor, reverse the order or begin another line, and is bounded where people read it.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -311,7 +311,7 @@ fn experiments(name: &str) -> Vec<Try> {
         format!("{base}trace = {text}\n"),
         format!("{base}[[figure]]\nname = {text}\ny = {text}\n"),
         format!("# {name}\n{base}"),
-        // An experiment that says nothing else would run for long.
+        // Without these settings, an experiment would run for a long time.
         format!("{name}\njobs = 5\nreplications = 2\n"),
     ];
     let mut tries = Vec::new();

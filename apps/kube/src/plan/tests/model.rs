@@ -62,7 +62,7 @@ pub(super) struct Model {
     forgotten: usize,
     /// The nodes on which each Job's pods ended, by rank.
     pub(super) ended: HashMap<Uid, BTreeMap<usize, String>>,
-    /// The number of seconds after which a Workload again requests the quota that it gave back.
+    /// The number of seconds after which a Workload requests the quota that it released again.
     pub(super) again: HashMap<Uid, i64>,
 }
 

@@ -1,5 +1,5 @@
-//! The time and memory for a plan on a large machine with many placements or many waiting Jobs. The
-//! checks use small sizes; `PAVIOR_SIZE=long` runs the measurement.
+//! The time and memory that a plan takes on a large machine with many placements or waiting Jobs.
+//! The checks use small sizes; `PAVIOR_SIZE=long` runs the measurement.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -108,7 +108,7 @@ fn add(world: &mut World, number: usize, nodes: &[String; 2], runs: bool) {
     world.jobs.insert(job.uid(), job);
 }
 
-/// Cordons all other nodes and adds `waiting` Jobs that wait.
+/// Cordons all other nodes and adds `waiting` waiting Jobs.
 fn crowd(world: &mut World, running: usize, waiting: usize) {
     let held: HashSet<String> =
         world.placements.values().flat_map(|one| one.spec.nodes.clone()).collect();

@@ -1,4 +1,4 @@
-//! Connections held open by attackers, and other clients meanwhile.
+//! Connections held open by attackers, while other clients use the service.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -48,7 +48,7 @@ impl Crowd {
         crowd
     }
 
-    /// Counts the connections that are still open, with the last bytes of others.
+    /// Counts the connections that are still open, and collects the last bytes of the others.
     pub(crate) fn open_still(&mut self) -> usize {
         let mut open = 0;
         for stream in &mut self.streams {

@@ -35,7 +35,7 @@ fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -
     Some(done)
 }
 
-/// Returns a keyed request for the job of a number.
+/// Returns a request with a key for the job with this number.
 fn ask(number: u64) -> Do {
     let job = Some(JobName::Number(number as i64));
     let command = Command::Lease(LeaseRequest { job, ..LeaseRequest::of(Ask::Shape([1, 1, 1])) });
@@ -108,7 +108,7 @@ fn a_failing_disk_says_what_is_known() {
                 Err(_) => there != 0 && !twice(&outcomes, *number),
             });
         }
-        // Sent again with their keys, all are carried out once.
+        // When they are sent again with their keys, all are carried out exactly once.
         let again = with_writer(&after, async |writer| {
             let mut again = Vec::new();
             for (number, _) in &outcomes {
@@ -157,7 +157,7 @@ struct Notes {
     unknown: HashSet<u64>,
 }
 
-/// Sends keyed requests. Some that fail are given up, the others are repeated until answered.
+/// Sends requests with keys. Some that fail are abandoned; the others are repeated until answered.
 fn client(address: &str, number: u64, stop: &AtomicBool, notes: &Mutex<Notes>) {
     let mut random = Random(number);
     let mut client = Client::new(address);

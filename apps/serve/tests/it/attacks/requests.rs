@@ -1,4 +1,4 @@
-//! Requests that say a thing twice, name what there is not, or are not JSON: none is carried out.
+//! Requests that repeat a member, name unknown ones, or are not JSON: none is carried out.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ const BODIES: [(&str, &str); 9] = [
     ),
 ];
 
-/// Returns the body as text, with one member of one of its objects twice, written as JSON allows.
+/// Returns the body as text with one member of an object repeated, in any form that JSON allows.
 fn twice(body: &str, random: &mut Random) -> String {
     let value: Value = serde_json::from_str(body).unwrap();
     let objects = count(&value);
@@ -85,8 +85,8 @@ fn spelled(name: &str, random: &mut Random) -> String {
     format!("\"{}\"", name.chars().map(letter).collect::<String>())
 }
 
-/// Sends requests that must be refused with one status; counts those that were not, and states
-/// that changed.
+/// Sends requests that must be refused with a status. Counts those that were not, and changed
+/// states.
 fn refused(
     attack: &str,
     status: u16,

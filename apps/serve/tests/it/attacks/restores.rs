@@ -1,4 +1,4 @@
-//! Holders of leases of the original, against a copy of its data that was restored.
+//! Holders of the original's leases, who contact a restored copy of its data.
 
 use std::path::Path;
 

@@ -17,7 +17,7 @@ fn ask(token: &str) -> String {
     request("GET /v1/watch", token, "", 0)
 }
 
-/// Checks that a watcher is let in, and is told of a lease that begins.
+/// Checks that a watcher is accepted and receives the start of a lease.
 fn watches(address: &str, token: &str) -> Option<()> {
     let mut stream = TcpStream::connect(address.trim_start_matches("http://")).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;

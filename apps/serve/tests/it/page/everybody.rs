@@ -88,7 +88,7 @@ fn nothing_keeps_people_out() {
     pavior_trials::attacked("pages", "barriers, by axe-core", tried + 2, 0);
 }
 
-/// Waits until the view is drawn, and colors have changed.
+/// Waits until the view is drawn and the colors have changed.
 fn settle(browser: &mut Browser) {
     browser.value(
         "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
@@ -143,7 +143,7 @@ fn every_control_is_reached_by_the_keyboard_and_says_what_it_is() {
     assert!(!reached.contains(&"tab-waiting".to_string()), "one stop for the tabs: {reached:?}");
 }
 
-/// Checks that nodes, planes, time and lists can be used with the keyboard alone.
+/// Checks that nodes, planes, time and lists can be used with only the keyboard.
 #[test]
 fn the_machine_is_walked_node_by_node() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

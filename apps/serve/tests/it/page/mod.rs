@@ -1,8 +1,8 @@
 //! The page in a real browser: live updates, history, an explained refusal, and a replayed
 //! schedule.
 //!
-//! Needs Debian's `chromium`. Skipped, loudly, where it is not installed, unless
-//! `PAVIOR_REQUIRE_BROWSER` is set. `PAVIOR_SCREENSHOTS=DIR` keeps what is seen.
+//! Needs Debian's `chromium`. If it is not installed, the test is reported as skipped, unless
+//! `PAVIOR_REQUIRE_BROWSER` is set. `PAVIOR_SCREENSHOTS=DIR` saves screenshots.
 
 mod address;
 mod ahead;
@@ -37,7 +37,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     browser.until("document.getElementById('status').textContent === 'connected'");
     assert_eq!(browser.value("document.getElementById('deep').hidden"), false, "3D works");
 
-    // Live: a grant is drawn without a reload.
+    // The view is live: a grant is drawn without a reload.
     let lease = client.lease(r#"{"shape":[4,4,2],"job":"<b>second</b>"}"#);
     browser.shows("counts", "96 busy");
     browser.shows("jobs", "<b>second</b>");
@@ -211,8 +211,7 @@ fn a_large_machine_is_drawn() {
         "16x16x16 nodes and 2,000 jobs: {rate:.1} frames a second drawn by software; the page's \
          own work for a frame {work:.2} ms, to build it anew {build:.1} ms; {triangles} triangles"
     );
-    // Two triangles per face: three sides of a full machine, and the faces around the 96 free
-    // nodes.
+    // Two triangles per face: three sides of a full machine and the faces around the 96 free nodes.
     assert!(triangles <= f64::from(2 * (3 * 256 + 3 * 96)), "{triangles} triangles are drawn");
     browser.until(
         "document.getElementById('deep').width === document.getElementById('deep').clientWidth",
@@ -265,7 +264,7 @@ fn colours_are_told_and_waiting_is_explained() {
     client.post("/v1/nodes/fail", r#"{"node":[7,7]}"#);
     browser.shows("legend", "failed");
 
-    // The operator, whose small job starts now, has a color like a tenant.
+    // The operator, whose small job starts now, has a color like any tenant.
     client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"heidi"}"#);
     browser.press("c");
     browser.press("c");

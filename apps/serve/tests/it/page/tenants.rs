@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::server::fresh;
 
-/// The look of the legend's tenants: color and pattern of each.
+/// The color and pattern of each tenant in the legend.
 const LOOKS: &str = "[...document.querySelectorAll('#legend button .patch')].map((one) =>
     [one.style.backgroundColor, getComputedStyle(one).backgroundImage].join())";
 

@@ -1,4 +1,4 @@
-//! The large numbers, compared with those of the service.
+//! The large numbers on the page, compared with the service's.
 
 use pavior_trials::Browser;
 use serde_json::json;
@@ -73,7 +73,7 @@ fn the_tiles_say_what_is_so() {
     browser.picture("tiles");
     browser.value("document.getElementById('fits-show').click()");
     browser.until("window.pavior.page.marks.length === 0");
-    // The history can be played, too.
+    // The history can also be played.
     browser.until("window.pavior.page.series.busy.length >= 2");
     browser.value("document.getElementById('seconds').value = 2");
     browser.press(" ");

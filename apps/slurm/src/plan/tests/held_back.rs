@@ -78,7 +78,7 @@ fn no_more_are_opened_than_the_limit_of_jobs_and_others_do_not_wait() {
     let other = SlurmJob { user: 1002, ..two("4", 1) };
     let jobs = vec![two("1", 1), two("2", 1), two("3", 1), other, shaped("5", "1x1", 1, 1)];
     let decision = run.decide(&ledger(jobs), 1000);
-    // One job is running. In strict order jobs 2 and 3 would keep the others back.
+    // One job is running. In strict order jobs 2 and 3 would hold the others back.
     let opened: Vec<String> = opens(&decision.changes)
         .iter()
         .map(|open| open.split(' ').next().unwrap().into())

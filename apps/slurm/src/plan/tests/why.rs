@@ -35,7 +35,7 @@ fn a_job_that_fits_now_is_told_its_box() {
     assert_eq!(why(&ledger(jobs), "easy"), "2 may start now on 2x2 at 2,0");
 }
 
-/// Takes away n1, which every 3x2 contains. In strict order nothing starts behind such a job.
+/// Removes n1, which every 3x2 contains. In strict order nothing starts behind such a job.
 #[test]
 fn a_job_that_cannot_start_has_no_time() {
     let mut lacking = ledger(vec![shaped("1", "1x2", 2, 9), shaped("2", "3x2", 6, 5)]);

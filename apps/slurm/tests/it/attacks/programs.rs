@@ -189,7 +189,7 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
 
 #[test]
 fn nodes_of_a_running_job_that_cannot_be_read_are_not_free() {
-    // Slurm called all nodes idle; then job 9 started on n0 and n1.
+    // Slurm reported all nodes as idle; then job 9 started on n0 and n1.
     let later = "if [ -e $FOLDER/asked ]; then S=allocated; else S=idle; fi; touch $FOLDER/asked
                  for node in 0 1; do echo \"n$node|$S|(null)|(null)|100|1|1:1:1|0\"; done
                  for node in 2 3 4 5 6 7; do

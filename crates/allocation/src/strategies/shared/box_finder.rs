@@ -66,7 +66,7 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{Cuboid, NodeId};
 
-    /// Takes and gives back nodes at random. Regardless of earlier questions, the answers are the
+    /// Takes and releases nodes at random. Regardless of earlier questions, the answers are the
     /// same as those of a search without a cache.
     #[test]
     fn what_is_remembered_changes_no_answer() {

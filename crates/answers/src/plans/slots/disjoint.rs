@@ -25,7 +25,7 @@ pub(super) struct Chosen {
     pub(super) bound: u32,
 }
 
-/// Finds a largest set of places without a conflict. If the budget runs out, returns a good set and
+/// Finds a maximum set of places without conflicts. If the budget runs out, returns a good set and
 /// a bound.
 pub(super) fn most_disjoint(conflicts: &Conflicts, budget: &mut Budget) -> Chosen {
     let mut open = vec![0; conflicts.count().div_ceil(64)];

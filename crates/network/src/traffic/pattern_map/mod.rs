@@ -39,11 +39,11 @@ use search::Search;
 const AXIS_ORDERS: [[usize; 3]; 6] =
     [[0, 1, 2], [1, 0, 2], [0, 2, 1], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// The data about a pattern on its logical grid that is independent of the nodes.
+/// Data about a pattern on its logical grid, independent of the nodes.
 #[derive(Debug)]
 pub(super) struct PatternMap {
     exchanges: Exchanges,
-    /// The ranks, numbered along the axes of the logical grid, with each order once.
+    /// The ranks, numbered along the axes of the logical grid, without duplicate orders.
     orders: Vec<Vec<u32>>,
     cuts: Cuts,
 }

@@ -71,7 +71,7 @@ pub(super) trait Timeline: Send + Sync {
     /// Takes the part of a slot that is not in the past.
     fn take(&mut self, slot: &Slot<Self::Held>);
 
-    /// Gives back the part of a slot that is not in the past.
+    /// Releases the part of a slot that is not in the past.
     fn give(&mut self, slot: &Slot<Self::Held>);
 
     /// Does the same as [`Profile::taken_by`].
@@ -124,7 +124,7 @@ pub(super) struct Fast<T: Timeline> {
     /// Within rounds of moving up: the nodes freed since the previous round began. Empty between
     /// rounds.
     freed: FreedNodes<T::Held>,
-    /// The number of slots that were given back so far. `freed` has the last of them.
+    /// The number of slots that were released so far. `freed` has the last of them.
     given: u64,
     /// Within a round: the maximum number of nodes that are free before the end of all freed slots.
     most_free: Option<u64>,
@@ -238,7 +238,7 @@ impl<T: Timeline> Profile for Fast<T> {
             let wanted = Wanted { now, job, begins, own: Some(own), freed: None };
             return self.timeline.find(&wanted, view);
         }
-        // Slots given back before the job was last tried cannot help it.
+        // Slots released before the job was last tried cannot help it.
         let new = usize::try_from(self.given - tried).unwrap_or(usize::MAX);
         let first = self.freed.len().saturating_sub(new);
         if first == self.freed.len() {

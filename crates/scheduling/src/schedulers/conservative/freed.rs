@@ -11,7 +11,7 @@ use pavior_mesh::{BaseSet, Cuboid, Occupancy};
 use super::fast::first_begin_reaching;
 use super::slot::{Interval, Slot};
 
-/// The slots that were given back, in order.
+/// The slots that were released, in order.
 pub(super) struct FreedNodes<H> {
     slots: Vec<Slot<H>>,
     end: Time,
@@ -66,7 +66,7 @@ impl<H> FreedNodes<H> {
     }
 }
 
-/// Slots that were given back, from an index on.
+/// Slots that were released, from an index on.
 pub(super) struct FreedSince<'a, H> {
     slots: &'a [Slot<H>],
 }

@@ -52,7 +52,7 @@ impl<P: Profile> Plan<P> {
         Some(given_way)
     }
 
-    /// Gives back the bookings that cannot stay if a slot is taken, and voids their promises.
+    /// Releases the bookings that cannot stay if a slot is taken, and voids their promises.
     fn make_way(&mut self, now: Time, taken: &Slot<P::Held>, given_way: &mut Vec<usize>) {
         let nodes = self.profile.taken_by(taken);
         for (index, booking) in self.bookings.iter_mut().enumerate().rev() {

@@ -20,7 +20,7 @@ pub(super) struct Plain {
     taken: Vec<Slot<Placement>>,
     /// The advance reservations and the nodes that are open during each.
     closed: Vec<(Interval, Occupancy)>,
-    /// True if any slot was given back since the last round of moving up began.
+    /// True if any slot was released since the last round of moving up began.
     given: bool,
     /// The strategy on an empty machine.
     empty: Fork,

@@ -54,7 +54,7 @@ pub(super) trait Profile: Send + Sync {
     /// Takes a slot.
     fn take(&mut self, slot: &Slot<Self::Held>);
 
-    /// Gives back a slot or the remainder of one.
+    /// Releases a slot or the remainder of one.
     fn give(&mut self, slot: Slot<Self::Held>);
 
     /// Returns the earliest slot that a job can have from now on. The slot is not taken yet.
@@ -70,7 +70,7 @@ pub(super) trait Profile: Send + Sync {
 
     /// Returns true if a booking cannot stay if a slot with these nodes, which overlaps it in time,
     /// is taken. The slot is not taken yet. The caller asks about the overlapping bookings from the
-    /// youngest to the oldest, and immediately gives back those that cannot stay.
+    /// youngest to the oldest, and immediately releases those that cannot stay.
     fn needs_any(
         &self,
         booked: &Slot<Self::Held>,
@@ -78,16 +78,16 @@ pub(super) trait Profile: Send + Sync {
         taken: &Slot<Self::Held>,
     ) -> bool;
 
-    /// Begins a round of moving up. Returns true if anything was given back since the last round
+    /// Begins a round of moving up. Returns true if anything was released since the last round
     /// began.
     fn next_round(&mut self) -> bool;
 
-    /// Returns the number of slots that were given back so far, if the profile uses it.
+    /// Returns the number of slots that were released so far, if the profile uses it.
     fn given(&self) -> u64;
 
     /// Returns the earliest slot of a job before its own, which counts as free. Called in rounds,
-    /// for the jobs in the order of arrival. `tried` is the number of slots that had been given
-    /// back when the job was last tried.
+    /// for the jobs in the order of arrival. `tried` is the number of slots that had been released
+    /// when the job was last tried.
     fn earlier(
         &mut self,
         now: Time,
@@ -259,8 +259,8 @@ impl<P: Profile> Plan<P> {
         self.running.insert(job, slot);
     }
 
-    /// Removes the jobs that have ended, and gives back the remainder of their slots. This includes
-    /// a job that has ended and was given nodes again since.
+    /// Removes the jobs that have ended, and releases the remainder of their slots. This includes a
+    /// job that has ended and was given nodes again since.
     fn remove_ended(&mut self, now: Time, view: &MachineView<'_>) {
         self.state = view.state();
         let machine = view.machine();
@@ -417,7 +417,7 @@ impl<P: Profile> Plan<P> {
     }
 }
 
-/// Gives back the remainder of a slot.
+/// Releases the remainder of a slot.
 pub(super) fn give_rest<P: Profile>(profile: &mut P, now: Time, slot: &Slot<P::Held>) {
     let Interval { from, to } = slot.interval;
     if to > now {

@@ -184,7 +184,7 @@ impl Stretch<'_> {
     }
 }
 
-/// Gives back the nodes of jobs that end.
+/// Releases the nodes of jobs that end.
 pub(super) fn release(fork: &mut Fork, ends: &[End<'_>], machine: &Machine) {
     for (_, ended) in ends {
         fork.give(machine.placement(ended.job.id).expect("a running job holds nodes"))

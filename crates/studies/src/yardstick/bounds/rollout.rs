@@ -16,7 +16,7 @@
 use super::Task;
 use super::greedy::{Counts, latest_first};
 
-/// The knowledge about jobs that have not arrived.
+/// The facts known about jobs that have not arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrivals {
     /// Complete knowledge: arrivals, run times and numbers of nodes.

@@ -63,7 +63,7 @@ impl NodeTimeline {
         .expect("booked nodes are free");
     }
 
-    /// Gives back the nodes of a slot, for the part that is not in the past.
+    /// Releases the nodes of a slot, for the part that is not in the past.
     pub(super) fn give(&mut self, slot: &Slot<Placement>) {
         match self.as_set(&slot.held) {
             Some(nodes) => self.change(slot.interval, |free| free.give_set(&nodes)),
