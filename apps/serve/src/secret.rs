@@ -11,7 +11,7 @@ const MOST: u64 = 1 << 20;
 /// Reads a file that only its owner may read, who must be root or the user of this process.
 ///
 /// # Errors
-/// If it cannot be read, or others could read or change it; the message then says how to fix that.
+/// An error if it cannot be read, or if others could read or change it, with a remedy.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     // The metadata of the open file: another file could replace it meanwhile.

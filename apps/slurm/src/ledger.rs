@@ -146,8 +146,8 @@ impl Ledger {
         taken.map(|node| &node.name).filter(|name| !held.contains(name)).cloned().collect()
     }
 
-    /// Updates the offers of all nodes with later ones, and the conditions of those that are
-    /// ownerless or have become unavailable.
+    /// Updates the offers of all nodes, and the conditions of nodes that have no owner or have
+    /// become unavailable.
     fn read_again(&mut self, later: Vec<SlurmNode>) {
         let ownerless = self.ownerless();
         let mut later: HashMap<NodeName, SlurmNode> =

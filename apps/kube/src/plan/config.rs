@@ -163,7 +163,7 @@ impl MachineConfig {
     /// Converts a shape in chips to nodes.
     ///
     /// # Errors
-    /// If no box of the machine has the shape, with a reason that does not repeat the text.
+    /// An error if no box of the machine has the shape; its reason does not repeat the text.
     pub(crate) fn shape(&self, text: &str) -> Result<Shape, String> {
         let nodes = self.nodes(text)?;
         Ok(if self.turns() { Shape::new(nodes) } else { Shape::fixed(nodes) })

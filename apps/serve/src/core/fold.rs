@@ -37,7 +37,7 @@ impl ServiceState {
     /// Applies a record from the journal.
     ///
     /// # Errors
-    /// If it does not follow from those before it; the state must then not be used.
+    /// An error if it does not follow from those before it; the state must then not be used.
     pub fn apply(&mut self, record: &ServiceRecord) -> Result<(), FoldError> {
         if record.seq != self.seq + 1 {
             return Err(FoldError::Gap { last: self.seq, found: record.seq });

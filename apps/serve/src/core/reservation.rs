@@ -49,7 +49,7 @@ impl Reservation {
     /// Returns its entry in the scheduler's calendar.
     ///
     /// # Errors
-    /// If its duration or its set of nodes is empty, or a box is not on the machine.
+    /// An error if its duration or set of nodes is empty, or a box is not on the machine.
     pub(crate) fn ahead(&self, grid: &Grid) -> Result<AdvanceReservation, String> {
         let micros = |ms: u64| Time(ms.saturating_mul(1000));
         let time = (micros(self.from_ms), micros(self.to_ms));

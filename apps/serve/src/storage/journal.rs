@@ -51,7 +51,7 @@ impl JournalStore {
     /// snapshot and the records after it are read before anything is written.
     ///
     /// # Errors
-    /// If it is damaged, was written by another version, or cannot be read or written.
+    /// An error if it is damaged, is from another version, or cannot be read or written.
     pub fn open(disk: Arc<dyn Disk>) -> Result<(JournalStore, Opened), StoreError> {
         let files = Files { disk };
         let starts = files.starts()?;

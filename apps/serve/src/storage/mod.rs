@@ -160,7 +160,7 @@ pub trait History: Send + Sync {
     /// Returns the latest snapshot with at most this number.
     ///
     /// # Errors
-    /// If there are snapshots, but the records after them up to `seq` are gone; or damage.
+    /// An error if there are snapshots but no records after them up to `seq`, or on damage.
     fn snapshot(&self, seq: u64) -> Result<Option<StateSnapshot>, StoreError>;
 
     /// Returns the records after a number, in order.

@@ -16,7 +16,7 @@ impl Writer {
     /// Begins to decide on the current state.
     ///
     /// # Errors
-    /// If the record of a doubt about the clock, or of requests that start now, cannot be stored.
+    /// An error if a doubt about the clock, or requests that start now, cannot be recorded.
     pub(super) fn lead(&mut self) -> Result<(), StoreError> {
         if let Some(state) = self.state.as_mut() {
             state.begin_epochs(self.handle.clock.wall_ms(), random());

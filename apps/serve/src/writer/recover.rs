@@ -27,7 +27,7 @@ pub enum RecoveryError {
 /// Returns the state after record `until`, or after the last stored record if that comes first.
 ///
 /// # Errors
-/// If the records are damaged, do not follow from each other, or are no longer kept.
+/// An error if the records are damaged, inconsistent with each other, or no longer kept.
 pub fn recover(
     history: &dyn History,
     until: u64,

@@ -42,7 +42,7 @@ fn unit(config_path: &Path, program: &Path) -> String {
 /// or the packaged program if users other than root can change `program`.
 ///
 /// # Errors
-/// If a file cannot be written, or one of these names belongs to someone else's file.
+/// An error if a file cannot be written, or if a file with this name is not ours.
 pub fn install(
     config: &Config,
     config_path: &Path,

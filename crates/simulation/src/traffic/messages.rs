@@ -115,7 +115,7 @@ impl Messages {
         seen: Seen,
     ) -> Result<Messages, BadSettings> {
         let network = Network::new(grid, setup.settings, setup.engine)?;
-        // The flit engine stays the specification. Also, if messages can deadlock, jobs outside the
+        // The flit engine remains the specification. If messages can deadlock, jobs outside the
         // network could not be named.
         let may_deadlock =
             setup.settings.virtual_channels == VirtualChannels::One && grid.has_wrap();

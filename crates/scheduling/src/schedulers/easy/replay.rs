@@ -113,7 +113,7 @@ impl<'a> Walk<'a> {
 /// A period in which the head overlaps the same advance reservations.
 struct Stretch<'a> {
     head: &'a Job,
-    /// The nodes that are reserved for some time of the head's run.
+    /// The nodes that are reserved at some time during the head's run.
     reserved: Option<Placement>,
 }
 
