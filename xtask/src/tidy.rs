@@ -110,7 +110,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Returns the problems in a file; in other languages than Rust, only lines that are too long.
+/// Returns the problems in a file; in languages other than Rust, only lines that are too long.
 /// Tests, benches, examples and build scripts may use every call.
 fn of_file(name: &str, text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();

@@ -81,7 +81,7 @@ pub(crate) fn stopped(py: Python<'_>, error: &RunError, of: &str) -> PyErr {
     }
 }
 
-/// Creates a `PaviorError`, for errors without a class of their own.
+/// Creates a `PaviorError`, for errors without their own class.
 pub(crate) fn other(py: Python<'_>, message: String) -> PyErr {
     raise(class(py, &PAVIOR_ERROR, "PaviorError"), |class| {
         PyErr::from_type(class.clone(), (message,))

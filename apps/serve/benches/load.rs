@@ -1,4 +1,4 @@
-//! Durable operations a second, the time of each, and the restart of a killed server. The numbers
+//! Durable operations per second, the time of each, and the restart of a killed server. The numbers
 //! depend on the machine and its disk, so nothing is asserted.
 //!
 //! ```sh
@@ -150,7 +150,7 @@ impl std::fmt::Display for Heard {
     }
 }
 
-/// Carries out operations while others watch; how many a second, and what the watchers read.
+/// Carries out operations while others watch. Returns the rate and the watchers' reads.
 fn watched(server: &Server, watchers: usize, work: impl FnOnce() -> usize) -> (f64, Heard) {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -238,8 +238,8 @@ fn worked(server: &Server) -> Duration {
     Duration::from_millis(10 * ticks.sum::<u64>())
 }
 
-/// The journal alone, on the disk of the temporary folder: durable records a second by group.
-/// `results/service/sqlite_commits.py` does the same to SQLite.
+/// The journal alone, on the disk of the temporary folder: durable records per second by group
+/// size. `results/service/sqlite_commits.py` does the same to SQLite.
 fn journal() {
     let folder = tempfile::TempDir::new().expect("there is room");
     let disk = DiskFolder::open(folder.path()).expect("it is new");

@@ -1,7 +1,7 @@
 //! Forecasts of waiting requests. A copy of the state learns from every record and is simulated
 //! forward.
 //!
-//! Like the state, the copy is folded from the records alone, on threads of its own. Forecasts
+//! Like the state, the copy is folded only from the records, on separate threads. Forecasts
 //! therefore cost the writer nothing, and at startup they use everything in the retained records.
 
 use std::collections::{BTreeSet, HashMap};

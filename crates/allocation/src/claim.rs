@@ -63,7 +63,7 @@ pub enum Recognition {
     /// Follows its own rule (partition hardware, connected sets), which may depend on the held
     /// placements.
     Own {
-        /// Returns true exactly if a grant is possible.
+        /// Returns true exactly when a grant is possible.
         feasible: fn(&Scene<'_>) -> bool,
         /// Returns true if a placement whose nodes are all free may be granted.
         allowed: fn(&Scene<'_>, &Placement) -> bool,
@@ -100,7 +100,7 @@ pub enum Question {
     Count,
 }
 
-/// Returns the claim of a strategy that succeeds exactly if enough nodes are free, and grants
+/// Returns the claim of a strategy that succeeds exactly when enough nodes are free, and grants
 /// exactly the requested number.
 pub fn by_count(_: &Options) -> Claim {
     Claim {

@@ -108,7 +108,7 @@ impl From<Cuboid> for Scored {
 /// each other.
 ///
 /// All methods except [`best`](BoxRule::best) have a default, which is correct for a rule with no
-/// state of its own except scratch memory.
+/// state except scratch memory.
 pub trait BoxRule: Clone + Send + Sync + 'static {
     /// True if it reads [`View::busy`]. Otherwise the list is not kept.
     const READS_BUSY_LIST: bool = true;
@@ -131,7 +131,7 @@ pub trait BoxRule: Clone + Send + Sync + 'static {
         Work::default()
     }
 
-    /// Compares an index of its own with the true state. Panics if they disagree.
+    /// Compares its own index with the true state. Panics if they disagree.
     fn validate(&self, _free: &Occupancy) {}
 }
 

@@ -72,7 +72,7 @@ impl StrategyKind {
     }
 
     /// Describes a strategy of this crate that does not turn requests, works on every grid, and
-    /// succeeds exactly if enough nodes are free.
+    /// succeeds exactly when enough nodes are free.
     pub(crate) const fn noncontiguous(build: fn(&Grid, &Options) -> BoxedStrategy) -> StrategyKind {
         let build = Build::BuiltIn(build);
         StrategyKind { contiguous: false, turns: false, supports: ANY_GRID, claim: by_count, build }
@@ -80,7 +80,7 @@ impl StrategyKind {
 
     /// Describes a strategy defined outside this crate, which `build` creates for an empty machine.
     /// It must work on every grid. If `contiguous`, it must grant one box, turn requests and miss
-    /// no free box. Otherwise it must not turn them, and must succeed exactly if enough nodes are
+    /// no free box. Otherwise it must not turn them, and must succeed exactly when enough nodes are
     /// free. Its proposals are checked before they are used.
     ///
     /// ```

@@ -7,8 +7,8 @@ use crate::{Placement, Work};
 
 /// A rule that chooses free nodes for a request. An author only has to implement this trait.
 ///
-/// It proposes; the [`Machine`](crate::Machine) commits. A strategy may keep an index of its own,
-/// such as a busy list, a free list or a buddy tree. It learns of every change through
+/// It proposes; the [`Machine`](crate::Machine) commits. A strategy may keep its own index, such as
+/// a busy list, a free list or a buddy tree. It learns of every change through
 /// [`granted`](Strategy::granted) and [`released`](Strategy::released). It must accept any free
 /// boxes there, including boxes that it did not propose: those of a failed node, a reservation or a
 /// plan. [`StrategyKind::own`](crate::StrategyKind::own) creates an entry for a strategy outside
@@ -40,8 +40,8 @@ pub trait Strategy: Send + Sync {
         None
     }
 
-    /// Compares an index of its own with the true state. Panics if they disagree. The conformance
-    /// suite calls it after every step.
+    /// Compares its own index with the true state. Panics if they disagree. The conformance suite
+    /// calls it after every step.
     fn validate(&self, _free: &Occupancy) {}
 }
 

@@ -13,9 +13,9 @@
 //!
 //! On an axis that wraps, a shift is a rotation within the axis.
 //!
-//! The set also shows the neighbors of its placements. A face of a placement is free exactly if the
-//! next base on that side is in the set, so [`BaseSet::edges`] finds the faces that touch something
-//! for all bases at once.
+//! The set also shows the neighbors of its placements. A face of a placement is free exactly when
+//! the next base on that side is in the set, so [`BaseSet::edges`] finds the faces that touch
+//! something for all bases at once.
 //!
 //! Invariant: the set contains only canonical bases. Bits that are shifted in from beyond the end
 //! of an axis are never free.

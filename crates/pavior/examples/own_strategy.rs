@@ -69,7 +69,7 @@ impl Strategy for LastNodes {
     }
 }
 
-/// Creates the entry. `own` claims that a strategy that grants sets of nodes succeeds exactly if
+/// Creates the entry. `own` claims that a strategy that grants sets of nodes succeeds exactly when
 /// enough nodes are free.
 fn last_nodes() -> Entry {
     Entry::new("last-nodes", StrategyKind::own(false, |_, _| Ok(Box::new(LastNodes::default()))))

@@ -1,4 +1,4 @@
-//! Schedulers, and the tables on which you can build your own service or simulator.
+//! Schedulers, and tables for building your own service or simulator.
 //!
 //! - [`Dispatcher`] keeps a machine, its queue and its running jobs consistent. Its caller provides
 //!   the time and the events.

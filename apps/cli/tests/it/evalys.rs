@@ -139,7 +139,7 @@ fn finish(command: &mut Command, deadline: Instant) -> Result<(), String> {
                 std::thread::sleep(Duration::from_millis(50));
             }
             Ok(None) => {
-                // It may have ended just now; in any case it is over.
+                // It may have ended just now; in any case it has ended.
                 let _ = child.kill().and_then(|()| child.wait().map(drop));
                 return Err(format!("{named}: not done in time"));
             }

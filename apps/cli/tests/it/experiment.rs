@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::{good, pavior, refused, refused_for, stderr};
 
-/// An experiment that takes about a second on one thread, in some hundred replications.
+/// An experiment that takes about a second on one thread, with a few hundred replications.
 const SWEEP: &str = "machine = 'mesh:16x16'\nstrategy = ['ff', 'tff', 'bl']\nload = [0.5, 1, 2]\n\
     jobs = 2000\nprecision = 0.01\nmax-replications = 50\n[[figure]]\nname = 'turnaround'\n\
     y = 'turnaround'\n";
@@ -82,7 +82,7 @@ fn a_torn_journal_loses_only_what_was_torn() {
     let (whole, torn) = (folder.path().join("whole"), folder.path().join("torn"));
     good(&["experiment", text(&file), "--out", text(&whole)]);
     good(&["experiment", text(&file), "--out", text(&torn), "--shard", "1/2"]);
-    // The state after a kill in the middle of a line, after a complete one.
+    // The state after a kill in the middle of a line that follows a complete one.
     let replications = std::fs::read_to_string(torn.join("replications.csv")).unwrap();
     let mut cut = replications.lines().take(3).collect::<Vec<_>>().join("\n");
     cut.push('\n');

@@ -117,7 +117,7 @@ fn jobs_that_could_never_be_placed_are_told() {
     };
     assert!(table("mesh:3x1").contains("turned away"), "{}", table("mesh:3x1"));
     assert!(!table("mesh:2x2").contains("turned away"), "{}", table("mesh:2x2"));
-    // Next to the mean, and in words.
+    // The count is next to the mean, and in words.
     let text = table("mesh:3x1");
     let head = text.lines().find(|line| line.starts_with("strategy")).unwrap();
     assert!(head.contains("turned away"), "{text}");

@@ -24,7 +24,7 @@ fn the_tbl_paper_quickly() {
     for statement in 1..=6 {
         assert!(rows.iter().any(|row| row[0].starts_with(&format!("T{statement}"))));
     }
-    // Not measured times, so the same on every machine.
+    // These are not measured times, so they are the same on every machine.
     assert_eq!((&row("T2@4.6")[1], &row("T2@4.6")[5]), ("0.56", "holds"));
     assert_eq!(&row("T5@larger-8x8x8")[5], "holds");
     for figure in 7..=14 {
@@ -111,7 +111,7 @@ fn the_gabl_paper_quickly() {
     for (id, paper) in papers {
         assert_eq!(&row(id)[1], paper, "{id}");
     }
-    // Far beyond the width of any interval, for any seed.
+    // This is far beyond the width of any interval, for any seed.
     for id in
         ["G3@one-uniform-fcfs-equal", "G4@0.035", "G5@one-uniform-gabl", "G5@all-decreasing-ff"]
     {

@@ -27,7 +27,7 @@ fn jobs_wait_for_a_reservation_that_they_would_run_into() {
         let results = simulate(list, &["--scheduler", scheduler]).unwrap();
         results["results"][0]["metrics"]["waiting"]["mean"].to_string()
     };
-    // The first waits for 200; the second starts at once, or after it.
+    // The first waits for 200; the second starts immediately, or after it.
     assert_eq!(waiting("easy"), "100.0");
     // Half of 200 and 295.
     assert_eq!(waiting("fcfs"), "247.5");

@@ -134,7 +134,7 @@ impl Reconciler {
         let (actions, repeated): (Vec<Action>, Vec<Action>) =
             made.actions.into_iter().partition(new);
         if !repeated.is_empty() {
-            // There may be no update when its time is over.
+            // There may be no update when its time has passed.
             self.retry.get_or_insert(AGAIN);
         }
         let writer = &self.writer;

@@ -45,7 +45,7 @@ pub(crate) struct Ledger {
     unplaced: HashMap<String, (f64, &'static str)>,
     /// The Job of each pod.
     pods: HashMap<String, String>,
-    /// Jobs that need no pods any more, by their own conditions.
+    /// Jobs that no longer need pods, according to their conditions.
     ended: HashSet<String>,
 }
 

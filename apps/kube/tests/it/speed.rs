@@ -35,7 +35,7 @@ impl Size {
     }
 }
 
-/// Returns a Job whose pods have nodes of their own, without a shape.
+/// Returns a Job without a shape whose pods each have a node.
 fn plain(name: &str, shape: &str) -> Value {
     let mut job = job(name, shape, 1);
     job["metadata"]["annotations"] = json!({});

@@ -145,7 +145,7 @@ impl ServedMachine {
         let (start, request) = (micros(lease.start_ms), request(lease.requested, lease.shape));
         let job = job(lease.id, request, start, lease.estimate());
         let held = self.dispatcher.hold(job, start, placement).map(drop);
-        // The box that is in the way is only searched for if there is one.
+        // The box that is in the way is searched for only if there is one.
         held.map_err(|error| self.check(&parts).err().unwrap_or_else(|| error.to_string()))
     }
 

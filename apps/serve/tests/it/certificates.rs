@@ -54,7 +54,7 @@ fn written(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// A server behind TLS, its authority, and what its log says.
+/// A server behind TLS, its authority, and the contents of its log.
 pub(crate) struct Guarded {
     pub(crate) server: Server,
     setup: Setup,
@@ -131,7 +131,7 @@ fn a_bearer_token_over_tls() {
     assert!(stranger.try_get("/healthz").is_err());
     let mut plain = guarded.server.client();
     assert!(plain.try_get("/healthz").is_err());
-    // All of this was logged, but no token.
+    // All of this was logged, but not the tokens.
     let log = guarded.log();
     assert!(log.matches("path=\"/v1/leases\"").count() >= 7, "{log}");
     assert!(!log.contains("hush"), "{log}");
@@ -152,7 +152,7 @@ fn a_client_certificate_is_a_tenant() {
         let reply = guarded.client(identity, None).post("/v1/leases", ASK);
         assert_eq!(reply.status, 401, "{}", reply.text);
     }
-    // Certificates that another authority signed or that have expired are refused, too.
+    // Certificates that another authority signed or that have expired are also refused.
     let strange = certificate(&authority(), &["a.example"]).0;
     assert!(guarded.client(Some(strange), None).try_get("/v1/leases").is_err());
     let key = KeyPair::generate().unwrap();

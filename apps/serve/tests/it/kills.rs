@@ -110,7 +110,7 @@ fn insist(
     }
 }
 
-/// Runs one client: leases of a few nodes, most of them ended again.
+/// Runs one client: it takes leases of a few nodes and ends most of them.
 fn client(number: u64, target: &Target) -> Vec<Done> {
     let mut random = Random(number);
     let (mut done, mut own) = (Vec::new(), Vec::new());

@@ -195,7 +195,7 @@ impl Server {
         assert!(status.expect("there is a kill").success());
     }
 
-    /// Stops the server by SIGTERM and returns the time that took.
+    /// Stops the server with SIGTERM and returns the time that this took.
     pub(crate) fn stop(&mut self) -> Duration {
         let began = Instant::now();
         self.signal("TERM");

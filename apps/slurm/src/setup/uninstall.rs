@@ -194,7 +194,7 @@ mod tests {
         (removal, read)
     }
 
-    /// Writes a text as another version would, with a checksum of its own.
+    /// Writes a text as another version would, with its own checksum.
     fn write(path: &Path, text: &str) {
         std::fs::write(path, gate::sealed(text)).unwrap();
     }

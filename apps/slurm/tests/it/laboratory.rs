@@ -51,7 +51,7 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
     assert!(!folder.exists() && !mounts.contains(folder.to_str().unwrap()), "{mounts}");
 }
 
-/// Asks why a job waits: the answer has one time and one place.
+/// Asks why a job waits; the answer has a time and a place.
 fn an_answer_has_one_time_and_one_place(cluster: &Cluster) {
     let line = "sbatch --parsable -o /dev/null -t 5 --comment=shape=";
     let long = cluster.good(&format!("{line}2x2 --wrap 'sleep 300'"));

@@ -1,4 +1,4 @@
-//! More of Slurm's race conditions, each a chapter of the story.
+//! More of Slurm's race conditions, each tested in one function.
 
 use std::time::Duration;
 

@@ -65,7 +65,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Opens one that sees a folder. Chroots are made first, which takes minutes.
+    /// Opens one that sees a folder. Chroots are created first, which takes minutes.
     ///
     /// # Errors
     /// Why there is none.

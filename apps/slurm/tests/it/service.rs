@@ -134,8 +134,8 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     cluster.until_empty(120);
 }
 
-/// Removes everything under load: the gate is gone, Slurm schedules the waiting jobs again, and all
-/// of them run.
+/// Removes everything under load: the gate is removed, Slurm schedules the waiting jobs again, and
+/// all of them run.
 fn removed(cluster: &mut Cluster, load: &mut Load) {
     let folder = cluster.path().display().to_string();
     // Three fill the machine; the others wait, some with open gates.

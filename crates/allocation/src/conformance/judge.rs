@@ -27,8 +27,8 @@ impl From<&str> for Wrong {
 }
 
 /// Compares a strategy's answer to a request, in a state, with its claim. The state consists of the
-/// free nodes and the held placements; strategies without rules of their own depend only on the
-/// free nodes.
+/// free nodes and the held placements; strategies without their own rules depend only on the free
+/// nodes.
 ///
 /// # Errors
 /// Returns an error if the answer is unsound or breaks the claim.

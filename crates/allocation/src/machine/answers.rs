@@ -10,9 +10,9 @@ use crate::claim::{BoxGroup, Claim, Grants, Recognition};
 /// freedom of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
-    /// Granted exactly if as many nodes are free as [`Machine::needed`] says.
+    /// Granted exactly when as many nodes are free as [`Machine::needed`] says.
     Count,
-    /// Granted exactly if one of some shapes is free ([`Machine::boxes_for`]).
+    /// Granted exactly when one of some shapes is free ([`Machine::boxes_for`]).
     Shapes,
     /// A refused request is also refused on any subset of the free nodes.
     Monotone,
@@ -101,7 +101,7 @@ impl Machine {
         )
     }
 
-    /// Returns the boxes that decide a request: it is granted exactly if one of them is free.
+    /// Returns the boxes that decide a request: it is granted exactly when one of them is free.
     /// Returns `None` if the answers are not [`Answers::Shapes`], or if some of the shapes are not
     /// boxes.
     ///

@@ -5,7 +5,7 @@ use crate::plans::search::cheapest;
 use crate::plans::slots::after_moves;
 use crate::{Shape, Slots, Snapshot, Weights, slots};
 
-/// The number of boxes of a shape that can be free at once.
+/// The number of boxes of a shape that can be free at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defragmented {
     /// The disjoint boxes that are free now.

@@ -313,7 +313,7 @@ fn a_number_of_nodes_lacks_no_place() {
     assert_eq!(request(&mut forecaster, &state, (all, kind)).times(), [Some(Time::ZERO); 4]);
 }
 
-/// Checks that a job without a time gets no promise: it starts when the node is back, and no
+/// Checks that a job without a time gets no promise: it starts when the node is repaired, and no
 /// promise is broken.
 #[test]
 fn where_there_is_no_time_nothing_is_promised() {

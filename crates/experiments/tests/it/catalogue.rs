@@ -177,7 +177,7 @@ fn an_error_in_a_strategy_stops_the_run() {
     assert_eq!(result.unwrap_err().to_string(), "no such script");
 }
 
-/// A scheduler that fails at once.
+/// A scheduler that fails immediately.
 struct Broken;
 
 impl Scheduler for Broken {

@@ -7,8 +7,8 @@ use pavior_experiments::{
 use pavior_files::Limits;
 use pavior_simulation::{Histories, Stop};
 
-/// Nodes 0 to 3 are a row. Job 2 starts on a node of job 1, and job 3 when that is free. Jobs 4
-/// and 5 are elsewhere and nowhere; job 6 ends at once.
+/// Nodes 0 to 3 are a row. Job 2 starts on a node of job 1, and job 3 when that is free. Jobs 4 and
+/// 5 are elsewhere and nowhere; job 6 ends immediately.
 const LOG: &str = "JobID|Submit|Start|End|NNodes|State|NodeList
 1|2026-01-02T00:00:00|2026-01-02T00:00:00|2026-01-02T00:00:40|2|COMPLETED|n[0,2]
 2|2026-01-02T00:00:00|2026-01-02T00:00:10|2026-01-02T00:00:20|2|COMPLETED|n[2-3]

@@ -1,4 +1,4 @@
-//! Occupancies as sets of free nodes: intersections, and taking or giving back whole sets.
+//! Occupancies as sets of free nodes: intersections, and taking or releasing whole sets.
 //!
 //! Invariant: an operation that fails changes nothing.
 //!

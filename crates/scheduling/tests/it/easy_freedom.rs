@@ -53,7 +53,7 @@ fn a_job_starts_in_pieces_if_that_costs_it_less_than_to_wait() {
     assert_eq!(World::new("mesh:6", "ff", CHOICE).run(&jobs, &mut NoObserver).start_of(3), Time(4));
 }
 
-/// Checks the same case with h, for which 4 nodes are free at once, limited to `any-box`.
+/// Checks the same case with h, for which 4 nodes are free immediately, limited to `any-box`.
 #[test]
 fn a_job_is_no_freer_than_it_allows() {
     let h = Request::shape([2, 2, 1]);
@@ -120,8 +120,8 @@ fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     }
 }
 
-/// Checks a job of two nodes behind a head that waits for 9: it could start in two pieces at once,
-/// or in a row at 2.
+/// Checks a job of two nodes behind a head that waits for 9: it could start in two pieces
+/// immediately, or in a row at 2.
 ///
 /// ```text
 ///   x  0 1 2 3 4      a ends at 9, b at 2; the head asks for all five; c asks for two in a row,

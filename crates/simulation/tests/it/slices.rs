@@ -188,7 +188,7 @@ fn a_switch_hits_slices_of_several_cubes_and_no_others() {
         [(4, Component::Switch(7), Change::Fail), (6, Component::Switch(7), Change::Repair)];
     let alone = vec![Some((6, Some(16))), Some((0, Some(10))), Some((0, Some(10)))];
     assert_eq!(go(&jobs, NONE, &events), (alone, 1.0));
-    // A spare switch takes over at once, and the slice starts again.
+    // A spare switch takes over immediately, and the slice starts again.
     let with_spare = vec![Some((4, Some(14))), Some((0, Some(10))), Some((0, Some(10)))];
     assert_eq!(go(&jobs, Spares { switches: 1, ..NONE }, &events), (with_spare, 1.0));
 }

@@ -4,9 +4,9 @@ use pavior_mesh::{Grid, Sides, volume};
 
 /// The sides of a machine in descending order and the axis of each.
 ///
-/// A box fits in some orientation exactly if its sides in descending order fit the machine's sides
-/// in descending order. Boxes are therefore stored in descending order here, and turned only at the
-/// end, by [`Boxes::placed`].
+/// A box fits in some orientation exactly when its sides in descending order fit the machine's
+/// sides in descending order. Boxes are therefore stored in descending order here, and turned only
+/// at the end, by [`Boxes::placed`].
 #[derive(Clone, Debug)]
 pub(crate) struct Boxes {
     most: Sides,

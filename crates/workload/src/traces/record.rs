@@ -220,7 +220,7 @@ pub struct ReadOptions {
     pub filter: Filter,
     /// True to keep jobs that follow a kept job and have no submit time of their own.
     pub dependencies: bool,
-    /// The format, where neither content nor name say it.
+    /// The format to use if neither the content nor the name determines it.
     pub format: Option<Format>,
     /// The divisor that converts numbers of processors to nodes, rounding up.
     pub processors_per_node: Option<u32>,

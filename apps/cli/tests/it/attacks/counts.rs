@@ -71,7 +71,7 @@ const COUNTS: &[(&[&str], &str, &str)] = &[
     (&["sweep", "wanted", "/nowhere"], "--most", MOST),
 ];
 
-/// Returns the error in the end of a command, if any.
+/// Returns the error if a command ended in the wrong way.
 fn wrong(outcome: Result<Outcome, String>) -> Option<String> {
     outcome.map_or_else(Some, |outcome| {
         let memory = outcome.message.contains("memory allocation").then(|| outcome.message.clone());

@@ -1,5 +1,5 @@
-//! Copies of the program that act at the same time, each with watches that lag and a clock of its
-//! own. A copy that is killed loses its state and its pending writes.
+//! Copies of the program that act at the same time, each with watches that lag and its own clock. A
+//! copy that is killed loses its state and its pending writes.
 
 use super::model::{KINDS, Model, View};
 use super::races::Draw;

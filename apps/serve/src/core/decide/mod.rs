@@ -178,7 +178,7 @@ impl Deciding<'_> {
         self.record(Event::Renewed { id, expires_ms, tenant });
     }
 
-    /// Stores a reply with the first record of its command, or with a record of its own.
+    /// Stores a reply with the first record of its command, or in a separate record.
     fn keep(&mut self, first: usize, kept: KeptReply) {
         if self.records.len() == first {
             self.record(Event::Kept);
@@ -412,8 +412,8 @@ impl Deciding<'_> {
         })
     }
 
-    /// Checks that the queue of a machine has a free place. A tenant may have at most as many
-    /// places as are left, so that no tenant can lock out the others.
+    /// Checks that the queue of a machine has a free place. A tenant may not have more places than
+    /// are left, so no tenant can lock out the others.
     fn place_in_queue(&self, board: usize, tenant: &str) -> Result<(), Problem> {
         let most = self.state.limits.waiting;
         let all = self.state.boards[board].waiting();

@@ -20,7 +20,7 @@ const HOUR: u64 = 3600 * 1000;
 const YEAR: u64 = 365 * 24 * HOUR;
 const THEN: u64 = 1_750_000_000_000;
 
-/// Opens the folder. A process that another test is starting may briefly hold its lock, too.
+/// Opens the folder. A process that another test is starting may also briefly hold its lock.
 fn locked(folder: &Path) -> DiskFolder {
     let mut opened = None;
     until("the lock", || {

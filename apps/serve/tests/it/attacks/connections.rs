@@ -110,7 +110,7 @@ fn known_callers_stay_while_others_come_and_go() {
     for round in 0..rounds {
         let from = if round % 2 == 0 { HERE } else { ELSEWHERE };
         let _crowd = Crowd::open(&server.address, from, places + places / 8, "GET / HTTP/1.1\r\n");
-        // All requests use the same connections; the client opens none of its own.
+        // All requests use the same connections; the client does not open others.
         failed += usize::from(b.try_get("/v1/machine").is_err());
         failed += usize::from(root.try_get("/v1/machine").is_err());
     }

@@ -46,9 +46,8 @@ fn refused(disk: &Simulated) -> bool {
     open(disk).is_err_and(|reason| reason.contains("journal-") || reason.contains("snapshot-"))
 }
 
-/// Damages of a stopped folder, all of which are to be found: (what, tried, missed).
-/// That the oldest file is removed looks like what the service does with old history, and changes
-/// no state.
+/// Kinds of damage to a stopped folder, all of which must be found: (kind, tried, missed). That the
+/// oldest file is removed looks like what the service does with old history, and changes no state.
 fn damages(disk: &Simulated, state: &StateSnapshot) -> Vec<(&'static str, usize, usize)> {
     let mut counts = vec![
         ("file cut at every length", 0, 0),
@@ -232,7 +231,7 @@ fn members_and_kinds_that_are_not_known_are_refused_before_anything_is_written()
     let (groups, state) = records::groups(11, pavior_trials::size(60, 60, 600));
     let records: Vec<ServiceRecord> = groups.into_iter().flatten().collect();
     let (mut tried, mut failed) = (0, 0);
-    // The end of the last file is truncated: it stays until everything has been read.
+    // The end of the last file is truncated; it is kept until everything has been read.
     let mut judge = |disk: &Simulated, file: &str, named: &str| {
         let last = journals(disk).pop().unwrap();
         disk.change(&last, |bytes| Some([&bytes[..], &[9; 50]].concat()));

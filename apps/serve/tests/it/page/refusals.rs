@@ -29,7 +29,7 @@ fn refusals_are_events_with_reasons() {
     assert_eq!(all["refusals"][2]["reason"], "over-quota");
     assert_eq!(all["refusals"][0]["shape"], json!([5, 8]));
     assert_eq!(all["refusals"][1]["shape"], json!(null));
-    // A tenant sees its own refusals, and only later ones on request.
+    // A tenant sees its own refusals, and on request only later ones.
     let own = refusals(&mut b, "/v1/refusals?after=1");
     assert_eq!(own["refusals"].as_array().unwrap().len(), 1);
     let batch = r#"{"operations":[{"lease":{"shape":[8,8],"job":"batched"}}]}"#;

@@ -162,7 +162,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
         format!("x\n{victim}|R|None|1|4|{nodes}||{now}|1:00|1|(null)|shape=2x2"),
         // A job whose gate was opened on nodes that do not form a box: it is closed and released.
         format!("x\n{held}|PD|None|1|4||n[00-02]|N/A|1:00|1|(null)|shape=2x2"),
-        // A job without a gate, or with one.
+        // A job with or without a gate.
         format!("x\n{held}|PD|None|1|4|||N/A|1:00|1|(null)|shape=2x2"),
         format!("x\n{held}|PD|Licenses|9|4|||N/A|1:00|1|pavior:1|shape=2x2"),
         format!("x\n{victim}|CG|None|1|3|||{now}|1:00|1|(null)|"),

@@ -1,7 +1,7 @@
 //! Gen-Alg: for every center, take the n nearest free nodes by hops; the set with the smallest sum
 //! of pairwise distances wins.
 //!
-//! Misses nothing: it succeeds exactly if enough nodes are free. On a mesh its sum of pairwise
+//! Misses nothing: it succeeds exactly when enough nodes are free. On a mesh its sum of pairwise
 //! distances is at most 2 - 2/n times the minimum; with `mm` at most 2 - 1/(2d) times, in d
 //! dimensions (7/4 in 2D).
 //!

@@ -1,6 +1,6 @@
 //! Granular MBS: buddies that halve one axis at a time.
 //!
-//! Misses nothing: it succeeds exactly if enough nodes are free. Blocks of 2, 8, 32, ... nodes
+//! Misses nothing: it succeeds exactly when enough nodes are free. Blocks of 2, 8, 32, ... nodes
 //! exist in addition to those of 4, 16, 64, ..., so a request is granted in fewer pieces than by
 //! [`mbs`](super::mbs).
 //!

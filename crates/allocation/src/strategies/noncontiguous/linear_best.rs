@@ -1,7 +1,7 @@
 //! Best Fit along a curve: take the first nodes of the shortest run of consecutive free nodes that
 //! is long enough. If there is none, take the window of free nodes with the smallest span.
 //!
-//! Misses nothing: it succeeds exactly if enough nodes are free.
+//! Misses nothing: it succeeds exactly when enough nodes are free.
 //!
 //! ```text
 //!   rank     0 1 2 3 4 5 6 7 8 9

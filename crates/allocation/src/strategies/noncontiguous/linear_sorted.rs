@@ -1,6 +1,6 @@
 //! Sorted free list: take the first free nodes along a line through the machine.
 //!
-//! Misses nothing: it succeeds exactly if enough nodes are free.
+//! Misses nothing: it succeeds exactly when enough nodes are free.
 //!
 //! ```text
 //!   order=snake, 5 nodes:   . . . .

@@ -1,9 +1,9 @@
 //! Multiple Buddy Strategy: write the count in base R; each digit is a number of blocks of side
 //! 2^i.
 //!
-//! Misses nothing: it succeeds exactly if enough nodes are free, since a missing block is split off
-//! a larger one, or else replaced by R smaller ones. A request for n = R^i gets one block (a square
-//! or a cube) if a free one exists, otherwise pieces.
+//! Misses nothing: it succeeds exactly when enough nodes are free, since a missing block is split
+//! off a larger one, or else replaced by R smaller ones. A request for n = R^i gets one block (a
+//! square or a cube) if a free one exists, otherwise pieces.
 //!
 //! ```text
 //!   7 nodes = 13 in base 4        9x2 mesh: roots of side 2, and one column of single nodes

@@ -2,8 +2,8 @@
 //! is none, take the n free nodes with the smallest distance between the first and the last in
 //! row-major order.
 //!
-//! Misses nothing: it succeeds exactly if enough nodes are free. The grant is contiguous whenever a
-//! free box of exactly n nodes exists, even if scattered nodes would have a smaller span.
+//! Misses nothing: it succeeds exactly when enough nodes are free. The grant is contiguous whenever
+//! a free box of exactly n nodes exists, even if scattered nodes would have a smaller span.
 //!
 //! ```text
 //!   4 nodes:   . # a a     a free 2x2 box       . # . #    no free box of 4:

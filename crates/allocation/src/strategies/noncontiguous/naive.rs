@@ -1,6 +1,6 @@
 //! Naive: take the first free nodes in row-major order.
 //!
-//! Misses nothing: it succeeds exactly if enough nodes are free.
+//! Misses nothing: it succeeds exactly when enough nodes are free.
 //!
 //! ```text
 //!   . . . .      a request for 5 nodes: the lowest rows are filled

@@ -1,7 +1,7 @@
 //! Paging: divide the machine into pages of 2^k x 2^k nodes, and give a job the first free pages in
 //! some order.
 //!
-//! With k = 0 it misses nothing, because a page is a node. With k >= 1 it succeeds exactly if the
+//! With k = 0 it misses nothing, because a page is a node. With k >= 1 it succeeds exactly when the
 //! free pages have enough nodes, and misses free nodes in pages that are partly busy (internal
 //! fragmentation of its own jobs, failed nodes).
 //!

@@ -1,6 +1,6 @@
 //! Random: draw free nodes uniformly, regardless of their positions.
 //!
-//! Misses nothing: it succeeds exactly if enough nodes are free. It is the reference for the cost
+//! Misses nothing: it succeeds exactly when enough nodes are free. It is the reference for the cost
 //! of dispersal.
 //!
 //! ```text

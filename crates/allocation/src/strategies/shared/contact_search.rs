@@ -2,7 +2,7 @@
 //! and MFA.
 //!
 //! The set of all bases has one bit per base ([`BaseSet`]). A face of a placement touches something
-//! exactly if the next base on that side is not in the set. Shifts of the set therefore find, for
+//! exactly when the next base on that side is not in the set. Shifts of the set therefore find, for
 //! 64 bases at once, the faces that touch anything. That bounds the contact of each base, and only
 //! bases with a high bound are counted:
 //!

@@ -21,7 +21,7 @@
 //! the other corners of the machine are scored too: a placement that touches no busy submesh can be
 //! moved along the border without losing contact, until it meets a corner or a busy submesh.
 //!
-//! The engine does not walk. A base is a candidate exactly if its placement touches a busy node.
+//! The engine does not walk. A base is a candidate exactly when its placement touches a busy node.
 //! Among the candidates with the highest index, the walk visits the one around the earliest granted
 //! submesh first. The engine therefore computes the set of all bases, one bit per base, counts the
 //! contact of those that can be the best, and determines which of those with equal contact the walk

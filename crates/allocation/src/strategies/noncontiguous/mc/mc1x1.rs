@@ -1,7 +1,7 @@
 //! MC1x1: take the n nodes nearest to some free node, where distances are shells of squares around
 //! it.
 //!
-//! Misses nothing: it succeeds exactly if enough nodes are free.
+//! Misses nothing: it succeeds exactly when enough nodes are free.
 //!
 //! ```text
 //!   2 2 2 2 2

@@ -1,7 +1,7 @@
 //! Minimizing Contention: every free node is the center of a box of the requested shape. Nodes are
 //! taken from shells around the box, and the center with the cheapest nodes wins.
 //!
-//! Misses nothing: it succeeds exactly if enough nodes are free. It grants a free box of the
+//! Misses nothing: it succeeds exactly when enough nodes are free. It grants a free box of the
 //! requested shape if there is one, since that costs 0.
 //!
 //! ```text

@@ -4,7 +4,7 @@
 //! neighbors a nucleus reaches every node of its component, so the size of the component is the
 //! answer. With right-up neighbors a flood fill finds it.
 //!
-//! Invariant: `grow` reaches the number by neighbors alone exactly if `reaches` returns true. If
+//! Invariant: `grow` reaches the number by neighbors alone exactly when `reaches` returns true. If
 //! not, it continues from the nearest free node.
 //!
 //! Cost: O(N/64) and O(r log r) per state with r runs of free nodes. `reaches`: O(log r) four-way,

@@ -8,8 +8,8 @@
 //! differ. All nodes that are free in a segment are free in the next one too, unless the next
 //! begins at a dip.
 //!
-//! Cost: T N/64 words for T segments and N nodes. Taking or giving back a slot changes the rows of
-//! its nodes in every segment of its period, and moves the segments behind.
+//! Cost: T N/64 words for T segments and N nodes. Taking or releasing a slot changes the rows of
+//! its nodes in every segment of its period, and moves the segments behind it.
 
 mod runs;
 mod search;
