@@ -108,12 +108,12 @@ fn counts(board: &BoardView, state: &explain::State, changes: &Changes) -> NodeC
 /// A diagnosis of a request.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Diagnosis {
-    /// The answer in sentences: the reason, who is in the way, and what would help.
+    /// The answer in sentences: the reason, the leases in the way, and the moves that would help.
     why: Vec<String>,
     counts: NodeCounts,
     /// The nodes that must be free for it.
     needed: u64,
-    /// The thing that is missing: `nodes`, or a `place` among enough of them; null if nothing is.
+    /// The missing resource: `nodes`, or a `place` among enough nodes; null if nothing is missing.
     missing: Option<&'static str>,
     /// The place where it fits; null if it fits nowhere, or if the strategy grants by count.
     #[schema(value_type = Option<crate::core::schema::Part>)]
@@ -126,7 +126,7 @@ pub(crate) struct Diagnosis {
     blocked: Option<Blocked>,
 }
 
-/// The place where the request starts, and what is in the way there.
+/// The place where the request will start, and the obstacles there.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Blocked {
     #[schema(value_type = Vec<u16>)]
@@ -145,19 +145,19 @@ pub(crate) struct Blocked {
     /// Nodes there that are drained.
     #[schema(value_type = Vec<Vec<u16>>)]
     drained: Vec<Point>,
-    /// When the place is free; null if that is not known, or not for the caller.
+    /// The time when the place is free; null if it is unknown or hidden from the caller.
     #[schema(value_type = Option<String>, format = DateTime)]
     until: Option<Instant>,
-    /// The moves that make room sooner, if the caller may see them and they were looked for.
+    /// The moves that make room sooner, if they were searched for and the caller may see them.
     moves: Vec<Move>,
 }
 
-/// A lease in the way; of another tenant's, the number of nodes alone.
+/// A lease in the way; for another tenant's lease, only its number of nodes.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Blocker {
     lease: Option<u64>,
     job: Option<JobName>,
-    /// The nodes that it holds in all.
+    /// The total number of nodes that it holds.
     nodes: u64,
 }
 
@@ -330,7 +330,7 @@ pub(crate) fn lease<'a>(
 pub(crate) struct Choice {
     strategy: String,
     pub(crate) granted: bool,
-    /// Why it would refuse.
+    /// The reason for a refusal.
     reason: Option<&'static str>,
     nodes: u64,
     /// The contact of the placement.

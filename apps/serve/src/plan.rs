@@ -31,19 +31,19 @@ pub(crate) fn unblocked(
 #[derive(Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub(crate) struct Plan {
-    /// Whether the request fits as it is.
+    /// True if the request already fits.
     pub(crate) fits: bool,
     /// The place of the box.
     #[cfg_attr(feature = "http", schema(value_type = Option<crate::core::schema::Part>))]
     pub(crate) placement: Option<Place>,
-    /// Whether there is proof that nothing is cheaper, or that there is no plan of so many moves.
+    /// True if it is proven that no plan is cheaper, or that there is none with this many moves.
     pub(crate) proven: bool,
     /// The nodes of the leases that move.
     pub(crate) cost: Option<u64>,
-    /// The leases that move; null without a plan.
+    /// The leases to move; null if there is no plan.
     #[cfg_attr(feature = "http", schema(value_type = Option<Vec<u64>>))]
     pub(crate) jobs: Option<Vec<JobName>>,
-    /// In an order in which they can be carried out.
+    /// The moves, in an order in which they can be carried out.
     pub(crate) moves: Vec<Move>,
 }
 

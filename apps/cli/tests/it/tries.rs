@@ -200,7 +200,7 @@ pub(crate) fn run(mut command: Command) -> Result<Outcome, String> {
     Ok(Outcome { code: status.code(), message })
 }
 
-/// Returns the error if an attempt ended in the wrong way.
+/// Returns the fault in an outcome, if there is one.
 pub(crate) fn fault(outcome: &Outcome) -> Option<String> {
     let Outcome { code, message } = outcome;
     let raw = |c: char| c.is_control() && c != '\n' || "\u{202e}\u{fffe}".contains(c);

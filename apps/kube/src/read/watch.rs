@@ -283,8 +283,8 @@ impl ClusterWatch {
     }
 }
 
-/// Returns the time for a plan after an update that arrives now: shortly after an idle period,
-/// because more updates may follow; otherwise half a second after the previous plan.
+/// Returns the time for a plan after an update that arrives now: half a second after the previous
+/// plan, but not before a short delay in which more updates may follow.
 fn due(planned: Option<Instant>, now: Instant) -> Instant {
     planned.map_or(now, |at| at + EVERY).max(now + GATHER)
 }

@@ -65,21 +65,21 @@ pub struct Lease {
     pub(crate) id: u64,
     /// `held`.
     pub(crate) state: &'static str,
-    /// The fencing token: below 2^53, and it grows from holder to holder of a node, also over the
-    /// restoring of a backup.
+    /// The fencing token: below 2^53. It increases with each holder of a node, even after a backup
+    /// is restored.
     pub(crate) epoch: u64,
     pub(crate) machine: String,
     /// The number of nodes that are held.
     pub(crate) nodes: u64,
-    /// The number of nodes that were asked for.
+    /// The number of requested nodes.
     pub(crate) requested: u64,
-    /// Boxes that do not overlap.
+    /// Disjoint boxes.
     #[cfg_attr(feature = "http", schema(value_type = Vec<crate::core::schema::Part>))]
     pub(crate) parts: Vec<Place>,
-    /// When it ends by itself, or null.
+    /// The time at which it expires, or null.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
     pub(crate) expires: Option<Instant>,
-    /// When it began.
+    /// The time at which it began.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) start: Instant,
     pub(crate) tenant: Option<String>,
@@ -105,7 +105,7 @@ impl Lease {
     }
 }
 
-/// A request that waits.
+/// A waiting request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct Waiting {
@@ -113,8 +113,8 @@ pub struct Waiting {
     pub(crate) id: u64,
     /// `waiting`.
     pub(crate) state: &'static str,
-    /// Its own fencing token, with which it can be taken out of the queue. Its lease bears a
-    /// greater one.
+    /// Its own fencing token, with which it can be removed from the queue. Its lease gets a greater
+    /// one.
     pub(crate) epoch: u64,
     pub(crate) machine: String,
     pub(crate) requested: u64,
@@ -122,7 +122,7 @@ pub struct Waiting {
     pub(crate) shape: Option<Point>,
     #[cfg_attr(feature = "http", schema(value_type = Option<crate::http::FreedomSchema>))]
     pub(crate) freedom: Option<&'static str>,
-    /// When it was asked for.
+    /// The time of the request.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) asked: Instant,
     pub(crate) tenant: Option<String>,
@@ -130,7 +130,7 @@ pub struct Waiting {
     /// The reason why it is waiting: in `GET /v1/queue` and `GET /v1/leases/{id}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) waits_for: Option<WaitsFor>,
-    /// When it will start: in `GET /v1/queue` and `GET /v1/leases/{id}`, of the first 256 of a
+    /// The predicted start: in `GET /v1/queue` and `GET /v1/leases/{id}`, for the first 256 in a
     /// queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "http", schema(value_type = Option<super::schema::Forecast>))]
@@ -157,21 +157,20 @@ impl Waiting {
     }
 }
 
-/// Why a request does not start now.
+/// Reasons why a request does not start now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum WaitsForKind {
     /// Fewer nodes are free than it needs.
     Nodes,
-    /// As many are free, but the strategy finds no place among them.
+    /// Enough nodes are free, but the strategy finds no place among them.
     Place,
-    /// It could be placed now, but on nodes that are reserved for another request, or ahead.
+    /// It could be placed now, but on nodes reserved for another request or in advance.
     Reservation,
-    /// Another request starts before it, whatever is free, or the scheduler does not look at it
-    /// yet.
+    /// Another request must start before it, or the scheduler does not examine it yet.
     Turn,
-    /// The scheduler keeps it waiting, and does not say more.
+    /// The scheduler keeps it waiting without giving a reason.
     Scheduler,
 }
 
@@ -180,27 +179,27 @@ pub enum WaitsForKind {
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct WaitsFor {
     pub(crate) kind: WaitsForKind,
-    /// The same in a sentence.
+    /// The reason as a sentence.
     pub(crate) sentence: String,
     /// The nodes that must be free for it.
     pub(crate) needed: u64,
-    /// Those that are.
+    /// The number of free nodes.
     pub(crate) free: u64,
-    /// The request that has the reservation, or that starts before; null where there is none, as
-    /// for what is reserved ahead.
+    /// The request that has the reservation, or that starts first; null if there is none, as for an
+    /// advance reservation.
     pub(crate) by: Option<Other>,
-    /// When the reservation begins (RFC 3339).
+    /// The start of the reservation (RFC 3339).
     #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
     pub(crate) from: Option<Instant>,
-    /// When it ends; null of a request without an estimate.
+    /// Its end; null for a request without an estimate.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
     pub(crate) until: Option<Instant>,
-    /// When the scheduler plans to start it; null if it does not plan, or cannot say.
+    /// The planned start; null if the scheduler does not plan, or does not know.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
     pub(crate) planned: Option<Instant>,
 }
 
-/// Another request: of another tenant's, nothing is told.
+/// Another request; no details are given about other tenants' requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct Other {
@@ -208,18 +207,18 @@ pub struct Other {
     pub(crate) job: Option<JobName>,
 }
 
-/// A lease that is no more.
+/// A lease that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[expect(clippy::struct_field_names, reason = "it is the name of the member")]
 pub struct Ended {
     pub(crate) id: u64,
     pub(crate) ended: bool,
-    /// The nodes that were given back.
+    /// The number of released nodes.
     pub(crate) nodes: u64,
 }
 
-/// A node's state.
+/// The state of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[expect(clippy::struct_field_names, reason = "it is the name of the member")]
@@ -235,24 +234,24 @@ pub struct Node {
     pub(crate) job: Option<JobName>,
 }
 
-/// Nodes that are reserved ahead.
+/// An advance reservation of nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct Reservation {
     pub(crate) id: u64,
     pub(crate) machine: String,
-    /// The boxes, as they were given.
+    /// The boxes as requested.
     #[cfg_attr(feature = "http", schema(value_type = Vec<crate::core::schema::Part>))]
     pub(crate) parts: Vec<Place>,
-    /// When its nodes are to be free.
+    /// The time from which its nodes should be free.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) from: Instant,
-    /// When jobs may run on them again.
+    /// The time from which jobs may run on them again.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) to: Instant,
     pub(crate) name: Option<String>,
-    /// The leases, of those that the caller may see, that hold some of its nodes and are said to
-    /// end after it begins. No lease is ended for a reservation.
+    /// The leases visible to the caller that hold some of its nodes and are expected to end after
+    /// it begins. No lease is ended for a reservation.
     pub(crate) leases: Vec<u64>,
 }
 
@@ -280,13 +279,13 @@ impl Reservation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct Clock {
-    /// The time of the last record before.
+    /// The time of the previous record.
     #[cfg_attr(feature = "http", schema(value_type = String))]
     pub(crate) was: Instant,
-    /// The time now.
+    /// The current time.
     #[cfg_attr(feature = "http", schema(value_type = String))]
     pub(crate) now: Instant,
-    /// The number of leases that have ended by it.
+    /// The number of leases that this has ended.
     pub(crate) ended: u64,
 }
 

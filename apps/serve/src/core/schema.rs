@@ -31,12 +31,12 @@ pub(crate) struct Forecast {
     #[schema(format = DateTime)]
     plan: Option<String>,
     /// The reason why no time is known: `unavailable` if the request cannot start until an
-    /// unavailable node is back, `horizon` if it does not start within 60 days. Otherwise null.
+    /// unavailable node returns, `horizon` if it does not start within 60 days. Otherwise null.
     obstacle: Option<&'static str>,
     /// The place for the request with the fewest unavailable nodes, if it needs one of them.
     place: Option<Part>,
     /// True if at least 30 forecasts on this machine have been checked. Until then, the margin is
-    /// wide and without evidence.
+    /// wide and not based on data.
     calibrated: bool,
     /// The number of requests that waited on this machine and started in the interval that was
     /// predicted first.

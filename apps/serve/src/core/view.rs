@@ -48,8 +48,8 @@ pub struct BoardView {
     pub standing: Option<Standing>,
 }
 
-/// The number of nodes of each kind. A node that a lease holds is busy, whatever its state: `free +
-/// busy + failed + drained` is the number of nodes.
+/// The number of nodes of each kind. A node that a lease holds is busy, regardless of its state:
+/// `free + busy + failed + drained` is the number of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = Counts))]
 pub struct NodeCounts {
@@ -98,7 +98,7 @@ impl StateView {
         }
     }
 
-    /// Returns the leases on a machine, in the order in which they were granted.
+    /// Returns the leases on a machine, in the order they were granted.
     pub fn leases_on<'a>(&'a self, board: &BoardView) -> Vec<&'a Lease> {
         let leases = self.leases.by_grant(Some(&board.spec.name));
         leases.into_iter().map(|lease| &**lease).collect()

@@ -27,17 +27,17 @@ pub(crate) struct BatchBody {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Operation {
-    /// As `POST /v1/leases`; a refusal comes without a diagnosis.
+    /// Same as `POST /v1/leases`, but a refusal has no diagnosis.
     Lease(LeaseBody),
-    /// As `POST /v1/leases/{id}/end`.
+    /// Same as `POST /v1/leases/{id}/end`.
     End(EndOperation),
-    /// As `POST /v1/leases/{id}/renew`.
+    /// Same as `POST /v1/leases/{id}/renew`.
     Renew(RenewOperation),
-    /// As `POST /v1/nodes/fail`.
+    /// Same as `POST /v1/nodes/fail`.
     Fail(NodeBody),
-    /// As `POST /v1/nodes/repair`.
+    /// Same as `POST /v1/nodes/repair`.
     Repair(NodeBody),
-    /// As `POST /v1/nodes/drain`.
+    /// Same as `POST /v1/nodes/drain`.
     Drain(NodeBody),
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct EndOperation {
     epoch: Option<u64>,
 }
 
-/// Prolongs a lease.
+/// Extends a lease.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RenewOperation {
@@ -89,10 +89,10 @@ impl Operation {
 
 /// Carries out many commands in order.
 ///
-/// Each is decided on its own: one that is refused does not stop the others; one that cannot be
-/// read stops all of them before the first. The answers come in the order of the commands, each
-/// with the status that it would have had alone. Ends that stand together happen at one instant:
-/// what waits is offered the nodes of all of them at once.
+/// Each is decided separately: a refused command does not stop the others, but one that cannot be
+/// read prevents all of them. The answers are in the order of the commands, each with the status
+/// that it would have had alone. Consecutive ends happen at one instant: the nodes of all of them
+/// are offered to waiting requests together.
 #[utoipa::path(
     post, path = "/v1/batch", tag = "leases",
     request_body = BatchBody, params(ChangeHeaders),

@@ -24,25 +24,25 @@ const NAME: usize = 255;
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LeaseBody {
-    /// The sides of the box, as many as the machine has axes.
+    /// The sides of the box, one per axis of the machine.
     #[schema(value_type = Option<Vec<u64>>, example = json!([2, 3]), min_items = 1, max_items = 3)]
     pub(crate) shape: Option<Vec<u64>>,
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     pub(crate) nodes: Option<u64>,
-    /// The freedom to place it; left to the strategy if left out.
+    /// The freedom in placing it; by default, the strategy decides.
     #[schema(value_type = Option<FreedomSchema>)]
     pub(crate) freedom: Option<String>,
-    /// Seconds until the lease ends by itself; without it, it lasts until it is ended.
+    /// Seconds until the lease expires; by default, it lasts until it is ended.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     pub(crate) ttl_s: Option<f64>,
-    /// Seconds that the job is said to run, for schedulers.
+    /// The estimated run time in seconds, for schedulers.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     pub(crate) estimate_s: Option<f64>,
-    /// For whom; only the operator may name another than itself.
+    /// The tenant; only the operator may name a tenant other than itself.
     #[schema(min_length = 1, max_length = 255, pattern = r"^[A-Za-z0-9._:@-]+$")]
     pub(crate) tenant: Option<String>,
-    /// The machine; the first one if left out.
+    /// The machine; by default the first one.
     pub(crate) machine: Option<String>,
     /// The client's name for the job: an integer or a string.
     pub(crate) job: Option<JobName>,
@@ -51,7 +51,7 @@ pub(crate) struct LeaseBody {
     pub(crate) wait: bool,
 }
 
-/// The freedom to place a request: each word allows all that the one before allows.
+/// The freedom in placing a request: each word allows everything that the previous one allows.
 #[derive(serde::Serialize, ToSchema)]
 #[schema(as = Freedom)]
 #[expect(dead_code, reason = "it is a description only")]
@@ -69,7 +69,7 @@ pub(crate) enum FreedomSchema {
     Any,
 }
 
-/// The freedom to place a box.
+/// The freedom in placing a box.
 #[derive(serde::Serialize, ToSchema)]
 #[schema(as = BoxFreedom)]
 #[expect(dead_code, reason = "it is a description only")]
@@ -90,7 +90,7 @@ pub(crate) enum BoxFreedomSchema {
 enum Job {
     /// A number.
     Number(i64),
-    /// A text.
+    /// A string.
     Text(String),
 }
 
@@ -106,23 +106,23 @@ impl ToSchema for JobName {
     }
 }
 
-/// A box: its base and sides, as many coordinates as the machine has axes.
+/// A box: its base and sides, with one coordinate per axis of the machine.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BoxBody {
     /// The corner with the smallest coordinates.
     #[schema(min_items = 1, max_items = 3)]
     base: Vec<u64>,
-    /// The extents.
+    /// The sides.
     #[schema(min_items = 1, max_items = 3)]
     sides: Vec<u64>,
 }
 
-/// Nodes that are in use already and are to be held.
+/// Nodes that are already in use, to be held.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HoldBody {
-    /// The boxes, apart from each other.
+    /// The boxes, which must be disjoint.
     #[schema(min_items = 1)]
     pub(crate) parts: Vec<BoxBody>,
     /// As in a lease.
@@ -141,17 +141,17 @@ pub(crate) struct HoldBody {
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EndBody {
-    /// The epoch that the lease came with; a request that waits can do without.
+    /// The epoch of the lease; optional for a waiting request.
     pub(crate) epoch: Option<u64>,
 }
 
-/// The fencing token of a lease, and how long it is to last.
+/// The fencing token of a lease, and its new duration.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RenewBody {
-    /// The epoch that the lease came with.
+    /// The epoch of the lease.
     pub(crate) epoch: u64,
-    /// Seconds from now; the time to live of the grant if left out.
+    /// Seconds from now; by default, the time to live with which it was granted.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     pub(crate) ttl_s: Option<f64>,
 }
@@ -160,10 +160,10 @@ pub(crate) struct RenewBody {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NodeBody {
-    /// Its coordinates, as many as the machine has axes.
+    /// Its coordinates, one per axis of the machine.
     #[schema(example = json!([1, 1]), min_items = 1, max_items = 3)]
     pub(crate) node: Vec<u64>,
-    /// The machine; the first one if left out.
+    /// The machine; by default the first one.
     pub(crate) machine: Option<String>,
 }
 
@@ -269,7 +269,7 @@ pub(crate) fn ask(shape: Option<&[u64]>, nodes: Option<u64>, grid: &Grid) -> Res
     Ask::read(shape, nodes, grid).or_else(|fault| bad(fault.to_string()))
 }
 
-/// Reads the freedom to place a request.
+/// Reads the freedom in placing a request.
 pub(crate) fn freedom(word: Option<&str>) -> Result<Option<Freedom>, Problem> {
     let read = |word: &str| word.parse().or_else(|error: UnknownFreedom| bad(error.to_string()));
     word.map(read).transpose()

@@ -32,15 +32,15 @@ pub(crate) struct CreateQuery {
 enum Told {
     /// With a diagnosis.
     Full,
-    /// Nothing: the reply costs the service no more than the attempt.
+    /// Without a diagnosis: the reply costs the service no more than the attempt.
     None,
 }
 
-/// Asks for nodes.
+/// Requests nodes.
 ///
-/// The reply is the lease, or the reason and a diagnosis, which `diagnosis=none` leaves out. With
-/// `wait` a request that cannot start now waits in the queue: the reply is 202, and `/v1/watch`
-/// tells when its lease begins. A request without `wait` takes what is free now, whatever waits.
+/// The reply is the lease, or the reason and a diagnosis (omitted by `diagnosis=none`). With
+/// `wait`, a request that cannot start now is queued: the reply is 202, and `/v1/watch` reports its
+/// lease. Without `wait`, a request takes free nodes now, even if others are waiting.
 #[utoipa::path(
     post, path = "/v1/leases", tag = "leases",
     request_body = LeaseBody,
@@ -89,7 +89,7 @@ pub(crate) async fn end(
     change.carry_out(&app, &format!("end/{id}"), command).await
 }
 
-/// Prolongs a lease from now.
+/// Extends a lease from now.
 #[utoipa::path(
     post, path = "/v1/leases/{id}/renew", tag = "leases",
     request_body = RenewBody,
@@ -108,7 +108,7 @@ pub(crate) async fn renew(
     change.carry_out(&app, &format!("renew/{id}"), command).await
 }
 
-/// Takes over nodes that are in use already.
+/// Takes over nodes that are already in use.
 #[utoipa::path(
     post, path = "/v1/hold", tag = "leases",
     request_body = HoldBody, params(ChangeHeaders),
@@ -135,8 +135,8 @@ pub(crate) fn number_of(id: &str, thing: &str, unknown: Reason) -> Result<u64, P
     id.parse().map_err(none)
 }
 
-/// Notes that a node has failed: a lease that holds it keeps it; then it is unavailable until it is
-/// repaired.
+/// Notes that a node has failed: a lease that holds it keeps it; after that, it is unavailable
+/// until it is repaired.
 #[utoipa::path(
     post, path = "/v1/nodes/fail", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),
@@ -146,7 +146,7 @@ pub(crate) async fn fail(State(app): State<Arc<App>>, change: Change) -> Result<
     node(&app, change, NodeChange::Fail).await
 }
 
-/// Notes that a node is available again, whether it had failed or was drained.
+/// Notes that a failed or drained node is available again.
 #[utoipa::path(
     post, path = "/v1/nodes/repair", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),
@@ -156,7 +156,7 @@ pub(crate) async fn repair(State(app): State<Arc<App>>, change: Change) -> Resul
     node(&app, change, NodeChange::Repair).await
 }
 
-/// Notes that a node is to be free for maintenance: as a failure, but under another name.
+/// Notes that a node should be free for maintenance: like a failure, under another name.
 #[utoipa::path(
     post, path = "/v1/nodes/drain", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),
@@ -175,11 +175,11 @@ async fn node(app: &App, asked: Change, change: NodeChange) -> Result<Reply, Fau
     asked.carry_out(app, &format!("node/{change:?}"), command).await
 }
 
-/// Confirms the clock: times go on from it, and leases end by time again (operator).
+/// Confirms the clock: times continue from it, and leases expire again (operator).
 ///
-/// A clock that is far after the last record at a start is in doubt (`/readyz`). Leases that were
-/// granted or renewed in doubt keep the time that they had left; others end if their time has
-/// passed. A clock that is not in doubt stays as it is.
+/// A clock that is far ahead of the last record at startup is in doubt (`/readyz`). Leases that
+/// were granted or renewed while in doubt keep their remaining time; others end if they are
+/// overdue. A clock that is not in doubt is left unchanged.
 #[utoipa::path(
     post, path = "/v1/clock/confirm", tag = "service",
     params(ChangeHeaders),

@@ -23,44 +23,44 @@ use crate::core::{Ask, Caller, Problem, Reason, StateView, WaitingRequest};
 use crate::diagnose::{self, Changes, Choice, Diagnosis};
 use crate::waits;
 
-/// A question about the machine as it is.
+/// A question about the current machine.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExplainBody {
-    /// The sides of the box, as many as the machine has axes.
+    /// The sides of the box, one per axis of the machine.
     #[schema(example = json!([2, 3]), min_items = 1, max_items = 3)]
     shape: Option<Vec<u64>>,
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     nodes: Option<u64>,
-    /// The freedom to place it; left to the strategy if left out.
+    /// The freedom in placing it; by default, the strategy decides.
     #[schema(value_type = Option<FreedomSchema>)]
     freedom: Option<String>,
-    /// The strategies to ask; the machine's own if left out.
+    /// The strategies to ask; by default the machine's own.
     #[schema(max_items = 64)]
     strategies: Option<Vec<String>>,
-    /// The machine; the first one if left out.
+    /// The machine; by default the first one.
     machine: Option<String>,
-    /// A request that waits, instead of a shape and the rest: what it waits for.
+    /// A waiting request, instead of the other members, to explain why it is waiting.
     waiting: Option<u64>,
 }
 
-/// A question about the machine as it would be.
+/// A question about a hypothetical machine.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WhatIfBody {
-    /// The sides of the box, as many as the machine has axes.
+    /// The sides of the box, one per axis of the machine.
     #[schema(example = json!([2, 3]), min_items = 1, max_items = 3)]
     shape: Option<Vec<u64>>,
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     nodes: Option<u64>,
-    /// The freedom to place it; left to the strategy if left out.
+    /// The freedom in placing it; by default, the strategy decides.
     #[schema(value_type = Option<FreedomSchema>)]
     freedom: Option<String>,
-    /// Another strategy than the machine's own.
+    /// A strategy other than the machine's own.
     strategy: Option<String>,
-    /// The machine; the first one if left out.
+    /// The machine; by default the first one.
     machine: Option<String>,
     /// Leases that end.
     #[serde(default)]
@@ -96,7 +96,7 @@ pub(crate) struct Explanation {
     waits_for: Option<WaitsFor>,
 }
 
-/// Explains what each strategy would do now with a request, and what is in its way. Nothing
+/// Explains what each strategy would do with a request now, and what is in its way. Nothing
 /// changes.
 #[utoipa::path(
     post, path = "/v1/explain", tag = "machines",
@@ -116,7 +116,7 @@ pub(crate) async fn explain(
     answered(&app, caller, Question { asked, strategies, waiting }).await
 }
 
-/// Explains what the machine's strategy would do if leases had ended and nodes were otherwise.
+/// Explains what the machine's strategy would do if leases had ended or nodes had other states.
 /// Nothing changes.
 #[utoipa::path(
     post, path = "/v1/what-if", tag = "machines",

@@ -52,7 +52,7 @@ async fn whole(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
     })
 }
 
-/// The header that makes a change happen once.
+/// The header that ensures that a change is carried out only once.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "it is a description only")]
@@ -164,7 +164,7 @@ fn lease_requests(command: &Command) -> Vec<Option<LeaseRequest>> {
     commands.iter().map(request).collect()
 }
 
-/// Diagnoses a request in the state in which it was refused.
+/// Diagnoses a request in the state where it was refused.
 async fn diagnosis(
     app: &App,
     caller: &Caller,

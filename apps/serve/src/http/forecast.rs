@@ -17,30 +17,30 @@ use super::{App, Fault};
 use crate::core::{Caller, Problem, Reason};
 use crate::forecasts::{Asks, Unforeseen};
 
-/// A request that is not made yet.
+/// A request that has not been made yet.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ForecastBody {
-    /// The sides of the box, as many as the machine has axes.
+    /// The sides of the box, one per axis of the machine.
     #[schema(example = json!([2, 3]), min_items = 1, max_items = 3)]
     shape: Option<Vec<u64>>,
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     nodes: Option<u64>,
-    /// The freedom to place it; left to the strategy if left out.
+    /// The freedom in placing it; by default, the strategy decides.
     #[schema(value_type = Option<FreedomSchema>)]
     freedom: Option<String>,
-    /// The seconds that it is said to run.
+    /// The estimated run time in seconds.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9, example = 3600.0)]
     estimate_s: Option<f64>,
-    /// Seconds until it would end by itself. They count where no estimate is given.
+    /// Seconds until it would expire, used if there is no estimate.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     ttl_s: Option<f64>,
-    /// The machine; the first one if left out.
+    /// The machine; by default the first one.
     machine: Option<String>,
 }
 
-/// When it would start, and how good such answers have been.
+/// The predicted start, and the accuracy of earlier predictions.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ForecastReply)]
 pub(crate) struct ForecastReply {
@@ -49,8 +49,8 @@ pub(crate) struct ForecastReply {
     forecast: StartJson,
 }
 
-/// Returns the time when a request would start that is made now, as an interval: nine of ten start
-/// in it. Nothing changes.
+/// Forecasts the start of a request made now, as an interval that holds for nine of ten requests.
+/// Nothing changes.
 #[utoipa::path(
     post, path = "/v1/forecast", tag = "machines",
     request_body = ForecastBody,

@@ -17,10 +17,10 @@ use crate::writer::{ClockDoubt, Unavailable};
 pub(crate) struct Status {
     /// `ok` or `ready`.
     status: &'static str,
-    /// The last record, of a service that can decide.
+    /// The number of the last record, if the service can decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
-    /// `in-doubt` while no lease ends by time, because the clock is far after the last record.
+    /// `in-doubt` while no lease expires, because the clock is far ahead of the last record.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<&'static str>,
     /// The remedy.
@@ -28,7 +28,7 @@ pub(crate) struct Status {
     detail: Option<String>,
 }
 
-/// Says that the process runs.
+/// Reports that the process is running.
 #[utoipa::path(
     get, path = "/healthz", tag = "service",
     responses((status = 200, description = "it does", body = Status), Open)
@@ -37,7 +37,7 @@ pub(crate) async fn healthz() -> Json<Status> {
     Json(Status { status: "ok", ..Status::default() })
 }
 
-/// Says that the service can decide, or why it cannot.
+/// Reports that the service can decide, or why it cannot.
 #[utoipa::path(
     get, path = "/readyz", tag = "service",
     responses((status = 200, description = "it can", body = Status), Open, NotReady)

@@ -21,16 +21,16 @@ use crate::core::{
 use crate::storage::StoreError;
 use crate::writer::{Cutoff, RecoveryError, look_back};
 
-/// The machine and the time of a question.
+/// The machine and the time of a query.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct MachineQuery {
-    /// The machine; the first one if left out.
+    /// The machine; by default the first one.
     machine: Option<String>,
-    /// As it was after this record.
+    /// The state after this record.
     #[serde(default, deserialize_with = "in_query")]
     at: Option<u64>,
-    /// As it was at this instant, in milliseconds since 1970.
+    /// The state at this instant, in milliseconds since 1970.
     #[serde(default, deserialize_with = "in_query")]
     at_ms: Option<u64>,
 }
@@ -43,12 +43,12 @@ pub(crate) struct Machine {
     /// The grid, such as `torus:8x8x8`.
     machine: String,
     strategy: String,
-    /// The scheduler of waiting requests; null if none may.
+    /// The scheduler of waiting requests; null if requests cannot wait.
     scheduler: Option<String>,
     nodes: u64,
     /// Free, healthy nodes.
     free: u64,
-    /// Nodes held by leases, also if they have failed or are drained.
+    /// Nodes held by leases, even if they have failed or are drained.
     busy: u64,
     /// Nodes that have failed, and that no lease holds.
     failed: u64,
@@ -93,17 +93,17 @@ pub(crate) struct Machines {
     machines: Vec<Machine>,
 }
 
-/// A lease as a page draws it.
+/// A lease as drawn by a page.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum DrawnLease {
-    /// One that the caller may see.
+    /// A lease that the caller may see.
     Own(reply::Lease),
-    /// One of another tenant.
+    /// A lease of another tenant.
     Other(OtherLease),
 }
 
-/// A lease of another tenant: the boxes and the start alone.
+/// A lease of another tenant: only its boxes and its start.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OtherLease {
@@ -111,7 +111,7 @@ pub(crate) struct OtherLease {
     id: Option<u64>,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     parts: Vec<Place>,
-    /// When it began.
+    /// The time at which it began.
     #[schema(value_type = String, format = DateTime)]
     start: Instant,
 }
@@ -140,18 +140,18 @@ pub(crate) struct Drawn {
     scheduler: Option<String>,
     leases: Vec<DrawnLease>,
     waiting: Vec<Waiting>,
-    /// The nodes that have failed, also those that a lease still holds.
+    /// The nodes that have failed, including those that a lease still holds.
     #[schema(value_type = Vec<Vec<u16>>)]
     failed: Vec<Point>,
-    /// The nodes that are drained, also those that a lease still holds.
+    /// The nodes that are drained, including those that a lease still holds.
     #[schema(value_type = Vec<Vec<u16>>)]
     drained: Vec<Point>,
     /// The names of all machines.
     machines: Vec<String>,
 }
 
-/// Returns a machine: how many of its nodes are free, held, failed and drained, and the largest
-/// free box.
+/// Returns a machine: the numbers of free, held, failed and drained nodes, and the largest free
+/// box.
 #[utoipa::path(
     get, path = "/v1/machine", tag = "machines", params(MachineQuery),
     responses((status = 200, description = "the machine", body = Machine), Guarded, Missing, Gone)
@@ -181,8 +181,8 @@ pub(crate) async fn machines(State(app): State<Arc<App>>) -> Result<Json<Machine
     work.await.map(Json).map_err(|error| Fault::internal(&error))
 }
 
-/// Everything about a machine that a page draws: leases, queue, nodes that are not healthy. Leases
-/// of other tenants have no names.
+/// Everything about a machine that a page draws: leases, the queue, and unhealthy nodes. Leases of
+/// other tenants have no names.
 #[utoipa::path(
     get, path = "/v1/state", tag = "machines", params(MachineQuery),
     responses((status = 200, description = "the state", body = Drawn), Guarded, Missing, Gone)
@@ -268,7 +268,7 @@ pub(crate) fn compacted(upto: u64) -> Fault {
 }
 
 /// Returns the problem for a record that does not exist yet: the caller saw one with this number
-/// before the data were restored from an older copy.
+/// before the data was restored from an older copy.
 pub(crate) fn ahead(record: u64, last: u64) -> Fault {
     let detail = format!("the last record is {last}, not {record}; start again from GET /v1/state");
     Fault::new(StatusCode::GONE, "ahead", detail)

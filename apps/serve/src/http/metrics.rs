@@ -60,7 +60,7 @@ impl Metrics {
     }
 }
 
-/// Numbers for Prometheus, in its text format.
+/// Metrics for Prometheus, in its text format.
 #[utoipa::path(
     get, path = "/metrics", tag = "service",
     responses(
@@ -169,8 +169,8 @@ fn promises(app: &App, all: &mut Registry) {
 }
 
 /// Registers the number of boxes of each configured shape that can be placed at the same time, on
-/// machines with as many axes. They are counted on a thread of their own, and only if the free
-/// nodes have changed.
+/// machines with as many axes. They are counted on a separate thread, and only if the free nodes
+/// have changed.
 async fn slots(app: &Arc<App>, view: Arc<StateView>, all: &mut Registry) {
     if app.bounds.slots.is_empty() {
         return;

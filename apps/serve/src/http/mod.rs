@@ -120,7 +120,7 @@ pub(crate) struct App {
     pub(crate) fair_queue: fair_queue::FairQueue,
     pub(crate) diagnosing: fair_queue::FairQueue,
     pub(crate) forecasting: fair_queue::FairQueue,
-    /// The machines, in the order in which they are configured.
+    /// The machines, in the order they are configured.
     pub(crate) machines: Vec<(MachineSpec, Grid)>,
     watchers: Arc<places::Places>,
     /// Permits for watchers that read the history.

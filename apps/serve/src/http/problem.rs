@@ -10,28 +10,28 @@ use crate::core::{Reason, Reply, Written, problem};
 use crate::diagnose::Diagnosis;
 use crate::writer::Unavailable;
 
-/// Why a request is not carried out (RFC 9457).
+/// The reason why a request was not carried out (RFC 9457).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Problem {
     /// `urn:pavior:problem:` and the reason.
     r#type: String,
     title: &'static str,
     pub(crate) status: u16,
-    /// The mistake, in a sentence.
+    /// The reason as a sentence.
     pub(crate) detail: String,
     /// A word for programs, such as `no-free-submesh` or `stale-epoch`.
     reason: &'static str,
     /// The diagnosis of a refused request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) diagnosis: Option<Diagnosis>,
-    /// The quota that does not suffice, and how much of it is used.
+    /// The quota that is exceeded, and its current use.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(ignore)]
     quota: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(ignore)]
     used: Option<u64>,
-    /// The record up to which the journal is compacted, where that is what is wrong.
+    /// The record up to which the journal is compacted, if that is the problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(ignore)]
     pub(crate) oldest: Option<u64>,

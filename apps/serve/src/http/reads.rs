@@ -27,10 +27,10 @@ pub(crate) struct ListQuery {
     /// Leases after this number.
     #[serde(default, deserialize_with = "in_query")]
     after: Option<u64>,
-    /// At most so many [default: 1000].
+    /// The maximum number of entries [default: 1000].
     #[param(minimum = 1, maximum = 10000)]
     limit: Option<usize>,
-    /// Those of one machine.
+    /// Only leases of this machine.
     machine: Option<String>,
 }
 
@@ -38,9 +38,9 @@ pub(crate) struct ListQuery {
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct QueueQuery {
-    /// The machine; all if left out.
+    /// The machine; by default all.
     machine: Option<String>,
-    /// At most so many, the oldest of each machine first; all if left out.
+    /// The maximum number of entries, the oldest of each machine first; by default all.
     #[serde(default, deserialize_with = "in_query")]
     limit: Option<u64>,
 }
@@ -49,14 +49,14 @@ pub(crate) struct QueueQuery {
 #[derive(Serialize, ToSchema)]
 #[expect(clippy::struct_field_names, reason = "it is the name of the member")]
 pub(crate) struct Leases {
-    /// The last record that is in it.
+    /// The last record included.
     seq: u64,
     leases: Vec<Lease>,
-    /// `after` of the next part; null if this is the last.
+    /// The value of `after` for the next part; null if this is the last part.
     next: Option<u64>,
 }
 
-/// The requests that wait.
+/// The waiting requests.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Queue {
     seq: u64,
@@ -65,7 +65,7 @@ pub(crate) struct Queue {
     total: u64,
 }
 
-/// A lease, or a request that waits for one.
+/// A lease or a waiting request.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum LeaseOrWaiting {
@@ -109,7 +109,7 @@ pub(crate) async fn leases(
     Ok(Json(Leases { seq: view.seq, leases, next }))
 }
 
-/// Returns one lease, or one request that waits.
+/// Returns a lease or a waiting request.
 #[utoipa::path(
     get, path = "/v1/leases/{id}", tag = "leases",
     params(("id" = u64, Path, description = "the lease")),
@@ -135,8 +135,8 @@ pub(crate) async fn lease(
     Ok(Json(LeaseOrWaiting::Waiting(asked.await?.pop().ok_or_else(unknown)?)))
 }
 
-/// Returns the requests that wait, machine by machine in the order in which they came, and what
-/// each waits for.
+/// Returns the waiting requests with their reasons for waiting, machine by machine in the order of
+/// arrival.
 #[utoipa::path(
     get, path = "/v1/queue", tag = "leases", params(QueueQuery),
     responses((status = 200, description = "the requests", body = Queue), Guarded, Missing)

@@ -28,22 +28,22 @@ const MOST: usize = 1024;
 #[derive(Clone, Serialize, ToSchema)]
 #[schema(as = RefusedRequest)]
 pub(crate) struct Refused {
-    /// Its number among the refused, from 1 on since the service was started.
+    /// Its number among the refusals, starting at 1 when the service was started.
     id: u64,
-    /// When it was refused.
+    /// The time of the refusal.
     #[schema(value_type = String, format = DateTime)]
     at: Instant,
     machine: String,
     tenant: Option<String>,
     job: Option<JobName>,
-    /// The number of nodes that it asked for.
+    /// The requested number of nodes.
     nodes: u64,
-    /// The box that it asked for; null if it gave a number alone.
+    /// The requested box; null if only a number was requested.
     #[schema(value_type = Option<Vec<u16>>)]
     shape: Option<Point>,
     /// The word of the problem, such as `no-free-submesh` or `over-quota`.
     reason: &'static str,
-    /// The same in a sentence.
+    /// The reason as a sentence.
     detail: String,
 }
 
@@ -139,29 +139,29 @@ impl Refusals {
     }
 }
 
-/// The refusals that are wanted.
+/// The requested refusals.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RefusalsQuery {
-    /// The machine; all if left out.
+    /// The machine; by default all.
     machine: Option<String>,
-    /// Those after this number. One that is beyond the last is of before a restart: it gives all.
+    /// Only refusals after this number. A number beyond the last (before a restart) gives all.
     #[serde(default, deserialize_with = "in_query")]
     after: Option<u64>,
 }
 
-/// The requests that were refused of late.
+/// The recently refused requests.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Refusals)]
 pub(crate) struct RefusalsReply {
-    /// Those that the caller may see, the oldest first.
+    /// The refusals that the caller may see, the oldest first.
     refusals: Vec<Refused>,
-    /// The number of the last one, seen or not: `after` of the next question.
+    /// The number of the last one, visible or not: the value of `after` for the next query.
     last: u64,
 }
 
-/// Returns the requests that were refused of late, with their reasons: at most 1024, since the
-/// start of the service. One that waits is not refused.
+/// Returns recently refused requests with their reasons: at most 1024, since the service was
+/// started. A waiting request is not refused.
 #[utoipa::path(
     get, path = "/v1/refusals", tag = "leases", params(RefusalsQuery),
     responses(

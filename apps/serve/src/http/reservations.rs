@@ -23,7 +23,7 @@ const PARTS: usize = 4096;
 /// The maximum length of a name.
 const NAME: usize = 255;
 
-/// Nodes to be reserved ahead: boxes, nodes or both.
+/// Nodes to be reserved in advance: boxes, nodes or both.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReservationBody {
@@ -31,20 +31,20 @@ pub(crate) struct ReservationBody {
     #[serde(default)]
     #[schema(max_items = 4096)]
     parts: Vec<BoxBody>,
-    /// Single nodes, each as many coordinates as the machine has axes.
+    /// Single nodes, with one coordinate per axis of the machine.
     #[serde(default)]
     #[schema(max_items = 4096)]
     nodes: Vec<Vec<u64>>,
-    /// When the nodes are to be free (RFC 3339 in UTC); now if left out.
+    /// The time from which the nodes should be free (RFC 3339 in UTC); by default now.
     #[schema(value_type = Option<String>, format = DateTime)]
     from: Option<String>,
-    /// When jobs may run on them again.
+    /// The time from which jobs may run on them again.
     #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
     to: String,
     /// Its name.
     #[schema(max_length = 255)]
     name: Option<String>,
-    /// The machine; the first one if left out.
+    /// The machine; by default the first one.
     machine: Option<String>,
 }
 
@@ -52,16 +52,16 @@ pub(crate) struct ReservationBody {
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ReservationsQuery {
-    /// The machine; all if left out.
+    /// The machine; by default all.
     machine: Option<String>,
 }
 
 /// Reservations ahead.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Reservations {
-    /// The last record that is in it.
+    /// The last record included.
     seq: u64,
-    /// By number. Those that have begun are among them until they are over.
+    /// Reservations by number, including those that have begun but not ended.
     reservations: Vec<Reservation>,
 }
 
@@ -90,11 +90,11 @@ pub(crate) async fn reservations(
     Ok(Json(Reservations { seq: view.seq, reservations: shown.collect() }))
 }
 
-/// Reserves nodes ahead (operator).
+/// Reserves nodes in advance (operator).
 ///
-/// No job starts on them that is said to run when the reservation begins. Leases keep them until
-/// they end; then they are kept free. A lease without `estimate_s` and `ttl_s` is said to run for
-/// ever. It is over by itself at `to`.
+/// No job starts on them if it is expected to run when the reservation begins. Leases keep them
+/// until they end; after that, they are kept free. A lease without `estimate_s` and `ttl_s` is
+/// expected to run forever. The reservation ends at `to`.
 #[utoipa::path(
     post, path = "/v1/reservations", tag = "reservations",
     request_body = ReservationBody, params(ChangeHeaders),
@@ -109,7 +109,7 @@ pub(crate) async fn reserve(State(app): State<Arc<App>>, change: Change) -> Resu
     change.carry_out(&app, "reserve", command).await
 }
 
-/// Gives up a reservation (operator).
+/// Cancels a reservation (operator).
 #[utoipa::path(
     post, path = "/v1/reservations/{id}/cancel", tag = "reservations",
     params(("id" = u64, Path, description = "the reservation"), ChangeHeaders),

@@ -27,30 +27,30 @@ const NODES: usize = 4096;
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RoomBody {
-    /// The sides of the box, as many as the machine has axes.
+    /// The sides of the box, one per axis of the machine.
     #[schema(example = json!([2, 3]), min_items = 1, max_items = 3)]
     shape: Option<Vec<u64>>,
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     nodes: Option<u64>,
-    /// The freedom to place the box: `box`, `turned` or `any-box`; turned if left out.
+    /// The freedom in placing the box: `box`, `turned` or `any-box`; by default `turned`.
     #[schema(value_type = Option<BoxFreedomSchema>)]
     freedom: Option<String>,
     /// The nodes to be emptied, instead of a box.
     #[schema(max_items = 4096)]
     drain: Option<Vec<Vec<u64>>>,
-    /// When it is to be free (RFC 3339 in UTC).
+    /// The time by which it should be free (RFC 3339 in UTC).
     #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
     by: String,
-    /// For how many seconds it is needed, for what delays others [default: until it is free].
+    /// The time in seconds for which it is needed, to compute delays [default: until it is free].
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     for_s: Option<f64>,
-    /// The machine; the first one if left out.
+    /// The machine; by default the first one.
     machine: Option<String>,
-    /// The most leases that move or are requeued [default: 2].
+    /// The maximum number of leases that move or are requeued [default: 2].
     #[schema(maximum = 4)]
     max_jobs: Option<u32>,
-    /// Whether leases may be requeued; if not, they only move.
+    /// True if leases may be requeued; otherwise they can only move.
     #[serde(default)]
     requeue: bool,
 }
@@ -58,24 +58,24 @@ pub(crate) struct RoomBody {
 /// A plan that makes room by a time.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RoomAnswer {
-    /// Whether there is a plan.
+    /// True if there is a plan.
     found: bool,
-    /// Whether there is proof that no plan loses less, or that there is none of so many leases.
+    /// True if it is proven that no plan loses less, or that there is none for this many leases.
     proven: bool,
-    /// The box that is free then; null for nodes.
+    /// The box that will be free; null for nodes.
     #[schema(value_type = Option<crate::core::schema::Part>)]
     placement: Option<Place>,
-    /// The leases that are requeued: ended now, with their requests back in the queue.
+    /// The leases to requeue: they are ended now, and their requests return to the queue.
     requeued: Vec<u64>,
     /// The work that they lose, in nodes times seconds.
     lost_node_s: Option<f64>,
     /// The nodes of the leases that move.
     cost: Option<u64>,
-    /// In an order in which they can be carried out.
+    /// The moves, in an order in which they can be carried out.
     moves: Vec<RoomMove>,
-    /// The leases that are said to end before and hold nodes that are needed.
+    /// The leases that hold needed nodes and are expected to end in time.
     awaited: Vec<u64>,
-    /// The requests that start later than without the plan, if all run as long as they are said to.
+    /// The requests that start later than without the plan, if all jobs run as long as estimated.
     delayed: Vec<Delayed>,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct RoomMove {
     from: Vec<Place>,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     to: Vec<Place>,
-    /// When its nodes are free, by those who end until then; null is now.
+    /// The time at which leases that end have freed its nodes; null means now.
     #[schema(value_type = Option<String>, format = DateTime)]
     ready: Option<Instant>,
 }
@@ -95,22 +95,22 @@ pub(crate) struct RoomMove {
 /// A request that starts later.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Delayed {
-    /// The request that waits, or the lease that is requeued.
+    /// The waiting request or the requeued lease.
     id: u64,
-    /// When it would start without the plan, or has started.
+    /// The start without the plan, or the actual start.
     #[schema(value_type = String, format = DateTime)]
     before: Instant,
-    /// When it starts with it; null if never.
+    /// The start with the plan; null if it never starts.
     #[schema(value_type = Option<String>, format = DateTime)]
     planned: Option<Instant>,
-    /// The seconds between; null if it never starts.
+    /// The difference in seconds; null if it never starts.
     by_s: Option<f64>,
 }
 
-/// Plans how a box, or some nodes, are made free by a time: which leases move or are requeued, the
-/// work that is lost, and which requests start later (operator). Among all plans of at most
-/// `max_jobs` leases it is the one that loses least, then the one that moves fewest nodes. A lease
-/// is said to end as its `estimate_s` or `ttl_s` says. Nothing changes.
+/// Plans how to free a box or some nodes by a given time: the leases to move or requeue, the lost
+/// work, and the requests that start later (operator). Of all plans with at most `max_jobs` leases,
+/// it is the one that loses the least work, then the one that moves the fewest nodes. A lease is
+/// expected to end according to its `estimate_s` or `ttl_s`. Nothing changes.
 #[utoipa::path(
     post, path = "/v1/room", tag = "machines",
     request_body = RoomBody,

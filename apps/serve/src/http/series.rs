@@ -188,17 +188,17 @@ fn look_back(
     Ok(())
 }
 
-/// A machine in a stretch of time.
+/// A machine during an interval of time.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Sample {
-    /// The first record of the stretch of time, and when it was.
+    /// The first record of the interval, and its time.
     seq: u64,
     #[schema(value_type = String, format = DateTime)]
     at: Instant,
-    /// When the last record of the stretch was.
+    /// The time of the last record of the interval.
     #[schema(value_type = String, format = DateTime)]
     until: Instant,
-    /// Nodes held by leases: the last of the numbers in the stretch, the least and the greatest.
+    /// Nodes held by leases: the last, minimum and maximum number in the interval.
     busy: u64,
     busy_least: u64,
     busy_most: u64,
@@ -206,7 +206,7 @@ pub(crate) struct Sample {
     unavailable: u64,
     unavailable_least: u64,
     unavailable_most: u64,
-    /// The nodes of the largest free box; null where it was not looked for.
+    /// The number of nodes in the largest free box; null if it was not computed.
     largest_free: Option<u64>,
     largest_free_least: Option<u64>,
     largest_free_most: Option<u64>,
@@ -244,21 +244,21 @@ impl From<Seen> for Sample {
 pub(crate) struct SeriesReply {
     /// The oldest first.
     samples: Vec<Sample>,
-    /// The time of the answer (RFC 3339): what the last sample says holds until then.
+    /// The time of the answer (RFC 3339): the last sample is valid until then.
     #[schema(value_type = String)]
     now: Instant,
 }
 
-/// The machine of a question.
+/// The machine of a query.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SeriesQuery {
-    /// The machine; the first one if left out.
+    /// The machine; by default the first one.
     machine: Option<String>,
 }
 
-/// Utilization and the largest free box over time: stretches of time, each with the least, the
-/// greatest and the last value. The last value holds until `now`.
+/// Utilization and the largest free box over time: intervals, each with its minimum, maximum and
+/// last value. The last value is valid until `now`.
 #[utoipa::path(
     get, path = "/v1/series", tag = "machines", params(SeriesQuery),
     responses(

@@ -28,16 +28,16 @@ const SCRAPED: u64 = 400_000;
 /// The maximum number of jobs moved in a plan.
 const MOVED: u64 = 4;
 
-/// The boxes and the machine of a question.
+/// The boxes and the machine of a query.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SlotsQuery {
-    /// The sides, as many as the machine has axes, such as `4x4x4`; turned as may be.
+    /// The sides, one per axis of the machine, such as `4x4x4`; boxes may be turned.
     #[param(pattern = r"^[1-9][0-9]{0,4}(x[1-9][0-9]{0,4}){0,2}$")]
     shape: String,
-    /// The machine; the first one if left out.
+    /// The machine; by default the first one.
     machine: Option<String>,
-    /// Also how many there can be once at most so many leases have moved; of the operator alone.
+    /// Also counts the boxes after at most this many leases have moved (operator).
     #[param(minimum = 0, maximum = 4)]
     #[serde(default, deserialize_with = "in_query")]
     moves: Option<u64>,
@@ -50,43 +50,43 @@ pub(crate) struct SlotsReply {
     machine: String,
     #[schema(value_type = Vec<u16>)]
     shape: Point,
-    /// The number that was found.
+    /// The number found.
     slots: u64,
-    /// No more are possible.
+    /// An upper bound on the number.
     bound: u64,
-    /// Whether there are certainly no more.
+    /// True if it is proven that there are no more.
     proven: bool,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
-    /// When there are more, by the ends of leases; null if that is not known, and to tenants.
+    /// The next time with more, given the ends of leases; null if unknown, and for tenants.
     next: Option<NextSlots>,
-    /// Once leases have moved; null if that was not asked for.
+    /// The counts after leases have moved; null if not requested.
     after: Option<SlotsAfter>,
 }
 
-/// When there are more slots.
+/// The next time when there are more slots.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct NextSlots {
     /// The end of a lease after which there are more.
     #[schema(value_type = String, format = DateTime)]
     at: Instant,
-    /// The number then.
+    /// The number at that time.
     slots: u64,
-    /// Whether there are certainly no more before.
+    /// True if it is proven that there are no more before that.
     proven: bool,
 }
 
-/// Slots once leases have moved.
+/// Slots after leases have moved.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SlotsAfter {
     slots: u64,
-    /// So few moves make room for no more.
+    /// An upper bound on the number with this many moves.
     bound: u64,
-    /// Whether there are certainly no more.
+    /// True if it is proven that there are no more.
     proven: bool,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
-    /// In an order in which they can be carried out.
+    /// The moves, in an order in which they can be carried out.
     moves: Vec<Move>,
 }
 

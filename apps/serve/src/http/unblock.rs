@@ -23,7 +23,7 @@ use crate::plan::{self, Plan};
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UnblockBody {
-    /// The sides of the box, as many as the machine has axes.
+    /// The sides of the box, one per axis of the machine.
     #[schema(example = json!([2, 3]), min_items = 1, max_items = 3)]
     shape: Option<Vec<u64>>,
     /// The number of nodes, instead of a shape.
@@ -32,7 +32,7 @@ pub(crate) struct UnblockBody {
     /// The freedom to place it: `box`, `turned` or `any-box`; turned if left out.
     #[schema(value_type = Option<BoxFreedomSchema>)]
     freedom: Option<String>,
-    /// The machine; the first one if left out.
+    /// The machine; by default the first one.
     machine: Option<String>,
     /// The most leases to move [default: 2].
     #[schema(minimum = 1, maximum = 4)]

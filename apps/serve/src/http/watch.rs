@@ -44,11 +44,11 @@ const SHARE: Duration = Duration::from_micros(100);
 /// The idle time after which an empty comment is sent, to show that the connection is in use.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// From where to watch.
+/// The starting point of a watch.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WatchQuery {
-    /// Records after this one; those from now on if left out. The header `Last-Event-ID` wins.
+    /// Records after this one; by default new ones. The header `Last-Event-ID` has precedence.
     #[serde(default, deserialize_with = "in_query")]
     after: Option<u64>,
 }
@@ -59,7 +59,7 @@ struct Watcher {
     caller: Caller,
     /// The last record that was sent or skipped.
     last: u64,
-    /// Events in the format in which they are sent.
+    /// Events in the format that is sent.
     ready: Vec<u8>,
     /// The pause before the next write.
     pause: Pin<Box<Sleep>>,
@@ -75,8 +75,8 @@ struct Watcher {
 ///
 /// The id of an event is the number of its record; `event` is its kind: `granted`, `queued`,
 /// `renewed`, `ended`, `node`, `reserved`, `unreserved` or `configured`. A tenant sees its own
-/// leases, all nodes, and what is reserved ahead. A watcher that asks for records that are no
-/// longer kept gets 410 and begins anew from `GET /v1/state`.
+/// leases, all nodes, and all advance reservations. A watcher that requests records that are no
+/// longer kept gets 410 and must start again from `GET /v1/state`.
 #[utoipa::path(
     get, path = "/v1/watch", tag = "leases",
     params(WatchQuery, ("Last-Event-ID" = Option<u64>, Header, description = "as `after`")),

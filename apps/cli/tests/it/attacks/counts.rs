@@ -71,7 +71,7 @@ const COUNTS: &[(&[&str], &str, &str)] = &[
     (&["sweep", "wanted", "/nowhere"], "--most", MOST),
 ];
 
-/// Returns the error if a command ended in the wrong way.
+/// Returns the fault in an outcome, if there is one.
 fn wrong(outcome: Result<Outcome, String>) -> Option<String> {
     outcome.map_or_else(Some, |outcome| {
         let memory = outcome.message.contains("memory allocation").then(|| outcome.message.clone());
