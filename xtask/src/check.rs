@@ -28,7 +28,7 @@ const SECONDS: &str = "PAVIOR_STEP_SECONDS";
 enum End {
     Passed,
     Failed,
-    /// It was skipped, with the reason.
+    /// The step was skipped, for this reason.
     LeftOut(String),
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Step {
 pub(crate) enum Uses {
     Both,
     One,
-    /// It waits far more than it computes, and runs while others compute.
+    /// The step waits far more than it computes, and runs while others compute.
     Wait,
 }
 use Uses::{Both, One, Wait};

@@ -15,7 +15,7 @@ use crate::located::Member;
 
 /// A waiting job.
 pub(crate) struct Waiting {
-    /// Its name: an integer or a string.
+    /// The name: an integer or a string.
     pub(crate) name: Value,
     pub(crate) request: Request,
     /// The estimated run time, in seconds.

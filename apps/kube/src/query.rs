@@ -31,17 +31,17 @@ pub struct Cluster {
 pub enum JobState {
     /// All its pods are bound.
     Runs,
-    /// It has its nodes, and some of its pods are not bound yet.
+    /// The Job has its nodes, but some of its pods are not bound yet.
     Placed,
-    /// It is waiting for nodes.
+    /// The Job is waiting for nodes.
     Waits,
-    /// It cannot start unless it is changed.
+    /// The Job cannot start unless it is changed.
     Never,
-    /// It is suspended.
+    /// The Job is suspended.
     Suspended,
-    /// Its pods do not exist yet.
+    /// The pods do not exist yet.
     New,
-    /// It has ended.
+    /// The Job has ended.
     Over,
 }
 
@@ -63,9 +63,9 @@ impl JobState {
 /// A Job with a shape.
 #[derive(Clone, Debug, Serialize)]
 pub struct Entry {
-    /// Its namespace.
+    /// The namespace.
     pub namespace: String,
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The shape in chips, as written.
     pub shape: String,

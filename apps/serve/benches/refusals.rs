@@ -26,7 +26,7 @@ use server::{Server, fresh};
 
 const SIDE: usize = 1024;
 const ROUNDS: usize = 21;
-/// Those who ask at the same time.
+/// The callers that ask at the same time.
 const TENANTS: [&str; 4] = ["a", "b", "c", "d"];
 
 fn main() {

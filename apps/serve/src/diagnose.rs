@@ -167,7 +167,7 @@ pub(crate) struct Question<'a> {
     pub(crate) board: &'a BoardView,
     pub(crate) changes: &'a Changes,
     pub(crate) request: Request,
-    /// Its position in the queue.
+    /// The position in the queue.
     pub(crate) queued: Queued,
     pub(crate) planned: Option<PlannedStart>,
     /// True if moves that make room should be searched for, which takes up to a second. Only the

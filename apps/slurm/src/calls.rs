@@ -133,7 +133,7 @@ struct Process<'a> {
     word: Option<&'static str>,
     arguments: &'a [&'a str],
     environment: &'a [(&'a str, &'a str)],
-    /// Its standard input.
+    /// The standard input.
     input: String,
 }
 

@@ -113,7 +113,7 @@ pub(crate) enum Order {
     Strict,
     /// Any job that fits.
     Fit,
-    /// Others only if they do not delay the first.
+    /// Other jobs may start only if they do not delay the first.
     #[default]
     Easy,
 }

@@ -19,7 +19,7 @@ pub enum SlurmError {
     /// A Slurm command cannot be started.
     #[error("cannot run {command}: {error}")]
     Command {
-        /// Its name.
+        /// The name.
         command: &'static str,
         /// The system's error.
         error: io::Error,
@@ -27,15 +27,15 @@ pub enum SlurmError {
     /// A Slurm command failed.
     #[error("{command} failed: {message}")]
     Failed {
-        /// Its name.
+        /// The name.
         command: &'static str,
-        /// Its message.
+        /// The message.
         message: String,
     },
     /// A Slurm command printed something unexpected.
     #[error("the output of {command} cannot be read: {fault}")]
     Unreadable {
-        /// Its name.
+        /// The name.
         command: &'static str,
         /// The fault; never text from the output.
         fault: &'static str,
@@ -43,7 +43,7 @@ pub enum SlurmError {
     /// A Slurm command did not finish.
     #[error("{command} did not answer within {seconds} s and was killed")]
     Hung {
-        /// Its name.
+        /// The name.
         command: &'static str,
         /// The time limit.
         seconds: u64,
@@ -51,7 +51,7 @@ pub enum SlurmError {
     /// A Slurm command printed too much.
     #[error("{command} printed more than {mebibytes} MiB and was killed")]
     TooLong {
-        /// Its name.
+        /// The name.
         command: &'static str,
         /// The limit on its output.
         mebibytes: u64,

@@ -7,13 +7,13 @@ use std::fmt;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Refusal {
-    /// It requests no nodes or a box with a side of 0.
+    /// The request is for no nodes, or for a box with a side of 0.
     EmptyRequest,
     /// The strategy places boxes, and the request has none: it is a count without a shape, of at
     /// most the machine's nodes.
     NoShape,
-    /// It can never fit: no permutation of the shape fits the machine (contiguous strategies), or
-    /// the count exceeds the machine's nodes (non-contiguous ones).
+    /// The request can never fit: no permutation of the shape fits the machine (contiguous
+    /// strategies), or the count exceeds the machine's nodes (non-contiguous ones).
     LargerThanMachine,
     /// This strategy never grants it, not even on the empty machine.
     UnsupportedShape,

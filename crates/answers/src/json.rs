@@ -61,9 +61,9 @@ impl Place {
 pub struct MoveJson<Name> {
     /// The job.
     pub job: Name,
-    /// Its boxes before the move.
+    /// The boxes before the move.
     pub from: Vec<Place>,
-    /// Its boxes after the move.
+    /// The boxes after the move.
     pub to: Vec<Place>,
 }
 

@@ -16,9 +16,9 @@ const BUDGET: u64 = 4_000_000;
 
 /// A machine that answers questions.
 pub struct Answers<'a> {
-    /// Its grid.
+    /// The grid.
     pub grid: &'a Grid,
-    /// Its strategy.
+    /// The strategy.
     pub strategy: &'a Selection,
     /// Running jobs and their nodes.
     pub state: explain::State,

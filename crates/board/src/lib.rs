@@ -30,7 +30,7 @@ pub use site::site;
 pub struct Head {
     /// The name of the machine.
     pub name: String,
-    /// Its grid, such as `torus:4x4x4`.
+    /// The grid, such as `torus:4x4x4`.
     pub machine: String,
     /// The strategy.
     pub strategy: String,

@@ -40,7 +40,7 @@ pub enum DrawError {
     NoNumber {
         /// The name of the time or duration.
         what: &'static str,
-        /// Its value.
+        /// The value.
         value: f64,
     },
     /// The animation has more jobs than viewers can play.

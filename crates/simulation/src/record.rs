@@ -55,11 +55,11 @@ impl JobRecord {
 /// The fate of a job by the end of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fate {
-    /// It was rejected at arrival.
+    /// The job was rejected at arrival.
     Rejected(Refusal),
-    /// It was still waiting.
+    /// The job was still waiting.
     Waiting,
-    /// It started.
+    /// The job started.
     Started {
         /// The time of the start.
         start: Time,

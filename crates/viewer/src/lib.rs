@@ -26,7 +26,7 @@ pub struct ScheduledJob {
     pub end: f64,
     /// The number of its nodes.
     pub nodes: u32,
-    /// Its boxes: base and sides, with as many coordinates as the machine has axes.
+    /// The boxes: base and sides, with as many coordinates as the machine has axes.
     pub parts: Vec<(Vec<u16>, Vec<u16>)>,
 }
 

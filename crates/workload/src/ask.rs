@@ -58,7 +58,7 @@ pub enum AskFault {
     Side {
         /// The text or number given as the side.
         given: String,
-        /// Its bytes in a typed shape; empty in a list of numbers.
+        /// The bytes in a typed shape; empty in a list of numbers.
         span: Range<usize>,
     },
 }

@@ -6,9 +6,9 @@ use pavior_mesh::{JobId, Request};
 /// A job: its arrival, its request, and its service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Its number in the order of arrival, from 0.
+    /// The number in the order of arrival, from 0.
     pub id: JobId,
-    /// Its index in its log or stream, from 0: the same as `id`, unless jobs follow others.
+    /// The index in its log or stream, from 0: the same as `id`, unless jobs follow others.
     pub index: u64,
     /// The number in its log, for output, or its own number if there is no log.
     pub number: u64,

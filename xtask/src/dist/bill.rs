@@ -18,7 +18,7 @@ use crate::cargo::output as cargo_output;
 pub(super) struct Part {
     name: String,
     version: String,
-    /// Its package URL: `pkg:cargo/serde@1.0.0`.
+    /// The package URL: `pkg:cargo/serde@1.0.0`.
     url: String,
     /// An SPDX expression.
     licence: String,

@@ -117,7 +117,7 @@ struct Package<'a> {
     release: &'a Release,
     name: &'static str,
     architecture: &'static str,
-    /// Its layout is that of `/`, with the control files in `DEBIAN`.
+    /// The layout is that of `/`, with the control files in `DEBIAN`.
     folder: PathBuf,
 }
 

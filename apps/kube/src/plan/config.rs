@@ -58,9 +58,9 @@ const TEMPLATES: usize = 64;
 /// The reason why a Job is not queued.
 #[derive(Debug)]
 pub(crate) enum Rejection {
-    /// Its set may still be incomplete.
+    /// The set may still be incomplete.
     Incomplete(String),
-    /// It cannot be placed without a change.
+    /// The Job cannot be placed without a change.
     Stuck(Prospect, String),
 }
 

@@ -19,7 +19,7 @@ use crate::world::{Index, JobGroup};
 /// A record with its nodes.
 pub(crate) struct Record<'a> {
     pub(crate) placement: &'a Placement,
-    /// Its Jobs; `None` if one of them no longer exists.
+    /// The Jobs; `None` if one of them no longer exists.
     pub(crate) group: Option<JobGroup<'a>>,
     /// The nodes by rank; empty if one does not belong to the machine.
     pub(crate) nodes: Vec<NodeId>,

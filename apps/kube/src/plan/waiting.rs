@@ -8,11 +8,11 @@ use crate::world::Index;
 /// The outlook for a waiting Job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Prospect {
-    /// It starts when nodes become free.
+    /// The Job starts when nodes become free.
     Waits,
-    /// It cannot start unless the Job or the cluster changes.
+    /// The Job cannot start unless it or the cluster changes.
     Never,
-    /// It does not fit on its machine in any state.
+    /// The Job does not fit on its machine in any state.
     Impossible,
 }
 

@@ -16,9 +16,9 @@ pub(crate) struct Index<'a> {
 /// Objects of a Job.
 #[derive(Default)]
 struct JobEntry<'a> {
-    /// Its active pods with their ranks.
+    /// The active pods with their ranks.
     pods: Vec<(Option<usize>, &'a Pod)>,
-    /// Its placement; the oldest of several.
+    /// The placement; the oldest of several.
     placement: Option<&'a Placement>,
 }
 

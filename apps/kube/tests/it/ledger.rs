@@ -34,7 +34,7 @@ pub(crate) struct Ledger {
     waits: usize,
     /// The number of admissions of Jobs without a shape.
     boxless: usize,
-    /// Those of them for which Kueue did not ask: since 0.19 it asks only about quota of a flavor.
+    /// Admissions about which Kueue did not ask: since 0.19 it asks only about quota of a flavor.
     unasked: usize,
     dated: usize,
     impatient: usize,

@@ -85,11 +85,11 @@ impl LeaseRequest {
 /// A change to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeChange {
-    /// It is broken: a lease that holds it keeps it; after that it is unavailable.
+    /// The node has failed: a lease that holds it keeps it; after that it is unavailable.
     Fail,
-    /// It is available again, whether it had failed or was drained.
+    /// The node is available again after a failure or a drain.
     Repair,
-    /// It should become free for maintenance: like a failure, but under another name.
+    /// The node should become free for maintenance: like a failure, but under another name.
     Drain,
 }
 
@@ -104,7 +104,7 @@ pub struct ReservationRequest {
     pub from_ms: Option<u64>,
     /// The time from which jobs may run on them again.
     pub to_ms: u64,
-    /// Its name.
+    /// The name.
     pub name: Option<String>,
 }
 
@@ -124,14 +124,14 @@ pub enum Command {
     End {
         /// The lease.
         id: u64,
-        /// Its fencing token; not needed for a waiting request.
+        /// The fencing token; not needed for a waiting request.
         epoch: Option<u64>,
     },
     /// Extends a lease.
     Renew {
         /// The lease.
         id: u64,
-        /// Its fencing token.
+        /// The fencing token.
         epoch: u64,
         /// The new time to live from now; `None` is the one with which it was granted.
         ttl_ms: Option<u64>,

@@ -58,7 +58,7 @@ mod tests {
         for copied_at in [77, original, original + 1000] {
             assert!(begin(copied_at, NOW, 2) > granted);
         }
-        // As many startups as are possible within one second, each with its own grants.
+        // The maximum number of startups within one second, each with its own grants.
         let mut last = 0;
         for start in 0..1000 {
             let next = begin(last, NOW + start, start * 77);

@@ -10,7 +10,7 @@ use super::{KeptBody, Lease, MachineSpec, Reservation, WaitingRequest};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServiceRecord {
-    /// Its number, from 1, without gaps.
+    /// The number; numbers start at 1 and have no gaps.
     pub seq: u64,
     /// The time of the decision, in milliseconds since 1970; never earlier than the record before.
     pub at_ms: u64,
@@ -33,7 +33,7 @@ pub struct KeptReply {
     pub digest: u64,
     /// The status of the reply.
     pub status: u16,
-    /// Its body, byte for byte.
+    /// The body, byte for byte.
     pub body: KeptBody,
 }
 
@@ -41,11 +41,11 @@ pub struct KeptReply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
-    /// Its holder ended it.
+    /// The holder ended the lease.
     Ended,
-    /// It expired.
+    /// The lease expired.
     Expired,
-    /// It was waiting, and was taken out of the queue; or a reservation was cancelled.
+    /// A waiting request was removed from the queue, or a reservation was cancelled.
     Cancelled,
 }
 
@@ -53,11 +53,11 @@ pub enum Why {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeState {
-    /// It has failed.
+    /// The node has failed.
     Failed,
-    /// It should become free for maintenance.
+    /// The node should become free for maintenance.
     Drained,
-    /// It is available.
+    /// The node is available.
     Healthy,
 }
 
@@ -87,7 +87,7 @@ pub enum Event {
     Renewed {
         /// The lease.
         id: u64,
-        /// Its new expiry time.
+        /// The new expiry time.
         expires_ms: Option<u64>,
         /// The tenant that holds it; the empty name is the operator's.
         tenant: String,
@@ -107,7 +107,7 @@ pub enum Event {
         machine: String,
         /// The node's coordinates, as many as the machine has axes.
         node: Vec<u16>,
-        /// Its new state.
+        /// The new state.
         state: NodeState,
     },
     /// Nodes are reserved in advance.

@@ -20,13 +20,13 @@ pub enum FoldError {
     Gap {
         /// The number of the record before it.
         last: u64,
-        /// Its number.
+        /// The number.
         found: u64,
     },
-    /// It cannot be carried out.
+    /// The record cannot be carried out.
     #[error("record {seq}: {reason}")]
     Impossible {
-        /// Its number.
+        /// The number.
         seq: u64,
         /// The reason.
         reason: String,

@@ -54,7 +54,7 @@ pub(crate) fn cuboids(boxes: &[Box3]) -> Vec<Cuboid> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lease {
-    /// Its number, which is never reused.
+    /// The number, which is never reused.
     pub id: u64,
     /// A fencing token below 2^53 that increases with each holder.
     pub epoch: u64,

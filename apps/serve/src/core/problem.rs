@@ -7,7 +7,7 @@ use pavior::Refusal;
 pub enum Reason {
     /// The strategy refuses the request.
     Refused(Refusal),
-    /// It would overlap a reservation.
+    /// The request would overlap a reservation.
     Reserved,
     /// The tenant would hold more than its quota.
     OverQuota,

@@ -191,7 +191,7 @@ pub struct WaitsFor {
     /// The start of the reservation (RFC 3339).
     #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
     pub(crate) from: Option<Instant>,
-    /// Its end; null for a request without an estimate.
+    /// The end; null for a request without an estimate.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
     pub(crate) until: Option<Instant>,
     /// The planned start; null if the scheduler does not plan, or does not know.

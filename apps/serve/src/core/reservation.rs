@@ -11,7 +11,7 @@ use super::lease::{Box3, cuboids};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reservation {
-    /// Its number, which no lease ever has.
+    /// The number, which is never used for a lease.
     pub id: u64,
     /// The machine.
     pub machine: String,
@@ -21,7 +21,7 @@ pub struct Reservation {
     pub from_ms: u64,
     /// The time from which jobs may run on them again.
     pub to_ms: u64,
-    /// Its name.
+    /// The name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }

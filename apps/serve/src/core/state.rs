@@ -17,7 +17,7 @@ use super::{Ask, JobName, Lease, Leases, Reservation, WaitingRequest};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineSpec {
-    /// Its name in requests.
+    /// The name in requests.
     pub name: String,
     /// The grid, such as `torus:8x8x8`.
     pub machine: String,
@@ -64,7 +64,7 @@ pub enum StateError {
     /// A machine's description is wrong.
     #[error("machine {name}: {reason}")]
     Machine {
-        /// Its name.
+        /// The name.
         name: String,
         /// The reason.
         reason: String,

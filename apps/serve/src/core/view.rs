@@ -29,7 +29,7 @@ pub struct StateView {
 /// A machine at one record.
 #[derive(Clone, Debug)]
 pub struct BoardView {
-    /// Its configuration.
+    /// The configuration.
     pub spec: MachineSpec,
     /// The grid.
     pub grid: Grid,

@@ -47,7 +47,7 @@ pub(crate) enum Operation {
 pub(crate) struct EndOperation {
     /// The lease.
     id: u64,
-    /// Its epoch.
+    /// The epoch.
     epoch: Option<u64>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct EndOperation {
 pub(crate) struct RenewOperation {
     /// The lease.
     id: u64,
-    /// Its epoch.
+    /// The epoch.
     epoch: u64,
     /// Seconds from now.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]

@@ -160,7 +160,7 @@ pub(crate) struct RenewBody {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NodeBody {
-    /// Its coordinates, one per axis of the machine.
+    /// The coordinates, one per axis of the machine.
     #[schema(example = json!([1, 1]), min_items = 1, max_items = 3)]
     pub(crate) node: Vec<u64>,
     /// The machine; by default the first one.

@@ -70,7 +70,7 @@ pub enum ListenError {
 pub struct Tls {
     /// The server's certificate chain (PEM).
     pub certificate: PathBuf,
-    /// Its key (PEM).
+    /// The key (PEM).
     pub key: PathBuf,
     /// The authorities that sign client certificates (PEM); without them, clients use tokens.
     pub client_ca: Option<PathBuf>,

@@ -28,7 +28,7 @@ const MOST: usize = 1024;
 #[derive(Clone, Serialize, ToSchema)]
 #[schema(as = RefusedRequest)]
 pub(crate) struct Refused {
-    /// Its number among the refusals, starting at 1 when the service was started.
+    /// The number among the refusals, starting at 1 when the service was started.
     id: u64,
     /// The time of the refusal.
     #[schema(value_type = String, format = DateTime)]

@@ -41,7 +41,7 @@ pub(crate) struct ReservationBody {
     /// The time from which jobs may run on them again.
     #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
     to: String,
-    /// Its name.
+    /// The name.
     #[schema(max_length = 255)]
     name: Option<String>,
     /// The machine; by default the first one.

@@ -172,7 +172,7 @@ impl Disk for DiskFolder {
 struct OpenFile {
     file: File,
     path: PathBuf,
-    /// Its device and inode numbers.
+    /// The device and inode numbers.
     identity: (u64, u64),
 }
 

@@ -37,7 +37,7 @@ pub enum StoreError {
     /// A write failed, and the contents of the disk are unknown. Nothing more is written.
     #[error("{0}")]
     Failed(String),
-    /// It is not possible now. Nothing was written, and everything else continues.
+    /// The operation is not possible now. Nothing was written, and everything else continues.
     #[error("not now: {0}")]
     Later(String),
     /// A write failed, and it is unknown whether it was carried out; otherwise like the contained
@@ -57,7 +57,7 @@ pub enum StoreError {
         /// The reason.
         reason: String,
     },
-    /// It was written by another version of this program, and this version cannot read it.
+    /// The data was written by another version of this program, and this version cannot read it.
     #[error(
         "{file}: found {what} at offset {offset}, written by another version: start that version"
     )]
@@ -69,7 +69,7 @@ pub enum StoreError {
         /// The part that this version does not know.
         what: String,
     },
-    /// It belongs to a plan, which an earlier version carried out and this version cannot.
+    /// The record belongs to a plan, which an earlier version carried out and this version cannot.
     #[error(
         "{file}: found {what} at offset {offset}. The service no longer carries out plans: end \
          them and shorten the history with the previous version (see docs/upgrading.md)"
@@ -82,7 +82,7 @@ pub enum StoreError {
         /// The record or the plan.
         what: String,
     },
-    /// It was written by a build before 0.1.0.
+    /// The records were written by a build before 0.1.0.
     #[error("{0}: records written by builds before 0.1.0 cannot be read: start again without them")]
     Former(String),
     /// The records before this one are no longer kept.

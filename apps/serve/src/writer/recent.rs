@@ -17,7 +17,7 @@ const GROUP: usize = 512;
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub(crate) record: ServiceRecord,
-    /// Its text for watchers, formatted by the first of them for all.
+    /// The text for watchers, formatted by the first of them for all.
     pub(crate) sent: OnceLock<Box<str>>,
 }
 

@@ -17,7 +17,7 @@ pub enum RecoveryError {
     /// The snapshot is inconsistent.
     #[error("the snapshot of record {seq} contradicts itself: {reason}")]
     Snapshot {
-        /// Its number.
+        /// The number.
         seq: u64,
         /// The reason.
         reason: String,

@@ -31,11 +31,11 @@ pub(crate) struct SlurmJob {
     pub(crate) user: u32,
     /// The reservation that it requests, or an empty string.
     pub(crate) reservation: String,
-    /// Its demands on its nodes, or the reason why they cannot be understood.
+    /// The demands on its nodes, or the reason why they cannot be understood.
     pub(crate) demands: Result<Demands, &'static str>,
     /// The time at which it started or may start.
     pub(crate) start: Option<u64>,
-    /// Its time limit in seconds; `None` if it has none.
+    /// The time limit in seconds; `None` if it has none.
     pub(crate) limit: Option<u64>,
     /// The time at which Slurm ends or ended it: its start plus its time limit plus the time for
     /// which it was suspended. `None` if Slurm does not say.
@@ -73,9 +73,9 @@ impl SlurmJob {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Pending,
-    /// It holds nodes and is running or about to run.
+    /// The job holds nodes and is running or about to run.
     Running,
-    /// It still holds nodes.
+    /// The job is ending but still holds nodes.
     Completing,
 }
 

@@ -50,7 +50,7 @@ impl Mark {
 /// A record, or part of one, that could not be read as a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
-    /// Its job, if that can be read.
+    /// The job, if that can be read.
     pub(crate) job: Option<JobName>,
     /// The fault; never text from the record.
     pub(crate) fault: &'static str,

@@ -43,7 +43,7 @@ pub(crate) enum Enforcement {
     #[default]
     Nothing,
     Limits,
-    /// Also minutes: jobs start only if they can run to their time limit.
+    /// Minutes are also enforced: jobs start only if they can run to their time limit.
     Safely,
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum Mode {
     Off,
     Requeue,
     Cancel,
-    /// It keeps its nodes, so this does not free a box. Also used for gang scheduling.
+    /// The job keeps its nodes, so this does not free a box. Also used for gang scheduling.
     Suspend,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Partition {
     pub(crate) qos: Option<String>,
     /// The total number of processors in its nodes and the number of nodes.
     pub(crate) processors: (u64, u64),
-    /// Its nodes while jobs may start in it; otherwise empty.
+    /// The nodes while jobs may start in it; otherwise empty.
     pub(crate) nodes: Vec<NodeName>,
 }
 

@@ -20,23 +20,23 @@ use crate::plan::world::{ENDLESS, SOON, World};
 /// The role of a job in this cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It holds nodes.
+    /// The job holds nodes.
     Holds,
-    /// Its gate is open, on nodes that are still available to it.
+    /// The gate is open on nodes that are still available to the job.
     Opened,
-    /// Its gate is open on nodes that Slurm may free for it by preemption.
+    /// The gate is open on nodes that Slurm may free for the job by preemption.
     Preempting,
-    /// Its gate is open or missing, and it is held.
+    /// The gate is open or missing, and the job is held.
     Held,
-    /// Its gate is open on nodes that it cannot get, for this reason.
+    /// The gate is open on nodes that the job cannot get, for this reason.
     Obstructed(&'static str),
-    /// It was requeued while open, and would start again without the daemon, too early.
+    /// The job was requeued while its gate was open, and would start again too early.
     Requeued,
-    /// Its gate is neither open nor closed: it has no license to wait for.
+    /// The gate is neither open nor closed: the job has no license to wait for.
     Ungated,
-    /// It is waiting for a box.
+    /// The job is waiting for a box.
     Waits(Request),
-    /// It should not be placed now: it is held, not yet eligible, or its shape cannot be read.
+    /// The job should not be placed now: it is held or not yet eligible, or has a bad shape.
     Apart,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct MachineState {
 pub(crate) enum Obstacle {
     /// Reservations that will end block its boxes.
     Reserved,
-    /// It can never be placed, for this reason.
+    /// The job can never be placed, for this reason.
     Never(String),
 }
 

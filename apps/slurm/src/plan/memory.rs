@@ -26,9 +26,9 @@ pub(super) struct JobMemory {
     pub(super) opened: Option<u64>,
     /// The time until which its gate stays closed.
     pub(super) closed_until: u64,
-    /// Its priority before the gate was opened.
+    /// The priority before the gate was opened.
     pub(super) priority: Option<u64>,
-    /// Its last note and the time of that note.
+    /// The last note and the time of that note.
     pub(super) note: Option<(u64, Note)>,
     pub(super) is_requeued: bool,
     pub(super) eviction: Option<Eviction>,

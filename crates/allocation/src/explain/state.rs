@@ -27,13 +27,13 @@ pub enum Clash {
     /// A part is not on the machine.
     #[error("the part is not on the machine")]
     Outside {
-        /// Its number in the list.
+        /// The number in the list.
         part: usize,
     },
     /// A part shares nodes with an earlier one.
     #[error("the part overlaps another")]
     Overlap {
-        /// Its number in the list.
+        /// The number in the list.
         part: usize,
         /// The job that holds some of its nodes; the job itself if its parts overlap.
         holder: JobId,

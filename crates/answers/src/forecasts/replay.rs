@@ -17,7 +17,7 @@ use super::{Effort, Forecast, ForecastError, Forecaster, Kind};
 /// A job of a log, with the forecast at its submission and the actual start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
-    /// Its number in the log.
+    /// The number in the log.
     pub number: u64,
     /// The properties of the job that are known at submission.
     pub kind: Kind,

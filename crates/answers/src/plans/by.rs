@@ -33,7 +33,7 @@ use crate::{Shape, Snapshot, Weights};
 /// The nodes that are to be free.
 #[derive(Clone, Copy, Debug)]
 pub enum Room<'a> {
-    /// One of several boxes. If several are equally cheap, the first.
+    /// One of several boxes; if several are equally cheap, the first one.
     Box(&'a [Shape]),
     /// All of these nodes. Nodes outside the grid are ignored.
     Nodes(&'a [NodeId]),

@@ -39,9 +39,9 @@ impl SearchLimits {
 pub struct Move {
     /// The job.
     pub job: JobId,
-    /// Its boxes before the move.
+    /// The boxes before the move.
     pub from: Vec<Cuboid>,
-    /// Its boxes after the move, part by part.
+    /// The boxes after the move, part by part.
     pub to: Vec<Cuboid>,
 }
 

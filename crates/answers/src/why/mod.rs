@@ -77,22 +77,22 @@ pub enum Queued {
     First,
     /// Another job must start first. `None` if the scheduler does not examine this request yet.
     Behind(Option<JobId>),
-    /// It would overlap a reservation of another job.
+    /// The job would overlap a reservation of another job.
     Reserved {
         /// The job with the reservation.
         by: JobId,
         /// The start of the reservation.
         from: Time,
-        /// Its end, if known.
+        /// The end, if known.
         until: Option<Time>,
     },
     /// The request would overlap an advance reservation, in which no job may use the nodes.
     Ahead {
         /// The number of the reservation.
         reservation: u64,
-        /// Its start.
+        /// The start.
         from: Time,
-        /// Its end.
+        /// The end.
         until: Time,
     },
     /// The scheduler keeps it waiting without giving a reason.
@@ -102,7 +102,7 @@ pub enum Queued {
 /// Reasons why a request does not start now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// It could start now.
+    /// The request could start now.
     Fits,
     /// Fewer nodes are free than it needs.
     Nodes,
@@ -112,7 +112,7 @@ pub enum Cause {
     Strategy,
     /// The machine has no such box, or has fewer nodes.
     Never,
-    /// It could be placed now, but the queue keeps it waiting. Never [`Queued::First`].
+    /// The request could be placed now, but the queue keeps it waiting. Never [`Queued::First`].
     Queue(Queued),
 }
 
@@ -180,8 +180,8 @@ pub struct Why {
     pub free: u64,
     /// The time and place at which the scheduler plans to start it.
     pub planned: Option<PlannedStart>,
-    /// Its placement if it could start now, or the free place that the strategy does not use.
-    /// Otherwise empty.
+    /// The placement if the request could start now, or the free place that the strategy does not
+    /// use. Otherwise empty.
     pub place: Vec<Cuboid>,
     /// The jobs and nodes in the way, if a box is needed and none is free.
     pub blocked: Option<Blocked>,
@@ -193,7 +193,7 @@ pub struct Why {
 pub struct Question<'a> {
     /// The nodes that it needs.
     pub demand: &'a Demand,
-    /// Its state in the queue.
+    /// The state in the queue.
     pub queued: Queued,
     /// The time and place at which the scheduler plans to start it, if known.
     pub planned: Option<PlannedStart>,

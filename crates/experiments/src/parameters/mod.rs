@@ -109,7 +109,7 @@ pub enum Applies {
     Synthetic,
     /// Jobs that send messages: synthetic jobs, or jobs from a log with `communication`.
     Messages,
-    /// Only jobs of a log that send messages.
+    /// Only for jobs of a log that send messages.
     Communication,
     /// Only logs.
     Log,

@@ -45,8 +45,8 @@ pub enum Sending {
     Sequential,
     /// One per rank.
     Blocking,
-    /// As many as may be sent. All messages of a rank are created at once, and queue at its
-    /// injection channel.
+    /// All that may be sent. All messages of a rank are created at once, and queue at its injection
+    /// channel.
     Pipelined,
 }
 

@@ -18,9 +18,9 @@ use outages::Outages;
 /// to the queue in order of its original arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
-    /// It starts again from the beginning.
+    /// The job starts again from the beginning.
     Scratch,
-    /// It continues from the last multiple of this much run time.
+    /// The job continues from the last multiple of this much run time.
     Checkpoint(Time),
 }
 

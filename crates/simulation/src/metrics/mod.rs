@@ -61,7 +61,7 @@ pub struct MetricSpec {
     pub name: &'static str,
     /// The meaning, as a clause.
     pub meaning: &'static str,
-    /// Its unit.
+    /// The unit.
     pub unit: Unit,
     /// True if it is computed by default.
     pub standard: bool,

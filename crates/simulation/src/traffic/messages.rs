@@ -78,7 +78,7 @@ struct Sender {
     /// The links that it claims, or `None` for all.
     links: Option<Vec<u32>>,
     how: How,
-    /// Its course, if it computes in between.
+    /// The course of a job that computes in between.
     course: Option<Box<Course>>,
 }
 

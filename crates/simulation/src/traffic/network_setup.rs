@@ -11,7 +11,7 @@ use super::Histories;
 pub struct NetworkSetup {
     /// The engine.
     pub engine: EngineKind,
-    /// Its parameters.
+    /// The parameters.
     pub settings: Settings,
     /// The messages of jobs.
     pub plan: TrafficPlan,

@@ -173,7 +173,7 @@ fn completions_out_of_reach_end_a_run() {
     let Err(Endless::FewComplete { times, completed }) = error else { panic!("{error:?}") };
     assert!(times > 10_000 && times > 100 * completed, "{times} {completed}");
     assert!(completed > 0);
-    // The same pace, with a reachable end.
+    // The pace is the same, but the end is reachable.
     assert!(seldom(60, long, Restart::Scratch).is_ok());
     // Work kept by a checkpoint is progress.
     let kept = Restart::Checkpoint(Time(100_000));

@@ -104,7 +104,7 @@ fn a_warm_up_drops_completions_and_starts_time_averages_anew() {
 
 #[test]
 fn fragmentation_is_counted_at_refusals_with_enough_free_nodes() {
-    // Job 1 leaves the middle column: 8 nodes are free, in two by two separate columns.
+    // Job 1 holds the middle columns: 8 nodes are free, in two separate columns.
     let jobs = vec![job(0, 0, [1, 4, 1], 9), job(1, 0, [2, 4, 1], 20), job(2, 10, [2, 4, 1], 1)];
     let (_, times, value) = go(&setup("mesh:4x4", "ff", "fcfs", Ending::Drained), jobs);
     assert_eq!(times[2], Some((20, Some(21))));
@@ -124,8 +124,8 @@ fn the_largest_free_submesh_is_averaged_over_time() {
 
 #[test]
 fn slots_are_averaged_over_time() {
-    // As above: until 10 two columns less one node hold three boxes of 2x1 by 1, then all nodes
-    // except one.
+    // As above: until 10, two columns less one node hold three 2x1 boxes; then all nodes except
+    // one.
     let run = |metric: &str| {
         let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [1, 1, 1], 20)];
         let setup = setup("mesh:4x4", "ff", "fcfs", Ending::Drained);

@@ -32,7 +32,7 @@ pub struct Dependency {
 /// A job that another job follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Predecessor {
-    /// Its number in the log.
+    /// The number in the log.
     pub number: u64,
     /// The time from its event to the submission of the follower; `None` if the log does not say.
     pub think: Option<Time>,
@@ -43,9 +43,9 @@ pub struct Predecessor {
 /// An event of a predecessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
-    /// Its first start.
+    /// The first start.
     Start,
-    /// Its end; the last one, if failures restart it.
+    /// The end; the last one, if failures restart it.
     End,
 }
 

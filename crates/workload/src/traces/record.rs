@@ -17,7 +17,7 @@ use crate::{Job, Service, TimeUnit};
 /// A job of a log that can be replayed. Times are in ticks of [`TimeUnit::SECOND`], as in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// Its number in the log, or the number of job lines before it if the log has none.
+    /// The number in the log, or the number of job lines before it if the log has none.
     pub number: u64,
     /// The line on which it begins, from 1.
     pub line: u64,
@@ -27,9 +27,9 @@ pub struct Record {
     pub run: Time,
     /// The user's estimate of the run time, if any.
     pub estimate: Option<Time>,
-    /// Its size, at least 1.
+    /// The size, at least 1.
     pub nodes: u32,
-    /// Its shape, always three sides, in logs with shapes.
+    /// The shape, always three sides, in logs with shapes.
     pub shape: Option<Sides>,
     /// The freedom in placing it, in logs with freedoms.
     pub freedom: Option<Freedom>,
@@ -119,7 +119,7 @@ pub struct Trace {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Divided(OnceLock<Arc<Trace>>);
 
-/// It follows from the log that has it.
+/// The value follows from the log, so it is not compared.
 impl PartialEq for Divided {
     fn eq(&self, _: &Divided) -> bool {
         true

@@ -8,17 +8,17 @@ use super::{Format, Record};
 /// The reason why a job line is not replayed: the first that applies, with `Requeued` before all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
-    /// It breaks the format, in lenient reading.
+    /// The line breaks the format, in lenient reading.
     Malformed,
-    /// Its submit time is negative: unknown.
+    /// The submit time is negative: unknown.
     NegativeSubmit,
-    /// It has neither an allocated nor a requested size.
+    /// The job has neither an allocated nor a requested size.
     NoSize,
-    /// Its run time is negative: unknown.
+    /// The run time is negative: unknown.
     NoRunTime,
     /// A later run of the same job is in the log.
     Requeued,
-    /// It is a part of a job that has a line of its own (status 2, 3 or 4).
+    /// The line is a part of a job that also has its own line (status 2, 3 or 4).
     Piece,
 }
 

@@ -29,7 +29,7 @@ pub struct MfaCandidate {
 /// The verdict on a candidate of MFA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MfaVerdict {
-    /// Its optimality index, 0 or more.
+    /// The optimality index, 0 or more.
     Index(i64),
     /// The placement would overlap a busy node or leave the machine: -1 in the tables.
     Inadmissible,

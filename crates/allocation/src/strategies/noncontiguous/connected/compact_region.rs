@@ -61,7 +61,7 @@ pub(super) struct CompactRegions {
 #[derive(Clone)]
 struct Region {
     next: NextNode,
-    /// Its nodes, in the order they were taken.
+    /// The nodes, in the order they were taken.
     nodes: Vec<u32>,
     /// For each node, the hash of the set of the nodes up to it.
     hashes: Vec<u64>,

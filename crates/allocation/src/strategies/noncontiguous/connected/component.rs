@@ -25,7 +25,7 @@ pub(super) struct ComponentGraphs {
 /// A component. Its nodes are numbered in row-major order.
 #[derive(Clone, Default)]
 pub(super) struct ComponentGraph {
-    /// Its number among the components.
+    /// The number among the components.
     number: usize,
     nodes: Vec<NodeId>,
     points: Vec<Coordinates>,

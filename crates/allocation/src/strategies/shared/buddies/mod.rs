@@ -28,7 +28,7 @@ use crate::{Placement, Work};
 /// A block that has no parent.
 #[derive(Clone, Debug)]
 pub(crate) struct Root {
-    /// Its lowest corner.
+    /// The lowest corner.
     pub(crate) base: Coordinates,
     /// The sides of its blocks by level. The last entry is its own. A block has R times the nodes
     /// of one a level below, and each of its sides is equal to that one's or twice as long.

@@ -33,7 +33,7 @@ use crate::schedulers::conservative::slot::Slot;
 pub(super) enum Entered {
     /// All of the dips.
     All,
-    /// As many dips as may enter at a time.
+    /// The maximum number of dips that may enter at a time.
     Some,
     /// The dips before one with too few free nodes, which begins this segment.
     Short(usize),
