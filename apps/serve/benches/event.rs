@@ -69,8 +69,8 @@ fn counted(watchers: usize) -> f64 {
     (of(MANY) - of(FEW)) / (MANY - FEW) as f64
 }
 
-/// Serves, watches, and makes events, each of which all watchers have before the next. Ends the
-/// process.
+/// Serves, watches, and creates events, each of which reaches all watchers before the next. Ends
+/// the process.
 fn send(watchers: usize, events: usize) {
     let folder = TempDir::new().expect("there is room");
     let address = serving(&folder);

@@ -109,7 +109,7 @@ fn measure(leases: usize) {
     told(&format!("refusals, {} at once", TENANTS.len()), crowd);
 }
 
-/// Grants, each of which ends again; the time of each of both.
+/// Grants leases and ends each of them. Returns the times of both.
 fn changes(client: &mut Client) -> Vec<Duration> {
     let mut times = Vec::new();
     for _ in 0..10 * ROUNDS {

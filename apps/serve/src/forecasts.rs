@@ -309,7 +309,7 @@ impl Learning {
         }
     }
 
-    /// Marks forecasts as due. A new request changes no other request's forecast, because forecasts
+    /// Marks forecasts as due. A new request does not change other requests' forecasts, which
     /// already allow for later arrivals. Anything else may change all of them.
     fn change(&mut self, machine: &str, request: Option<u64>) {
         let Some(index) = self.state.board_index(Some(machine)) else { return };

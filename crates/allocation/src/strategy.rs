@@ -56,8 +56,8 @@ pub(crate) trait MachineStrategy: Strategy + CopyForMachine {
     }
 
     /// Records that a box was granted on the machine, of which this strategy is a copy for a plan.
-    /// The nodes `free` of the box were free here so far; the others are in a covered box. It is
-    /// released as a whole, and then covered again. Returns false, with nothing changed, if the
+    /// The nodes `free` of the box were free here so far; the others are in a covered box. The
+    /// whole box is released, and then covered again. Returns false, with nothing changed, if the
     /// strategy cannot follow that.
     fn granted_over(&mut self, _whole: &Cuboid, _free: &Placement) -> bool {
         false

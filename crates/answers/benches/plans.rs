@@ -69,7 +69,7 @@ fn unblock_two(bencher: Bencher<'_, '_>, (shape, seed): ([u16; 3], u64)) {
     bencher.bench(ask);
 }
 
-/// Creates machines of which about 70 % is held, with jobs that come and go under `tff`.
+/// Creates machines that are about 70 % full, with jobs that come and go under `tff`.
 fn busy_machines(count: usize) -> Vec<Machine> {
     let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
     let strategy: Selection = "tff".parse().expect("a strategy");

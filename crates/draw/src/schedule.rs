@@ -33,7 +33,7 @@ const MOST_BOXES: usize = 4000;
 const MOST_STEPS: usize = 1200;
 const COLUMNS: usize = 470;
 
-/// The series whose colors jobs have in turn: few, and muted. They only distinguish neighbors.
+/// The series whose colors are used for jobs in turn: few and muted, only to distinguish neighbors.
 const INKS: [usize; 4] = [0, 5, 2, 4];
 
 /// A schedule to be drawn.

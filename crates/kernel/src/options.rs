@@ -364,7 +364,7 @@ mod tests {
             ("mfa:slack=2", 10..11),
             ("mfa:slack=nan", 10..13),
             ("mfa:reach=inf", 10..13),
-            // The number is meant for `slack`, and is not passed on to `reach`.
+            // The number is for `slack`, and is not passed on to `reach`.
             ("mfa:2", 4..5),
             ("mfa:-1", 4..6),
         ] {

@@ -87,8 +87,8 @@ impl Setup {
         })
     }
 
-    /// Lets jobs send messages on a network, in which case a tick is a cycle. By default there is
-    /// no network.
+    /// Lets jobs send messages on a network; a tick is then a cycle. By default there is no
+    /// network.
     #[must_use]
     pub fn with_network(self, network: impl Into<Option<NetworkSetup>>) -> Setup {
         Setup { network: network.into(), ..self }

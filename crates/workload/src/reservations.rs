@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::TimeUnit;
 use crate::traces::{LineError, Lines, ReadError};
 
-/// Nodes that are kept free of jobs from one time to another.
+/// Nodes that are kept free of jobs between two times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReservedNodes {
     /// The boxes, at least one, which may overlap.

@@ -55,7 +55,7 @@ pub(crate) fn say_left_out(specification: &Specification) {
     }
 }
 
-/// Returns the command that reproduces the numbers, whatever command was typed.
+/// Returns the command that reproduces the numbers, regardless of the command that was typed.
 pub(crate) fn provenance() -> Provenance {
     Provenance {
         version: env!("CARGO_PKG_VERSION").to_string(),

@@ -218,7 +218,7 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns the number of attempts of which one is made.
+/// Returns n such that one in n attempts is made.
 fn step() -> usize {
     pavior_trials::size(41, 11, 1)
 }

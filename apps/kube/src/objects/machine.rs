@@ -27,7 +27,7 @@ pub(crate) struct MachineSpec {
     pub(crate) host: Option<String>,
     #[serde(default)]
     pub(crate) nodes: CoordinateSource,
-    /// A resource of which a pod takes all that a node has, so two pods of Jobs never share a node.
+    /// A resource that a pod uses up on its node, so two pods of Jobs never share a node.
     pub(crate) resource: Option<String>,
     pub(crate) strategy: Option<String>,
     pub(crate) scheduler: Option<String>,

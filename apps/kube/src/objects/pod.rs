@@ -68,7 +68,7 @@ pub(crate) struct Affinity {
     pub(crate) node_selector_terms: Vec<Term>,
 }
 
-/// A term, of which all expressions must hold.
+/// A term, all of whose expressions must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Term {

@@ -14,7 +14,7 @@ use super::waiting::Prospect;
 use crate::objects::{Job, MachineSpec, Maintenance, Node, Object as _};
 use crate::world::JobGroup;
 
-/// The default resource, of which each node has one.
+/// The default resource; each node has one.
 pub(crate) const RESOURCE: &str = "pavior.dev/node";
 
 /// The description of a machine.

@@ -54,8 +54,8 @@ fn is_for(pod: &Pod, node: &String) -> bool {
     pod.node().map_or_else(|| pod.target_node().as_ref() == Some(node), |on| on == node)
 }
 
-/// Deletes open pods without a record. Running pods are kept unless the group has gated pods, in
-/// which case it is placed as a whole.
+/// Deletes open pods without a record. Running pods are kept unless the group has gated pods; then
+/// the whole group is placed again.
 pub(crate) fn remove(group: &JobGroup<'_>, index: &Index<'_>, actions: &mut Vec<Action>) {
     let gated = group.pods(index).any(|(_, pod)| pod.gate().is_some());
     for (_, pod) in group.pods(index).filter(|(_, pod)| pod.gate().is_none()) {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Lease;
 use super::lease::{Box3, cuboids};
 
-/// Nodes that are kept free of jobs from one time to another.
+/// Nodes that are kept free of jobs between two times.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reservation {

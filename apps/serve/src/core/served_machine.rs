@@ -94,8 +94,7 @@ impl ServedMachine {
         self.dispatcher.probe(&job(0, *request, now, estimate), now)
     }
 
-    /// Returns the first advance reservation because of which a request is refused that would
-    /// otherwise be granted now.
+    /// Returns the first advance reservation that prevents a request from being granted now.
     pub(crate) fn reserved_for(
         &mut self,
         request: &Request,

@@ -57,11 +57,11 @@ pub(crate) struct LeaseBody {
 #[expect(dead_code, reason = "it is a description only")]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FreedomSchema {
-    /// The box as it is asked for.
+    /// The box as requested.
     Box,
-    /// The box, turned as may be.
+    /// The box in any orientation.
     Turned,
-    /// Any box of as many nodes.
+    /// Any box with as many nodes.
     AnyBox,
     /// Any connected nodes.
     Connected,
@@ -75,11 +75,11 @@ pub(crate) enum FreedomSchema {
 #[expect(dead_code, reason = "it is a description only")]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum BoxFreedomSchema {
-    /// The box as it is asked for.
+    /// The box as requested.
     Box,
-    /// The box, turned as may be.
+    /// The box in any orientation.
     Turned,
-    /// Any box of as many nodes.
+    /// Any box with as many nodes.
     AnyBox,
 }
 
@@ -106,7 +106,7 @@ impl ToSchema for JobName {
     }
 }
 
-/// A box: its base and sides, with one coordinate per axis of the machine.
+/// A box: its base and sides, each with one number per axis of the machine.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BoxBody {

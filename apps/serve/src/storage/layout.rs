@@ -15,7 +15,7 @@ use super::disk::{Disk, DiskFolder};
 
 /// The records folder.
 const RECORDS: &str = "journal";
-/// The empty file that notes that there were records.
+/// The empty file that marks that records exist.
 const NOTE: &str = "records-are-in-journal";
 /// The file that builds before 0.1.0 created in DATA itself before any other.
 const FORMER_LOCK: &str = "lock";
@@ -83,7 +83,7 @@ impl Layout {
         self.sync()
     }
 
-    /// Notes that there are records.
+    /// Marks that records exist.
     ///
     /// # Errors
     /// Returns an error if the note cannot be written.

@@ -108,8 +108,8 @@ fn a_request_that_waits_keeps_its_freedom_and_older_journals_are_read() {
     }
 }
 
-/// Checks that no lease begins that would last into a reservation of its nodes, however leases,
-/// queue, nodes and reservations change.
+/// Checks that no lease begins that would last into a reservation of its nodes, for any changes of
+/// leases, queue, nodes and reservations.
 #[test]
 fn no_lease_begins_that_would_last_into_a_reservation() {
     let (mut grants, mut ahead) = (0, 0);

@@ -160,7 +160,7 @@ fn requeued_jobs_wait_a_while(cluster: &Cluster) {
 /// Kills slurmctld: nothing is changed while it is down, and the end of a job in the meantime is
 /// known afterwards.
 ///
-/// slurmctld writes its state seconds after a change, and a kill forgets what is younger: a job
+/// slurmctld writes its state seconds after a change, and loses newer changes when killed: a job
 /// whose end was acknowledged but not yet written stays in its list of running jobs. Hence the kill
 /// waits until the start is written, and the job ends only afterwards: its node repeats the message
 /// until it is acknowledged.

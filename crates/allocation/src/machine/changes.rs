@@ -3,7 +3,7 @@
 //! Invariant: the recorded changes lead from the state `since` to the machine's current state, one
 //! step per change.
 //!
-//! Cost: O(boxes) per change, and nothing unless a plan has asked for them. At most [`BOXES`] boxes
+//! Cost: O(boxes) per change, and no cost until a plan has asked for them. At most [`BOXES`] boxes
 //! are recorded.
 
 use std::collections::VecDeque;

@@ -68,7 +68,7 @@ fn all_parts_speak_of_one_place() {
     assert!(timed > 300 && moved > 300 && lost > 30, "{timed} {moved} {lost}");
 }
 
-/// Creates a row of 12 nodes, of which jobs 1 to 4 hold 1, 2, 1 and 3.
+/// Creates a row of 12 nodes in which jobs 1 to 4 hold 1, 2, 1 and 3 nodes.
 fn row() -> Machine {
     let grid = Grid::mesh(&[12]).unwrap();
     let mut machine = Machine::with_seed(grid, &"ff".parse::<Selection>().unwrap(), 1).unwrap();
@@ -164,7 +164,7 @@ fn of_many_blockers_the_largest_are_named() {
         "In the way on 16 at 0: job 1 (2 nodes), job 3 (2 nodes), job 5 (2 nodes), job 7 (2 \
          nodes), job 0 (1 node), and 3 more."
     );
-    // Someone who knows only some ends gets no time that depends on the others.
+    // A caller who knows only some ends gets no time that depends on the others.
     let some = |job: JobId| end(job).filter(|_| job.0 != 3);
     let answer = why(&snapshot, &Question::new(&demand, &some));
     assert_eq!(answer.blocked.unwrap().until, None);

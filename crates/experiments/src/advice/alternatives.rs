@@ -1,4 +1,4 @@
-//! The alternatives, each of which changes a single thing about the present.
+//! The alternatives, each of which changes a single setting of the present machine.
 
 use pavior_mesh::{Cubes, Grid};
 

@@ -1,10 +1,10 @@
 //! Advice: the jobs of a log, rerun under alternatives to the present configuration.
 //!
 //! The present is one point: a machine, a strategy, a scheduler and the jobs of a log. Each
-//! alternative changes a single thing about it and runs the same jobs with the same [`Scenario`].
-//! Every quantity is reported as a paired difference from the present, with an interval computed
-//! from pieces of the run ([`Change`]). The intervals for one quantity are all correct at the same
-//! time with probability 95 %, because each has the level 1 - 0.05/alternatives (Bonferroni's
+//! alternative changes a single setting and runs the same jobs with the same [`Scenario`]. Every
+//! quantity is reported as a paired difference from the present, with an interval computed from
+//! pieces of the run ([`Change`]). The intervals for one quantity are all correct at the same time
+//! with probability 95 %, because each has the level 1 - 0.05/alternatives (Bonferroni's
 //! inequality). Recommendations follow from these intervals alone.
 //!
 //! Cost: one observed simulation run per alternative, and memory for the waits of all jobs per run.

@@ -100,7 +100,7 @@ fn shards_make_a_whole() {
     }
     let missing: Vec<JournalEntry> =
         entries.iter().filter(|entry| entry.point != 4).cloned().collect();
-    // For an unknown point the first batch is wanted, and nothing more until it is there.
+    // For an unknown point the first batch is wanted, and nothing more until it has arrived.
     let wanted = vec![Span { point: 4, first: 0, end: 5 }];
     assert_eq!(experiment.wanted(missing.clone()), wanted);
     assert_eq!(experiment.complete(missing), Err(wanted));

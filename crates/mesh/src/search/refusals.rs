@@ -127,7 +127,7 @@ impl Refusals {
         }
     }
 
-    /// Forgets all refusals after a release, wherever it was.
+    /// Forgets all refusals after a release anywhere.
     #[inline]
     pub(super) fn forget(&mut self) {
         self.kept.clear();

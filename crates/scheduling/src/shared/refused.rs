@@ -10,7 +10,7 @@ use crate::{MachineView, Queue, Reach, Start};
 /// The requests that were refused in one state of the machine.
 ///
 /// For jobs with the same reach, a refused request stays refused until the state changes. Each
-/// distinct request is therefore asked only once, however many jobs make it.
+/// distinct request is therefore asked only once, regardless of the number of jobs.
 #[derive(Default)]
 pub(crate) struct Refused {
     state: u64,

@@ -59,7 +59,7 @@ fn a_job_starts_beside_a_reservation_or_ends_by_it_or_waits() {
     }
 }
 
-/// Checks that a job which outruns its estimate keeps its nodes, which are then kept free until the
+/// Checks that a job that outruns its estimate keeps its nodes, which are then kept free until the
 /// end.
 #[test]
 fn nobody_is_ended_for_a_reservation() {

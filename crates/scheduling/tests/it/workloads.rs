@@ -42,7 +42,7 @@ pub(crate) fn jobs(most: usize, estimates: Estimates) -> impl Strategy<Value = V
     })
 }
 
-/// Creates such jobs, of which five in six specify a freedom.
+/// Creates such jobs; five in six specify a freedom.
 pub(crate) fn jobs_with_freedoms(
     most: usize,
     estimates: Estimates,

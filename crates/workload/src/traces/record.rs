@@ -322,8 +322,7 @@ impl<'o> Collector<'o> {
         self.report.note(text, line);
     }
 
-    /// Returns true if another job line is wanted, besides those that were read but not offered
-    /// yet.
+    /// Returns true if another job line is wanted, in addition to those read but not offered yet.
     pub(crate) fn wants_more(&self, not_offered: u64) -> bool {
         self.options.first.is_none_or(|first| self.report.job_lines + not_offered < first)
     }

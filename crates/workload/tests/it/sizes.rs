@@ -38,7 +38,7 @@ fn processors_become_nodes_on_the_machine_of_the_header() {
     assert!(Arc::ptr_eq(&on_own, &trace.for_machine(40_960)), "it is divided once");
     let notes: Vec<&str> = trace.notes().map(|note| note.text.as_str()).collect();
     assert!(notes.len() == 1 && notes[0].contains("--processors-per-node 1 treats"), "{notes:?}");
-    // On another machine they are taken as they are, with a note that names the option.
+    // On another machine they are left unchanged, with a note that names the option.
     let other = read(&log);
     assert_eq!(sizes(&other.for_machine(163_840)), [2048, 131_072, 1]);
     let notes: Vec<&str> = other.notes().map(|note| note.text.as_str()).collect();

@@ -151,7 +151,7 @@ fn a_namespace_over_its_limit_takes_turns_with_others() {
         model.world.placements.values().any(|one| one.spec.job_uid == *job)
     };
     // The crowded namespace may start one Job that was waiting before, and one next to the place
-    // that is kept for the other namespace; then it is the other's turn.
+    // that is reserved for the other namespace; then it is the other's turn.
     for (ends, placed_rows, other) in [(1, 4, false), (2, 5, false), (3, 5, false), (0, 5, true)] {
         for pod in model.pods(|pod| pod.owner().as_ref() == Some(&rows[ends])) {
             model.succeed(&pod);

@@ -15,7 +15,7 @@ use crate::core::{Caller, Event, Instant, Reply, ServiceRecord, ServiceState, Wh
 pub struct ClockRule {
     /// The maximum number of milliseconds that it may be ahead of the last record.
     pub most_ahead_ms: u64,
-    /// True if the operator has confirmed it, however far ahead it is.
+    /// True if the operator has confirmed it, no matter how far ahead it is.
     pub confirmed: bool,
 }
 

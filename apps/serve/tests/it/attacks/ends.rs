@@ -46,8 +46,8 @@ fn refused(disk: &Simulated) -> bool {
     open(disk).is_err_and(|reason| reason.contains("journal-") || reason.contains("snapshot-"))
 }
 
-/// Kinds of damage to a stopped folder, all of which must be found: (kind, tried, missed). That the
-/// oldest file is removed looks like what the service does with old history, and changes no state.
+/// Kinds of damage to a stopped folder, all of which must be found: (kind, tried, missed). Removing
+/// the oldest file looks like the service's own removal of old history, and changes no state.
 fn damages(disk: &Simulated, state: &StateSnapshot) -> Vec<(&'static str, usize, usize)> {
     let mut counts = vec![
         ("file cut at every length", 0, 0),
@@ -208,7 +208,7 @@ fn what_is_cut_is_at_most_one_write() {
     pavior_trials::attacked("data", "tails of one write and of more", tried, failed);
 }
 
-/// Returns the lines of JSON with one more member, added to each object in turn.
+/// Returns the lines of JSON with an additional member, added to each object in turn.
 fn with_members(text: &str) -> Vec<String> {
     let places = text.match_indices('{').map(|(at, _)| at + 1);
     let inside = |at: usize| {

@@ -1,4 +1,4 @@
-//! The rate of a tenant, asked for by many connections and in batches.
+//! The rate of a tenant that uses many connections and batches.
 
 use std::time::{Duration, Instant};
 

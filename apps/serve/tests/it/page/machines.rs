@@ -88,7 +88,7 @@ fn each_machine_has_its_own() {
     browser.shows("counts", "17 busy");
 }
 
-/// Checks that the address has the machine, and an instant of it.
+/// Checks that the address contains the machine and an instant of it.
 #[test]
 fn an_address_leads_to_a_machine() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };

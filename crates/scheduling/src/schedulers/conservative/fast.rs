@@ -47,7 +47,7 @@ pub(super) trait Timeline: Send + Sync {
     /// taken.
     fn is_monotone(request: &Request, machine: &Machine) -> bool;
 
-    /// Returns the boxes of which one must be free for a request. `None` if there are many, or if
+    /// Returns the boxes, one of which must be free for a request. `None` if there are many, or if
     /// other conditions also matter.
     fn boxes_for(request: &Request, machine: &Machine) -> Option<Vec<Sides>>;
 

@@ -43,8 +43,8 @@ pub(super) struct JobQuestion<'a, 'v> {
     bases: &'a mut BaseSet,
     answers: Answers,
     view: &'a mut MachineView<'v>,
-    /// The boxes of which one must be free, if there are few and the job fits exactly where one of
-    /// them is free. Computed when first needed.
+    /// The boxes, one of which must be free, if there are few and the job fits exactly when one is
+    /// free. Computed when first needed.
     boxes: OnceCell<Option<Vec<Sides>>>,
     /// The strategy's placement of the job when it was last asked whether it fits.
     placed: Option<(Time, Placement)>,

@@ -28,7 +28,7 @@ const RECENT: usize = 128;
 /// The maximum number of requests whose boxes are cached.
 const MOST_REQUESTS: usize = 1 << 12;
 
-/// The boxes of which one must be free. `None` if the request does not depend on boxes alone.
+/// The boxes, one of which must be free. `None` if the request does not only depend on boxes.
 type Boxes = Option<Arc<[Sides]>>;
 
 /// A refusal is not used if more slots than this were freed since.

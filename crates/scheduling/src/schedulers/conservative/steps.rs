@@ -155,7 +155,7 @@ impl Steps {
         level
     }
 
-    /// Returns the first change after a time that leads to a wanted number.
+    /// Returns the first change after a time that leads to a requested number.
     fn next(&self, after: Time, wanted: Wanted) -> Option<Time> {
         self.next_in(self.root, self.first, after, wanted)
     }

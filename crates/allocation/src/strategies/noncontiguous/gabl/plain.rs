@@ -1,7 +1,7 @@
 //! GABL's plain search. For each piece it searches the busy list, in which the pieces found so far
 //! are busy.
 //!
-//! Invariant: a shape that is too large or not free stays so. Each shape is therefore tried until
+//! Invariant: a shape that is too large or not free remains so. Each shape is therefore tried until
 //! it fails, and never again.
 //!
 //! Cost: one search of O(B^2) per piece and shape, for B busy boxes.
