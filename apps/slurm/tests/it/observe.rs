@@ -30,7 +30,7 @@ impl Observer {
         std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         let observer = Observer { child, address };
         for _ in 0..3000 {
-            if observer.get("/metrics").contains("pavior_slurm_up 1") {
+            if observer.get("/metrics").contains("\npavior_slurm_up 1\n") {
                 return observer;
             }
             std::thread::sleep(Duration::from_millis(100));

@@ -179,7 +179,7 @@ fn readyz_says_that_the_clock_is_in_doubt() {
     assert_eq!((ready.status, &ready.json()["clock"]), (200, &json!("in-doubt")));
     let detail = ready.json()["detail"].to_string();
     assert!(detail.contains("--confirm-clock") && detail.contains("/v1/clock/confirm"), "{detail}");
-    assert!(client.get("/metrics").text.contains("pavior_clock_in_doubt 1"));
+    assert!(client.get("/metrics").text.contains("\npavior_clock_in_doubt 1\n"));
     let confirmed = client.keyed("/v1/clock/confirm", "{}", "c");
     assert_eq!((confirmed.status, &confirmed.json()["ended"]), (200, &json!(1)));
     assert_eq!(client.keyed("/v1/clock/confirm", "{}", "c"), confirmed);
