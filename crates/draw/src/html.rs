@@ -124,7 +124,7 @@ fn table(table: &SectionTable) -> String {
             let verdict = match cell.as_str() {
                 "holds" => " class=\"holds\"",
                 "differs" => " class=\"differs\"",
-                // For example "6 of 36 hold": short, and ugly on three lines on a phone.
+                // For example "6 of 36 hold", which is short and would take three lines on a phone.
                 count if count.ends_with(" hold") => " class=\"tally\"",
                 _ => class(column),
             };

@@ -219,7 +219,7 @@ impl Schedule<'_> {
             let mut inner = String::new();
             for &(low, high) in pieces {
                 let (bottom, top) = (rows.at(low as f64), rows.at(high as f64));
-                // A gap between boxes, if there is space for one.
+                // The gap between boxes, if there is space for one.
                 let gap = |room: f64| if room > 3.0 { 0.7 } else { 0.0 };
                 let size = (right - left - gap(right - left), bottom - top - gap(bottom - top));
                 let size = (size.0.max(0.3), size.1.max(0.3));

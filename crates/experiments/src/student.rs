@@ -47,7 +47,7 @@ pub fn student_t(confidence: f64, degrees_of_freedom: usize) -> f64 {
     }
     // The probability of the upper tail, computed from the level of the quantile.
     let tail = 1.0 - (0.5 + confidence / 2.0);
-    // Numbers next to 1 leave no tail, those next to 0 nothing else: no search is needed.
+    // Numbers next to 1 leave no tail, and those next to 0 only the tail: no search is needed.
     if tail <= 0.0 {
         return f64::INFINITY;
     }

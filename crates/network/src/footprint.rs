@@ -147,7 +147,7 @@ impl Arc {
                 (start, length) = (pair[1], rest);
             }
         }
-        // A message half-way around goes towards greater coordinates, and may leave the arc.
+        // A message halfway around goes towards larger coordinates, and may leave the arc.
         let whole = 2 * u32::from(length - 1) >= u32::from(side);
         if whole {
             Arc { side, start: 0, length: side, whole }

@@ -44,7 +44,7 @@ pub fn skipped(what: &str, why: &str, required: &str) {
     note(&["skipped", what, why]);
 }
 
-/// Notes an attack, the number of tries, and the number of times that the attacked promise broke.
+/// Records an attack, the number of tries, and the number of times that the attacked promise broke.
 ///
 /// # Panics
 ///

@@ -82,7 +82,7 @@ fn a_crowd_of_series_is_thinned_by_a_filter() {
     let (_, note) = plot(&[]);
     assert!(note.contains("18 series") && note.contains("--filter"), "{note}");
     assert!(note.contains("strategy, scheduler") && note.contains("scheduler=fcfs"), "{note}");
-    // Half as many are still one too many; the example in the note leaves out the selected ones.
+    // Half as many are still one too many; the example in the note omits the selected ones.
     let (_, note) = plot(&["--filter", "scheduler=fcfs"]);
     assert!(note.contains("9 series") && note.contains("strategy=ff"), "{note}");
     let (chart, note) =

@@ -135,7 +135,7 @@ impl Cluster {
             let object: Value = serde_saphyr::from_str(part).expect("manifests are YAML");
             self.good(User::Admin, "POST", &place(&object), &object);
         }
-        // Users may do all that a policy does not forbid.
+        // Users may do everything that a policy does not forbid.
         let role = json!({
             "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
             "metadata": { "name": "users" },

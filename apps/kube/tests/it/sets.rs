@@ -100,7 +100,7 @@ fn a_set_gets_one_box_when_it_is_whole_and_anew_when_a_job_of_it_is_made_anew() 
     assert_eq!(placements["items"].as_array().unwrap().len(), 1, "{placements}");
     assert_eq!(placements["items"][0]["spec"]["set"].as_array().unwrap().len(), 2);
 
-    // One is deleted while it is placed: the other and its successor wait for one box again.
+    // One is deleted while it is placed: the other and the successor wait for one box again.
     let old = placements["items"][0]["metadata"]["uid"].clone();
     let how = json!({ "propagationPolicy": "Background" });
     cluster.good(User::Alice, "DELETE", &format!("{JOBS}/train-1"), &how);

@@ -136,7 +136,7 @@ impl JournalStore {
             return Err(self.undo(&error));
         }
         // After a failed sync the kernel may have dropped the data: retrying could acknowledge data
-        // that are not on the disk. A file that has lost its name counts as lost.
+        // that is not on the disk. A file that has lost its name counts as lost.
         if let Err(error) = self.file.sync().and_then(|()| self.file.in_place()) {
             let failed = self.give_up(&self.name.clone(), &error);
             return Err(StoreError::Unknown(Box::new(failed)));

@@ -125,7 +125,7 @@ fn a_bearer_token_over_tls() {
             assert!(!reply.text.contains("hush"), "{}", reply.text);
         }
     }
-    // A client that does not trust the server's authority, and one that speaks no TLS.
+    // A client that does not trust the server's authority, and one that does not use TLS.
     let mut stranger = guarded.client(None, Some("operator-hush-1"));
     stranger.tls = Some(trust(&authority(), None));
     assert!(stranger.try_get("/healthz").is_err());

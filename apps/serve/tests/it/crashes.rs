@@ -48,7 +48,7 @@ fn run(disk: &Simulated, random: &mut Random, steps: u64) -> Option<Run> {
         if !run.group(random, now) {
             return Some(run);
         }
-        // A snapshot now and then, after which old records are removed.
+        // An occasional snapshot, after which old records are removed.
         if random.one_in(6) {
             let snapshot = run.state.snapshot();
             let history = run.journal.history();

@@ -30,8 +30,8 @@ fn child() {
         assert!(fs::remove_file(&path).is_err(), "it removes {name}");
     }
     assert!(fs::rename(&records, data.join("elsewhere")).is_err(), "it moves the records");
-    // The stranger may lock files that it can open in the parent folder, but this prevents no
-    // start.
+    // The stranger may lock files that it can open in the parent folder, but the service still
+    // starts.
     let open: Vec<File> = fs::read_dir(&data)
         .expect("the folder above is open")
         .filter_map(|entry| File::open(entry.ok()?.path()).ok())

@@ -321,7 +321,7 @@ fn a_job_on_wrong_nodes_is_requeued_once() {
     let mut run = Run::new("easy");
     assert_eq!(run.at(&state, 1001), [Change::Requeue { job: called("1") }]);
     assert!(run.at(&state, 1002).is_empty());
-    // A job that has been running for long may have shrunk: it is left alone.
+    // A job that has been running for a long time may have shrunk, so it is left alone.
     assert!(Run::new("easy").at(&state, 2000).is_empty());
 }
 

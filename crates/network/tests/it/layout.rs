@@ -43,7 +43,7 @@ fn an_over_sized_box_uses_the_requested_sides() {
     assert_eq!((nodes(&fits), fits.shape.sides), (vec![0, 1, 8, 9, 16, 17], [2, 3, 1]));
     // Five processors in a 2 x 3 box: its first five.
     assert_eq!(nodes(&layout(5, Some([2, 3, 1]))), [0, 1, 8, 9, 16]);
-    // No such box fits inside: the first ranks of the whole.
+    // No such box fits inside, so the job gets the first ranks of the whole box.
     let long = layout(6, Some([6, 1, 1]));
     assert_eq!((nodes(&long), long.shape.sides), (vec![0, 1, 2, 3, 8, 9], [4, 4, 1]));
     assert_eq!(nodes(&layout(3, None)), [0, 1, 2]);

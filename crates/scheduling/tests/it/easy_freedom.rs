@@ -145,7 +145,7 @@ fn other_jobs_wait_for_their_box_too() {
     };
     assert_eq!(start(0.1), (Time(1), 2));
     assert_eq!(start(0.5), (Time(2), 1));
-    // In two pieces it would now end at 11, after the head is to start.
+    // In two pieces it would now end at 11, after the planned start of the head.
     assert_eq!(start(1.0), (Time(2), 1));
 }
 

@@ -61,7 +61,7 @@ fn one_move_lets_the_oldest_start_and_postpones_an_end() {
 #[test]
 fn jobs_move_only_if_it_pays_and_they_may() {
     let stay = [(0, 1, 0), (0, 40, 0), (40, 45, 0)];
-    // The saved wait is 39: four nodes cost 36 at a price of 9, and 40 at 10.
+    // The saved wait is 39; four nodes cost 36 at a price of 9, and 40 at a price of 10.
     assert_eq!(times(&moving("easy", 9, |_| true), &blocked())[1], (0, 76, 1));
     assert_eq!(times(&moving("easy", 10, |_| true), &blocked()), stay);
     assert_eq!(times(&moving("easy", u64::MAX, |_| true), &blocked()), stay);

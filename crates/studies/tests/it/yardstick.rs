@@ -162,7 +162,7 @@ fn jobs_that_need_all_nodes_have_nearly_their_optimum() {
     let prices = ascend(&tasks, 16, 150, 300);
     let (bound, _) = prices.bound(&tasks, 16);
     assert!(bound <= optimum && bound >= optimum - 5, "{bound} of {optimum}");
-    // Prices of zero prove the time of each job alone.
+    // Prices of zero prove only the run time of each job.
     let nothing = Prices { start: 0, width: 10, prices: vec![0; 15] };
     assert_eq!(nothing.bound(&tasks, 16).0, 150);
     assert_eq!(makespan(&tasks, 16).unwrap(), (150, Last::From(0)));

@@ -26,7 +26,7 @@ fn sizes_have_the_published_proportions() {
         assert!(pow2 > model.pow2 - 0.01 && pow2 < 1.0 - model.serial, "{class:?}: {pow2}");
         let most = libm_exp2(model.uhi.round());
         assert!(all.iter().all(|job| (1..=most).contains(&job.nodes)));
-        // The second stage, above 2^umed, is taken by 1 - uprob of the parallel jobs.
+        // A fraction 1 - uprob of the parallel jobs takes the second stage, above 2^umed.
         let large = share(&all, |job| f64::from(job.nodes) > model.umed.exp2() * 1.42);
         assert!(large < (1.0 - model.serial) * (1.0 - model.uprob), "{class:?}: {large}");
         assert!(large > 0.02, "{class:?}: {large}");

@@ -20,7 +20,7 @@ impl Deciding<'_> {
             self.more = is_end(&command) && all.peek().is_some_and(is_end)
                 || is_grant(&command) && all.peek().is_some_and(is_grant) && self.refuses_all();
             replies.push(Decision::from(self.carry_out(command)).reply);
-            // The last of them may have been refused: the queues advance nevertheless.
+            // The last of them may have been refused, but the queues still advance.
             self.move_queues();
         }
         Reply::Batch(replies)

@@ -212,7 +212,7 @@ fn what_is_cut_is_at_most_one_write() {
 fn with_members(text: &str) -> Vec<String> {
     let places = text.match_indices('{').map(|(at, _)| at + 1);
     let inside = |at: usize| {
-        // Not inside the body of a stored reply, which is a string.
+        // This excludes the body of a stored reply, which is a string.
         let quotes = text[..at].replace("\\\"", "").matches('"').count();
         quotes % 2 == 0
     };

@@ -72,7 +72,7 @@ fn the_table_sorts_and_searches_and_shows_place_age_and_end() {
     browser.shows("found", "Nothing has all of these words");
     search(&mut browser, "");
     browser.until("document.querySelectorAll('#jobs .name').length === 4");
-    // A click that lasts while the machine changes still counts.
+    // A click during which the machine changes still counts.
     let place = browser.value(
         "(() => { const b = document.querySelector('#jobs .name').getBoundingClientRect();
           return [b.left + 5, b.top + 5]; })()",
