@@ -106,5 +106,5 @@ fn draw(state: &mut State, job: JobId, sides: Sides, stream: &mut Stream) -> Res
             }
         }
     }
-    Err(format!("that many boxes hardly fit on {grid}"))
+    Err(format!("could not place that many boxes on {grid}"))
 }

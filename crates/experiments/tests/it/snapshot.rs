@@ -82,7 +82,9 @@ fn mistakes_are_shown_where_they_stand() {
     assert_eq!(at("request = '2x2'\nbusy = '0,0:2x2 1;1:2x2'\n").1, "1;1:2x2");
     assert_eq!(at("machine = 'mesh:4x4'\nrequest = '5x2'\n").1, "'5x2'");
     assert!(at("request = '2x2'\nbusy = '0,0:1x1'\nsubmeshes = 2\n").0.contains("not both"));
-    assert!(at("machine = 'mesh:4x4'\nrequest = '1x1'\nsubmeshes = 40\n").0.contains("room"));
+    assert!(
+        at("machine = 'mesh:4x4'\nrequest = '1x1'\nsubmeshes = 40\n").0.contains("could not place")
+    );
     assert_eq!(at("request = '1x1'\norders = { ff = 'N +' }\n").1, "'N +'");
     assert_eq!(at("request = '1x1'\norders = { ff = 'N * Z' }\n").1, "'N * Z'");
     assert!(at("busy = '0,0:1x1'\n").0.contains("`request`"));

@@ -128,8 +128,8 @@ mod tests {
             ("cube:mttf=0:mttr=1", 10..11, "not a value of `mttf`"),
             ("cube:mttf=1:mttr=nan", 17..20, "not a value of `mttr`"),
             ("cube:1:2,chip:mttf=1:often=2", 21..26, "no option `often`"),
-            ("cube:1:2,cube:3:4", 9..17, "two classes of cube"),
-            ("chip:1:2,node:3:4", 9..17, "two classes of node"),
+            ("cube:1:2,cube:3:4", 9..17, "more than one class of cube"),
+            ("chip:1:2,node:3:4", 9..17, "more than one class of node"),
         ] {
             let bad = text.parse::<FailureClasses>().unwrap_err();
             assert_eq!(bad.span, span, "{text}: {bad}");
