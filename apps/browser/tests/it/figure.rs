@@ -104,7 +104,7 @@ fn examples_have_their_documented_answers() {
                }
              }
            }
-           return asked < 100 ? `only ${asked} answers` : wrong.join('\n');
+           return asked < 100 ? `only ${asked} answers` : wrong.join('; ');
          })()",
     );
     assert_eq!(wrong, "");
