@@ -285,7 +285,8 @@ def test_an_experiment_replays_logs_in_memory(tmp_path: Path) -> None:
     def log(nodes: int) -> pavior.Trace:
         return pavior.Trace(pl.DataFrame({"submit": [0, 5], "run": [30, 30], "nodes": [nodes, 8]}))
 
-    experiment = Experiment(machine="mesh:4x2", trace=[log(1), log(8)], replications=1)
+    logs = [log(1), log(8)]
+    experiment = Experiment(machine="mesh:4x2", strategy="ff", trace=logs, replications=1)
     assert len(experiment.run(threads=1).replications) == 2
     assert [point["trace"] for point in experiment.points] == ["table 1", "table 2"]
     other, third = [Experiment(machine="mesh:4x2", trace=log(nodes)) for nodes in (2, 3)]

@@ -185,8 +185,6 @@ def test_users_may_be_text() -> None:
     assert len(run.jobs["job"]) == 4
     with pytest.raises(ValueError, match="`eve` is not a user of the log: bob, ann"):
         simulate("mesh:4x4", "ff", trace=trace, freedom="any:user=eve")
-    with pytest.raises(TypeError, match="give the path"):
-        pavior.Experiment(machine="mesh:4x4", trace=trace)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
