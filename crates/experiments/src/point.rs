@@ -46,13 +46,15 @@ impl Point {
     /// Splits off the point of the places in the log, if one is wanted: returns the point in which
     /// the scheduler decides, and the other one.
     pub(crate) fn split_placed(self) -> (Point, Option<Point>) {
-        let log = |settings: &mut RunSettings| match &mut settings.asked {
-            Asked::Jobs(jobs) => jobs.log_mut().and_then(|log| log.placed.take()),
-            Asked::Snapshot(_) => None,
-        };
-        let mut settings = (*self.settings).clone();
-        if log(&mut settings).is_none() {
+        let Asked::Jobs(jobs) = &self.settings.asked else { return (self, None) };
+        if jobs.log().is_none_or(|log| log.placed.is_none()) {
             return (self, None);
+        }
+        let mut settings = (*self.settings).clone();
+        if let Asked::Jobs(jobs) = &mut settings.asked
+            && let Some(log) = jobs.log_mut()
+        {
+            log.placed = None;
         }
         let named = |name: &str, text: Option<&str>, texts: &mut [Option<Arc<str>>]| {
             let place = parameters::ALL.iter().position(|parameter| parameter.name == name);

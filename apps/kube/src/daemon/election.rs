@@ -146,7 +146,7 @@ fn note_fault(health: &Health, fault: Option<String>) {
     let mut known = health.faults();
     if let Some(why) = fault.as_ref().filter(|_| known.lease != fault) {
         let more = json!({ "namespace": NAMESPACE, "name": NAME, "why": why });
-        log("warn", "the Lease cannot be had", more);
+        log("warn", "cannot get the Lease", more);
     }
     known.lease = fault;
 }
