@@ -120,8 +120,13 @@ impl Browser {
     }
 
     /// Opens an address.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the browser cannot open it.
     pub fn open(&mut self, address: &str) {
-        self.call("Page.navigate", &json!({ "url": address }));
+        let answer = self.call("Page.navigate", &json!({ "url": address }));
+        assert!(answer["errorText"].is_null(), "{address}: {}", answer["errorText"]);
     }
 
     /// Opens a page that is not on a server.
@@ -155,7 +160,10 @@ impl Browser {
     pub fn until(&mut self, expression: &str) {
         let began = Instant::now();
         while self.value(&format!("Boolean({expression})")) != true {
-            assert!(began.elapsed() < Duration::from_mins(5), "it never holds: {expression}");
+            if began.elapsed() > Duration::from_mins(5) {
+                let shown = self.value("`${location.href}: ${document.body?.innerText}`");
+                panic!("it never holds: {expression}\nthe page at the end: {shown}");
+            }
             std::thread::sleep(Duration::from_millis(50));
         }
     }
