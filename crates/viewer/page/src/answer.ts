@@ -18,6 +18,7 @@ export function tell(lines: string[], source: Live): void {
   const texts = lines.map((line) => element("span", {}, line));
   const place = find("answer"), text = texts.map((one) => one.textContent).join(" ");
   if (place.textContent !== text) place.replaceChildren(...texts.flatMap((one) => [one, " "]));
+  place.scrollIntoView({ block: "nearest" });
   seq = source.machine?.seq ?? null;
 }
 

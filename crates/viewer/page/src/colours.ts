@@ -13,9 +13,9 @@ export interface Shade { colour: Colour; pattern: number }
  * and the background. A test of this crate checks this.
  */
 const SERIES: [string, string][] = [
-  ["#1a85f8", "#1090fc"], ["#a50d62", "#cf3b56"], ["#66460a", "#ffdb09"], ["#ca57c7", "#d3acff"],
-  ["#171a9b", "#aff2ff"], ["#31905d", "#6aff99"], ["#ac6800", "#b97b02"], ["#7541c9", "#9855c1"],
-  ["#1a5d86", "#42c2bf"], ["#ec495c", "#ff8a8e"], ["#003a00", "#85b915"], ["#570c59", "#377f7a"],
+  ["#2f84f1", "#1090fc"], ["#b41c36", "#cf3b56"], ["#e05905", "#ffdb09"], ["#562fa9", "#d3acff"],
+  ["#0c5586", "#aff2ff"], ["#23951d", "#6aff99"], ["#645100", "#b97b02"], ["#8b4ec8", "#9855c1"],
+  ["#007559", "#42c2bf"], ["#d456aa", "#ff8a8e"], ["#ae7860", "#85b915"], ["#8c0669", "#377f7a"],
 ];
 export const COLOURS = SERIES.length;
 /** The color of everything without a color of its own. */

@@ -30,7 +30,7 @@ export function jobColumns(scene: () => Scene): Column<Lease>[] {
   const left = (lease: Lease) => (lease.ends === null ? null : lease.ends - scene().machine.now);
   return [
     {
-      id: "job", title: "Job", wide: 24, text: nameOf, order: nameOrder,
+      id: "job", title: "Job", wide: 24, isName: true, text: nameOf, order: nameOrder,
       patch(lease) {
         const { machine, by, dark } = scene();
         return shadeOf(machine, lease, by, dark);
@@ -84,7 +84,9 @@ export function waitingColumns(scene: () => Scene, why: (one: Waiting) => void):
   const since = (one: Waiting) => (one.asked === null ? null : scene().machine.now - one.asked);
   const wait = (one: Waiting) => scene().waits.get(one.key)?.wait;
   return [
-    { id: "job", title: "Job", wide: 17, text: nameOf, order: nameOrder },
+    {
+      id: "job", title: "Job", wide: 17, isName: true, text: nameOf, order: nameOrder,
+    },
     {
       id: "tenant", title: "Tenant", wide: 12, isMinor: true, order: ({ tenant }) => tenant ?? "",
       text: ({ tenant }) => plain(tenant ?? ""),
@@ -112,7 +114,7 @@ export function waitingColumns(scene: () => Scene, why: (one: Waiting) => void):
 export function refusedColumns(scene: () => Scene): Column<Refusal>[] {
   return [
     {
-      id: "job", title: "Job", wide: 18, order: nameOrder,
+      id: "job", title: "Job", wide: 18, isName: true, order: nameOrder,
       text: (one) => plain(one.job ?? "no name"),
     },
     {

@@ -42,6 +42,9 @@ const NOTHING: Record<List, string> = {
   ahead: "No nodes are reserved ahead.",
 };
 
+/** The rows of the lists; null if they are not known. */
+type Rows = [Lease[] | null, Waiting[] | null, Refusal[] | null, Ahead[] | null];
+
 export class Lists {
   list: List = "jobs";
   search = "";
@@ -49,7 +52,7 @@ export class Lists {
   private readonly columns:
     [Column<Lease>[], Column<Waiting>[], Column<Refusal>[], Column<Ahead>[]];
   private readonly tables: [Table<Lease>, Table<Waiting>, Table<Refusal>, Table<Ahead>];
-  private rows: [Lease[], Waiting[], Refusal[], Ahead[]] = [[], [], [], []];
+  private rows: Rows = [null, null, null, null];
   private selected: Key | null = null;
   private chosen: string | null = null;
 
@@ -109,11 +112,8 @@ export class Lists {
   }
 
   /** Shows rows. A reservation may be selected independently of the other rows. */
-  show(
-    leases: Lease[], waiting: Waiting[], refused: Refusal[], ahead: Ahead[],
-    selected: Key | null, chosen: string | null,
-  ): void {
-    this.rows = [leases, waiting, refused, ahead];
+  show(rows: Rows, selected: Key | null, chosen: string | null): void {
+    this.rows = rows;
     this.selected = selected;
     this.chosen = chosen;
     this.draw();
@@ -124,18 +124,18 @@ export class Lists {
       const isShown = list === this.list, tab = find(`tab-${list}`);
       attributes(tab, { "aria-selected": String(isShown), tabindex: isShown ? "0" : "-1" });
       find(`panel-${list}`).hidden = !isShown;
-      write(`${list}-total`, this.rows[index].length.toLocaleString("en"));
+      write(`${list}-total`, this.rows[index]?.length.toLocaleString("en") ?? "");
     });
     const index = LISTS.indexOf(this.list);
     const columns = this.columns[index] as Column<any>[];
-    const rows = found<any>(this.rows[index], columns, this.search);
+    const all: any[] | null = this.rows[index], rows = found<any>(all ?? [], columns, this.search);
     const table = this.tables[index] as Table<any>;
     const sort = this.sort && table.sorts(this.sort.column) ? this.sort : USUAL[this.list];
     const selected = this.list === "ahead" ? this.chosen : this.selected;
     table.show(rows, sort, selected === null ? null : String(selected));
-    const total = this.rows[index].length;
-    const none = total ? "Nothing has all of these words." : NOTHING[this.list];
-    const some = this.search ? `${many(rows.length, "row")} of ${total}` : "";
+    const none = !all ? "Not known for this time."
+      : all.length ? "Nothing has all of these words." : NOTHING[this.list];
+    const some = this.search ? `${many(rows.length, "row")} of ${all?.length}` : "";
     write("found", rows.length ? some : none);
     table.place.hidden = rows.length === 0;
   }

@@ -63,7 +63,8 @@ export class Live {
   name: string | null = null;
   machine: Machine | null = null;
   token: string | null = sessionStorage.getItem(TOKEN);
-  refusals: Refusal[] = [];
+  /** The latest refusals; null until they are read. */
+  refusals: Refusal[] | null = null;
   private lastRefusal = 0;
   /** True if reservations may have changed since they were read. */
   isAheadOld = true;
@@ -122,7 +123,7 @@ export class Live {
     const turn = ++this.turn;
     this.watching.abort();
     this.watching = new AbortController();
-    this.refusals = [];
+    this.refusals = null;
     this.lastRefusal = 0;
     this.isAheadOld = true;
     for (let wait = 250; turn === this.turn; wait = Math.min(wait * 2, 5000)) {
@@ -190,13 +191,13 @@ export class Live {
     const { refusals, last } = await this.ask(`/v1/refusals${query}`);
     if (turn !== this.turn) return false;
     // Their numbers start again with the service.
-    if (last < this.lastRefusal) this.refusals = [];
+    const before = last < this.lastRefusal ? [] : this.refusals ?? [];
     this.lastRefusal = last;
     const found = refusals.map((one: Raw): Refusal => ({
       key: one.id, at: millis(one.at) ?? 0, job: one.job ?? null, tenant: one.tenant ?? null,
       nodes: one.nodes, shape: one.shape ?? null, reason: one.reason, detail: one.detail,
     }));
-    this.refusals = [...this.refusals, ...found].slice(-REFUSALS);
+    this.refusals = [...before, ...found].slice(-REFUSALS);
     return found.length > 0;
   }
 

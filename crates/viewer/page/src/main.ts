@@ -52,17 +52,17 @@ const page = {
   /** Boxes that are counted. */
   slots: null as address.Slots | null,
   /** Reservations, those of their boxes that are drawn, and the selected row. */
-  ahead: [] as Ahead[],
+  ahead: null as Ahead[] | null,
   drawn: [] as Mark[],
   chosen: null as string | null,
   /** The program that manages the jobs, if it is another one and no past is kept. */
   observer: "",
 };
 
-const asked = address.read(location.hash);
+const opened = address.read(location.hash);
 let source: Live | null = null;
 /** The address to apply as soon as the machine is loaded. */
-let next: address.Address | null = asked;
+let next: address.Address | null = opened;
 
 const stage = new Stage({
   pick: (key) => select(key === null ? null : String(key)),
@@ -73,7 +73,7 @@ const stage = new Stage({
 const timeline = new Timeline({ goTo, goLive, refusals }, () => !page.observer);
 const lists = new Lists(
   () => ({
-    machine: page.machine as Machine, by: page.by, dark: theme.isDark(), clock, waits: page.waits,
+    machine: page.machine as Machine, by: page.by, dark: theme.isDark(), clock, waits: waiting(),
   }),
   {
     job: (lease) => select(page.job === String(lease.key) ? null : String(lease.key)),
@@ -92,6 +92,9 @@ const player = new Player({
 });
 
 function refusals(): Refusal[] { return source?.refusals ?? []; }
+
+/** Returns what is known of the waiting requests: nothing at a time in the past. */
+const waiting = (): Map<Key, Told> => (page.live ? page.waits : new Map());
 
 /** Updates the page after another part was selected. */
 function changed(): void {
@@ -151,15 +154,18 @@ function later(): void {
 function tell(): void {
   const { machine } = page;
   if (!machine) return;
-  const leases = [...machine.leases.values()], waiting = [...machine.waiting.values()];
-  lists.show(leases, waiting, refusals(), page.ahead, machine.keyOf(page.job), page.chosen);
+  const leases = [...machine.leases.values()], requests = [...machine.waiting.values()];
+  const refused = source?.refusals?.filter(({ at }) => page.live || at <= machine.now) ?? null;
+  const ahead = page.live ? page.ahead : null;
+  lists.show([leases, requests, refused, ahead], machine.keyOf(page.job), page.chosen);
   const isDrawn = page.live && page.drawn.length > 0;
-  const ahead = isDrawn ? "Nodes that are kept free are violet." : "";
-  const notes: Partial<Record<address.List, string>> = { waiting: promises(page.waits), ahead };
+  const kept = isDrawn ? "Nodes that are kept free are violet." : "";
+  const notes: Partial<Record<address.List, string>> =
+    { waiting: promises(waiting()), ahead: kept };
   write("note", notes[lists.list] ?? "");
   tiles(machine, valueAt(page.series.largest, machine.now));
   showChosen(machine);
-  const isEmpty = page.live && !schedule && !leases.length && !waiting.length;
+  const isEmpty = page.live && !schedule && !leases.length && !requests.length;
   const commands: Record<string, [string, string]> = {
     slurm: [`sbatch -N ${Math.min(4, machine.grid.nodes)} --wrap 'sleep 60'`,
       "No job holds nodes here. One that Slurm starts is shown at once:"],
@@ -215,7 +221,7 @@ function count(asked: address.Slots): void {
 /** Selects one reservation, or draws all of them. */
 function lookAhead(one: Ahead | null): void {
   page.chosen = one?.key ?? null;
-  page.drawn = drawn(page.ahead, one);
+  page.drawn = drawn(page.ahead ?? [], one);
   Object.assign(page, { marks: [], moves: [], slots: null });
   if (!page.live) goLive();
   if (one && source) answer.tell(one.words(clock), source);
@@ -223,23 +229,37 @@ function lookAhead(one: Ahead | null): void {
   changed();
 }
 
-function clear(): void {
-  Object.assign(page, { marks: [], moves: [], slots: null, chosen: null });
-  page.drawn = drawn(page.ahead, null);
+/** Removes an answer, and what is drawn for it. */
+function forget(): void {
+  Object.assign(page, { marks: [], moves: [], slots: null });
   find("fits-show").setAttribute("aria-pressed", "false");
   answer.clear();
+}
+
+function clear(): void {
+  forget();
+  page.chosen = null;
+  page.drawn = drawn(page.ahead ?? [], null);
   select(null);
 }
 
+/** Reads the question. One that cannot be read is answered with `hint`. */
+function typed(hint: string, isReadable: (question: Raw) => boolean): Raw | null {
+  const question = answer.read(find<HTMLInputElement>("shape").value, page.machine?.grid.axes ?? 1);
+  if (question && isReadable(question)) return question;
+  forget();
+  write("answer", hint);
+  changed();
+  return null;
+}
 find<HTMLFormElement>("ask").onsubmit = (event) => {
   event.preventDefault();
-  const question = answer.read(find<HTMLInputElement>("shape").value, page.machine?.grid.axes ?? 1);
+  const question = typed("A shape is sides such as 4x4, or a number of nodes.", () => true);
   if (question) void why(question);
-  else write("answer", "A shape is sides such as 4x4, or a number of nodes.");
 };
 find("slots").onclick = () => {
-  const question = answer.read(find<HTMLInputElement>("shape").value, page.machine?.grid.axes ?? 1);
-  if (!question?.shape) return write("answer", "Boxes have sides such as 4x4.");
+  const question = typed("Boxes have sides such as 4x4.", ({ shape }) => Boolean(shape));
+  if (!question) return;
   count({ shape: question.shape, moves: Number(find<HTMLSelectElement>("moves").value) });
 };
 find("moves").onchange = () => { if (page.slots) find("slots").click(); };
@@ -262,9 +282,8 @@ function goTo(instant: number): void {
   if (schedule) {
     page.machine = schedule.at(at / 1000);
   } else {
-    // Marks belong to the current machine.
-    page.marks = [];
-    page.moves = [];
+    // Answers are about the current machine.
+    forget();
     wanted = at;
     void past();
   }
@@ -364,7 +383,7 @@ function turnTo(name: string, to: address.Address): void {
   source.name = name;
   wanted = null;
   Object.assign(page, {
-    machine: null, marks: [], moves: [], slots: null, waits: new Map(), ahead: [], chosen: null,
+    machine: null, marks: [], moves: [], slots: null, waits: new Map(), ahead: null, chosen: null,
     drawn: [], series: { busy: [], largest: [] },
     job: null, live: true, at: null,
   });
@@ -390,7 +409,7 @@ function play(schedule: Schedule): void {
   page.live = false;
   write("what", `${schedule.grid.text} · ${many(schedule.jobs.length, "job")} of a schedule`);
   page.machine = schedule.at(schedule.begins);
-  follow(asked);
+  follow(opened);
 }
 
 function watch(): void {
@@ -428,7 +447,7 @@ function watch(): void {
       return find<HTMLInputElement>("token").value;
     },
   });
-  source.name = asked.machine;
+  source.name = opened.machine;
   void source.begin();
   setInterval(sample, 2000);
 }

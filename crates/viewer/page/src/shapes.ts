@@ -27,6 +27,9 @@ const FACES: Face[] = [
 /** The appearance of a node; 0 if it is not drawn. */
 const FREE = 1, OTHER = 2, LOST = 3, HELD = 4;
 
+/** The number of patterns. A held node that is drained or failed has that many, or twice, more. */
+export const MARK = 4;
+
 /** Returns the appearance of each node, its color as three numbers from 0 to 1, and its pattern. */
 function nodes(machine: Machine, { by, plane, selected, dark }: Look) {
   const { grid: g, holder } = machine;
@@ -43,7 +46,8 @@ function nodes(machine: Machine, { by, plane, selected, dark }: Look) {
     else kind[node] = selected === null || key === selected ? HELD : OTHER;
     const shown = own?.colour ?? free, isOther = kind[node] === OTHER;
     shade.set(isOther ? shown.map((part) => 0.45 * part + 0.55 * paper) : shown, 3 * node);
-    pattern[node] = own?.pattern ?? 0;
+    const mark = key === null ? 0 : machine.failed.has(node) ? 2 : machine.drained.has(node) ? 1 : 0;
+    pattern[node] = (own?.pattern ?? 0) + MARK * mark;
   }
   return { kind, shade, pattern };
 }
@@ -95,7 +99,7 @@ function points(g: Grid, kind: Uint8Array, shade: Float32Array) {
  * beyond to see any of its faces, and its part of the triangles' corners. O(nodes).
  */
 function faces(
-  g: Grid, holder: (Key | null)[], { kind, shade, pattern }: ReturnType<typeof nodes>,
+  g: Grid, holder: (Key | null)[], { kind, shade, pattern }: ReturnType<typeof nodes>, dark: boolean,
 ) {
   const { sides } = g, strides = [1, sides[0], sides[0] * sides[1]];
   const seen = FACES.map((face) => visible(face, sides, strides, kind));
@@ -111,7 +115,9 @@ function faces(
     const same = kind[node] === HELD && next >= 0 && next < sides[along] && kind[other] === HELD;
     return same && holder[other] === holder[node] ? 0 : 1;
   };
-  FACES.forEach(([axis, way, one, two, light, clockwise], direction) => {
+  FACES.forEach(([axis, way, one, two, bright, clockwise], direction) => {
+    // In light mode, dark faces would look dirty.
+    const light = dark ? bright : (1 + bright) / 2;
     const furthest = seen[direction].at(-1) ?? 0;
     const plane = Math.floor(furthest / strides[axis]) % sides[axis] + 0.5;
     groups.push({ axis, way, plane, start: 6 * at, count: 6 * seen[direction].length });
@@ -155,6 +161,6 @@ export function shapes(machine: Machine, look: Look) {
   const drawn = nodes(machine, look);
   return {
     dots: points(machine.grid, drawn.kind, drawn.shade),
-    faces: faces(machine.grid, machine.holder, drawn),
+    faces: faces(machine.grid, machine.holder, drawn, look.dark),
   };
 }

@@ -16,6 +16,8 @@ export interface Column<Row> {
   isMinor?: boolean;
   /** True if numbers are aligned to the right. */
   isNumber?: boolean;
+  /** True if a text that is too long is cut before its end, by which names usually differ. */
+  isName?: boolean;
   text(row: Row): string;
   /** Returns the value for sorting. Rows without a value come last. */
   order?(row: Row): number | string | null;
@@ -42,6 +44,8 @@ export interface TableOptions<Row> {
 
 /** The number of rows above and below the visible ones. */
 const MORE = 6;
+/** The letters at the end of a name that are never cut. */
+const TAIL = 6;
 
 export class Table<Row> {
   private rows: Row[] = [];
@@ -173,7 +177,7 @@ export class Table<Row> {
       const cell = made.cells[place], text = column.text(row), hint = column.hint?.(row) ?? text;
       const holder = cell.querySelector("button") ?? cell;
       const words = holder.querySelector(".text") ?? holder;
-      if (words.textContent !== text) words.textContent = text;
+      if (words.textContent !== text) words.replaceChildren(...column.isName ? ends(text) : [text]);
       if (cell.title !== hint) cell.title = hint;
       if (column.bar) stretch(cell, column.bar(row));
       const more = cell.querySelector(".unseen"), spoken = column.spoken?.(row) ?? "";
@@ -194,7 +198,8 @@ export class Table<Row> {
       const cell = place === 0 ? element("th", { scope: "row" }) : element("td");
       cell.className = this.classOf(column);
       const inner: Node[] = column.patch ? [element("i", { className: "patch" })] : [];
-      if (column.patch || column.bar) inner.push(element("span", { className: "text" }));
+      if (column.patch || column.bar || column.isName)
+        inner.push(element("span", { className: "text" }));
       if (column.spoken) inner.push(element("span", { className: "unseen" }));
       if (column.bar) inner.push(track());
       if (place === 0 && pick)
@@ -230,6 +235,12 @@ export class Table<Row> {
     const next = [...this.body.rows].find((one) => one.dataset.key === key);
     next?.querySelector("button")?.focus({ preventScroll: true });
   }
+}
+
+/** Returns a name as a part that may be cut, and its end. */
+function ends(name: string): HTMLElement[] {
+  const letters = [...name], at = Math.max(0, letters.length - TAIL);
+  return [letters.slice(0, at), letters.slice(at)].map((part) => element("span", {}, part.join("")));
 }
 
 /** Returns the space of a bar. Its value is also given in words. */

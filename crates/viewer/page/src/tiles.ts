@@ -3,7 +3,7 @@ import { element, find, many, write } from "./dom.ts";
 import { Fits } from "./fits.ts";
 import type { Machine, Part, Waiting } from "./model.ts";
 import { lasting } from "./times.ts";
-import { nameOf, nodesIn, place, sidesOf } from "./words.ts";
+import { nameOf, nodesAt, nodesIn, place, sidesOf } from "./words.ts";
 
 const fits = new Fits();
 const percent = (share: number): string =>
@@ -51,12 +51,14 @@ function fitting(machine: Machine, free: number, known: number | null): void {
   write("fits-more", `largest free box: ${nodesIn(found)} of ${free.toLocaleString("en")} free`);
 }
 
-/** Describes the problems of nodes: those that no job holds, and those that a job holds. */
-function lost(machine: Machine, failed: number, drained: number): string {
-  const words = [failed && `${failed} failed`, drained && `${drained} drained`].filter(Boolean);
-  const held = machine.failed.size + machine.drained.size - failed - drained;
-  if (held) words.push(`${held}${words.length ? " more" : ""} held by jobs`);
-  return words.length ? words.join(", ") : "every node is healthy";
+/** Describes the failed and drained nodes: those that no job holds, then those that jobs hold. */
+function lost({ grid, holder, ...machine }: Machine): string {
+  const words = [false, true].flatMap((isHeld) => (["failed", "drained"] as const).map((state) => {
+    const found = [...machine[state]].filter((node) => (holder[node] !== null) === isHeld);
+    const held = isHeld ? " held by jobs" : "";
+    return found.length ? `${found.length} ${state}${held}: ${nodesAt(grid, found)}` : "";
+  }));
+  return words.filter(Boolean).join("; ") || "every node is healthy";
 }
 
 /** Writes the tiles. `known` is the size of the largest free box if it is not searched here. */
@@ -69,5 +71,5 @@ export function tiles(machine: Machine, known: number | null): void {
   waiting(machine);
   fitting(machine, free, known);
   write("lost-count", (failed + drained).toLocaleString("en"));
-  write("lost-more", lost(machine, failed, drained));
+  write("lost-more", lost(machine));
 }

@@ -12,7 +12,7 @@ import { DOT, HIDES, SIDE, STRIPE } from "./hatch.ts";
 import { Labels } from "./labels.ts";
 import { type Mark, type Move } from "./marks.ts";
 import { type Grid, type Machine, type Part, pieces } from "./model.ts";
-import { type Look, type Numbers, shapes } from "./shapes.ts";
+import { type Look, MARK, type Numbers, shapes } from "./shapes.ts";
 import { Sharpness } from "./sharpness.ts";
 import { paper } from "./theme.ts";
 
@@ -34,7 +34,7 @@ const CUBES = {
       gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
     }`,
   // The distance to the nearest side, in widths of its line; and a pattern that is fixed on the
-  // screen.
+  // screen. A stroke crosses a held node that is drained, two one that has failed.
   fragmentShader: `
     uniform float grain; uniform vec3 paper;
     varying vec3 vShade; varying float vPattern; varying vec2 vCorner; varying vec4 vWide;
@@ -42,9 +42,15 @@ const CUBES = {
       vec4 side = vec4(vCorner, 1.0 - vCorner) * vWide;
       float near = min(min(side.x, side.y), min(side.z, side.w));
       vec2 at = fract(gl_FragCoord.xy / (${SIDE}.0 * grain));
-      bool over = vPattern > 1.5 ? distance(at, vec2(0.5)) < ${DOT}
-        : vPattern > 0.5 && fract(at.x + at.y) < ${STRIPE};
+      float mark = floor((vPattern + 0.5) / ${MARK}.0), pattern = vPattern - ${MARK}.0 * mark;
+      bool over = pattern > 1.5 ? distance(at, vec2(0.5)) < ${DOT}
+        : pattern > 0.5 && fract(at.x + at.y) < ${STRIPE};
       vec3 shade = over ? mix(vShade, paper, ${HIDES}) : vShade;
+      vec2 middle = vCorner - 0.5;
+      float stroke = abs(middle.x - middle.y);
+      if (mark > 1.5) stroke = min(stroke, abs(middle.x + middle.y));
+      if (mark > 0.5 && stroke < 0.1 && max(abs(middle.x), abs(middle.y)) < 0.3)
+        shade = vec3(dot(vShade, vec3(0.3, 0.59, 0.11)) > 0.5 ? 0.0 : 1.0);
       gl_FragColor = vec4(shade * (near < 1.0 ? 0.55 : 1.0), 1.0);
     }`,
 };

@@ -1,6 +1,7 @@
 // Jobs, places and tenants in words.
 import { many, plain } from "./dom.ts";
-import { type Key, type Lease, type Machine, type Part, tenantOf, volume } from "./model.ts";
+import { type Grid, type Key, type Lease, type Machine, type Part } from "./model.ts";
+import { point, tenantOf, volume } from "./model.ts";
 
 export const sidesOf = (sides: number[]): string => sides.join("×");
 export const place = (part: Part): string => `${sidesOf(part.sides)} at ${part.base.join(",")}`;
@@ -28,8 +29,15 @@ export function summary(machine: Machine): string {
     + `${many(machine.leases.size, "job")}, ${waiting} waiting.`;
 }
 
-/** The most boxes of a job that are named. */
+/** The most boxes of a job, and the most nodes, that are named. */
 const NAMED = 3;
+
+/** Names nodes, such as `(1,1), (2,1) and 4 more`. */
+export function nodesAt(grid: Grid, nodes: number[]): string {
+  const at = (node: number) => `(${point(grid, node).slice(0, grid.axes).join(",")})`;
+  const named = nodes.slice(0, NAMED).map(at).join(", ");
+  return nodes.length > NAMED ? `${named} and ${nodes.length - NAMED} more` : named;
+}
 
 export function where(parts: Part[]): string {
   const named = parts.slice(0, NAMED).map(place).join("; ");

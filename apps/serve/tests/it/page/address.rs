@@ -49,6 +49,8 @@ fn a_view_can_be_sent_to_a_colleague() {
     let part = "new URLSearchParams(location.hash.slice(1)).get";
     browser.until(&format!("!window.pavior.page.live && {part}('t') !== null"));
     browser.until(&format!("{part}('view') === '3d' && {part}('job') === '1'"));
+    // What is known only of the present is not counted in the past.
+    browser.until("document.getElementById('ahead-total').textContent === ''");
     let (seen, address) = (browser.value(SEEN), browser.value("location.href"));
     browser.picture("sent");
     browser.open("about:blank");

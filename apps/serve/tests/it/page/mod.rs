@@ -143,6 +143,7 @@ fn slots_are_counted_and_drawn() {
     browser.value("document.getElementById('shape').value = '64'");
     browser.value("document.getElementById('slots').click()");
     browser.shows("answer", "Boxes have sides such as 4x4");
+    browser.until("window.pavior.page.marks.length === 0");
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn the_tiles_say_what_is_so() {
     browser.shows("fits-size", "7×4");
     browser.shows("fits-more", "28 nodes of 31 free");
     browser.shows("lost-count", "1");
-    browser.shows("lost-more", "1 failed, 1 more held by jobs");
+    browser.shows("lost-more", "1 failed: (0,4); 1 drained held by jobs: (0,0)");
     browser.value("document.getElementById('fits-show').click()");
     browser.until("window.pavior.page.marks.length === 1");
     browser.picture("tiles");
