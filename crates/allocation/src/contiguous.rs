@@ -39,7 +39,7 @@ use crate::strategy::MachineStrategy;
 use crate::{Entry, Placement, Strategy, StrategyKind, Work};
 
 /// Returns the claim of a rule that misses nothing. It grants the box, turned according to the
-/// option `turn`, and refuses only if no base of it is free.
+/// option `turn`, and refuses only if it is free nowhere.
 pub fn complete(_: &Options) -> Claim {
     Claim {
         family: box_family,
@@ -110,7 +110,7 @@ impl From<Cuboid> for Scored {
 /// All methods except [`best`](BoxRule::best) have a default, which is correct for a rule with no
 /// state except scratch memory.
 pub trait BoxRule: Clone + Send + Sync + 'static {
-    /// True if it reads [`View::busy`]. Otherwise the list is not kept.
+    /// True if it reads [`View::busy`]. Otherwise the list is not maintained.
     const READS_BUSY_LIST: bool = true;
 
     /// Returns a placement of a shape, which must fit the empty machine unturned, or `None` if
@@ -282,8 +282,8 @@ impl Common {
 }
 
 impl<R: BoxRule> Contiguous<R> {
-    /// Creates the strategy for an empty machine. The option `turn` gives the orientations that are
-    /// tried; it must be one of the options ([`TURN_ON`] and the others here).
+    /// Creates the strategy for an empty machine. The option `turn` determines the orientations
+    /// that are tried. It must be declared, for example as [`TURN_ON`].
     pub fn new(grid: &Grid, options: &Options, rule: R) -> Contiguous<R> {
         let common = Common {
             grid: *grid,

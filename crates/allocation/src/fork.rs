@@ -83,8 +83,9 @@ impl Fork {
         Ok(())
     }
 
-    /// Takes nodes that a job got on the machine, where nodes of a reservation are already taken.
-    /// Returns false, with nothing changed, if the strategy cannot follow that.
+    /// Takes the nodes that a job was granted on the machine. In the fork, a reservation may
+    /// already have taken some. Returns false, with nothing changed, if the strategy cannot follow
+    /// that.
     pub fn take_over(&mut self, placement: &Placement) -> bool {
         if self.take(placement).is_ok() {
             return true;

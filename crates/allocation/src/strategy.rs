@@ -46,19 +46,19 @@ pub trait Strategy: Send + Sync {
 }
 
 /// A strategy as a [`Machine`](crate::Machine) and its forks use it. Only this crate implements it,
-/// so it can grow without changes by authors. It has methods that make plans on forks fast, and
-/// methods for hardware with switches. The defaults are right for every strategy.
+/// so it can gain methods without affecting authors. It has methods that make plans on forks fast,
+/// and methods for hardware with switches. The defaults are right for every strategy.
 pub(crate) trait MachineStrategy: Strategy + CopyForMachine {
-    /// Records that a whole box is taken from now on, as long as this copy of the strategy, which
-    /// serves a plan, exists. The nodes `free` of the box were free so far. They are not released.
+    /// Records that a whole box is taken for the lifetime of this copy of the strategy, which
+    /// serves a plan. Of its nodes, those in `free` were free before. The box is never released.
     fn covered(&mut self, _whole: &Cuboid, free: &Placement) {
         self.granted(free);
     }
 
-    /// Records that a box was granted on the machine, of which this strategy is a copy for a plan.
-    /// The nodes `free` of the box were free here so far; the others are in a covered box. The
-    /// whole box is released, and then covered again. Returns false, with nothing changed, if the
-    /// strategy cannot follow that.
+    /// Records a grant by the machine in a copy of its strategy that serves a plan. The nodes
+    /// `free` of the box were free here; the others are in a covered box. Later, the whole box is
+    /// released, and then covered again. Returns false, with nothing changed, if the strategy
+    /// cannot follow that.
     fn granted_over(&mut self, _whole: &Cuboid, _free: &Placement) -> bool {
         false
     }

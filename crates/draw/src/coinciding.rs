@@ -4,7 +4,7 @@ use crate::chart::{Chart, Series};
 
 /// Maximum distance, in points of the canvas, of lines that look like one: a third of a mark.
 const NEAR: f64 = 3.0;
-/// The length of a dash of lines that take turns.
+/// The dash length of coinciding lines, whose dashes alternate.
 const DASH: f64 = 8.0;
 
 /// The place of a series among those that coincide with it.

@@ -8,11 +8,11 @@ use crate::xml::escape;
 pub struct Page {
     /// The heading.
     pub title: String,
-    /// An introduction below the heading, by paragraph.
+    /// The paragraphs of the introduction below the heading.
     pub lead: Vec<String>,
     /// The sections.
     pub sections: Vec<Section>,
-    /// The origin of the numbers, by line.
+    /// Lines that state where the numbers come from.
     pub footer: Vec<String>,
 }
 
@@ -21,7 +21,7 @@ pub struct Page {
 pub struct Section {
     /// The heading.
     pub title: String,
-    /// The text, by paragraph.
+    /// The paragraphs of the text.
     pub text: Vec<String>,
     /// Links to other pages: names and addresses.
     pub links: Vec<(String, String)>,

@@ -108,7 +108,7 @@ fn room_for_names(chart: &Chart, x: &Scale, tilted: bool) -> f64 {
     10.0 + names.map(width).fold(0.0, f64::max) * 0.5
 }
 
-/// Returns the scale of the values, between two places.
+/// Returns the scale of the values, between two positions on the canvas.
 pub(crate) fn value_scale(chart: &Chart, place: (f64, f64)) -> Scale {
     let ends = chart.points().flat_map(|mark| {
         let [low, high] = mark.interval.unwrap_or([mark.y; 2]);
@@ -116,7 +116,7 @@ pub(crate) fn value_scale(chart: &Chart, place: (f64, f64)) -> Scale {
     });
     let range = Chart::range(ends, chart.y.logarithmic).unwrap_or((0.0, 1.0));
     // A linear axis starts at 0, so that heights can be compared. If no point is below 0, intervals
-    // are cut there, and one much longer than the points are high does not flatten the rest.
+    // are cut there, so a very long interval does not flatten the rest.
     let points = Chart::range(chart.points().map(|mark| mark.y), false).unwrap_or((0.0, 1.0));
     let range = if chart.y.logarithmic {
         range
@@ -309,7 +309,7 @@ fn lines(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, turns: &[Turn
 }
 
 fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
-    // Numbers along x have no position of a certain width that bars could fill.
+    // Numbers along x have no fixed width that bars could fill.
     let place = if chart.categories.is_empty() { 20.0 } else { x.at(1.0) - x.at(0.0) };
     let group = place * 0.8;
     let width = group / chart.series.len().max(1) as f64;

@@ -4,7 +4,7 @@
 pub const LONGEST_LINE: u64 = 1 << 20;
 
 /// The maximum length of an input, in bytes after decompression: more than twice the largest log of
-/// the Parallel Workloads Archive that Pavior was tried on.
+/// the Parallel Workloads Archive that Pavior has been tested with.
 pub const LONGEST_INPUT: u64 = 512 << 20;
 
 /// The maximum length, in bytes, of a document that is read as a whole: an experiment, a state, or
@@ -27,8 +27,8 @@ impl Limits {
     /// Limits for a document that is read as a whole. A line may be as long as the document.
     pub const DOCUMENT: Limits = Limits { line: LONGEST_DOCUMENT, total: LONGEST_DOCUMENT };
 
-    /// Replaces the total if one is given. If a line may be as long as the whole input, that
-    /// remains so.
+    /// Replaces the total if one is given. If the line limit equals the old total, it follows the
+    /// new one.
     #[must_use]
     pub fn with_total(self, total: Option<u64>) -> Limits {
         let Some(total) = total else { return self };

@@ -14,7 +14,8 @@ pub const LONGEST_QUOTE: usize = 160;
 /// The maximum number of characters of a message, including all that it quotes.
 pub const LONGEST_MESSAGE: usize = 600;
 
-/// The usual length of an excerpt in bytes and the most characters of each of its three pieces.
+/// The usual length of an excerpt in bytes and the maximum number of characters in each of its
+/// three pieces.
 const EXCERPT: usize = 120;
 
 /// Untrusted text that displays as at most [`LONGEST_QUOTE`] harmless characters, then `…` if cut.

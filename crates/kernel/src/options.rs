@@ -22,7 +22,8 @@ pub struct OptionSpec {
     pub default: &'static str,
     /// A description of the option, in a clause.
     pub meaning: &'static str,
-    /// True if the canonical name has the bare value (`paging:1`), false for `tff:scan=yzx`.
+    /// True if the canonical name uses the bare value (`paging:1`), false if it has the key
+    /// (`tff:scan=yzx`).
     pub bare: bool,
 }
 

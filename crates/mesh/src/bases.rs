@@ -232,7 +232,7 @@ impl BaseSet {
         self.layout.columns_into(&self.words, columns);
     }
 
-    /// Returns the shape last computed.
+    /// Returns the shape that was computed last.
     #[inline]
     pub fn shape(&self) -> Sides {
         self.shape

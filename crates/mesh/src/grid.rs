@@ -184,7 +184,7 @@ impl Grid {
         usize::from(self.axes)
     }
 
-    /// Returns the sides, 1 on axes that the grid lacks.
+    /// Returns the sides, with 1 for missing axes.
     #[inline]
     pub fn sides(&self) -> Sides {
         self.sides
@@ -220,7 +220,8 @@ impl Grid {
         volume(self.sides) as u32
     }
 
-    /// Returns the number of a node. It is meaningless for a point outside ([`Grid::contains`]).
+    /// Returns the number of a node. The result is meaningless for a point outside the grid
+    /// ([`Grid::contains`]).
     #[inline]
     pub fn id(&self, point: Coordinates) -> NodeId {
         let [x, y, z] = point;
@@ -229,7 +230,7 @@ impl Grid {
         NodeId(u32::from(x).wrapping_add(w.wrapping_mul(row)))
     }
 
-    /// Returns the coordinates of a node. For a number that no node has, they are outside the grid.
+    /// Returns the coordinates of a node. An invalid number gives coordinates outside the grid.
     #[inline]
     pub fn point(&self, node: NodeId) -> Coordinates {
         let [w, d, _] = self.sides.map(u32::from);
@@ -266,8 +267,8 @@ impl Grid {
     }
 
     /// Returns the nodes that are connected to a node by a link, each once: on every axis, the one
-    /// below and the one above, wrapping around on rings with more than two nodes. A number without
-    /// a node has no neighbors.
+    /// below and the one above, wrapping around on rings with more than two nodes. An invalid
+    /// number has no neighbors.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -298,7 +299,7 @@ impl Grid {
         (0..3)
             .map(|axis| {
                 let direct = u32::from(a[axis].abs_diff(b[axis]));
-                // An axis that does not wrap gets a distance around that is longer than any other.
+                // Without a wrap, the way around counts as longer than any other.
                 let ring = if self.wraps[axis] { self.sides[axis].into() } else { u32::MAX };
                 direct.min(ring.abs_diff(direct))
             })

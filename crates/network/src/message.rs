@@ -4,7 +4,7 @@ use pavior_kernel::Time;
 use pavior_mesh::{Coordinates, Grid, NodeId};
 use thiserror::Error;
 
-/// The owner of a message. Engines carry it and never read it.
+/// The owner of a message. Engines pass it along without reading it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tag {
     /// The owner, for example the slot of a job.

@@ -106,8 +106,8 @@
 //!
 //! # A scheduler of your own
 //!
-//! A `Scheduler` names the job that starts next, and is asked again until it names none. It reads
-//! the queue and the running jobs, and asks a `MachineView` whether a job could start now. A
+//! A `Scheduler` chooses the job that starts next, and is asked again until it chooses none. It
+//! reads the queue and the running jobs, and asks a `MachineView` whether a job could start now. A
 //! `Dispatcher` keeps the machine, the queue and the running jobs consistent; your program provides
 //! the time and the events.
 //!

@@ -1,7 +1,7 @@
 //! Simulation of one possible future: time advances from a state, with given run times of jobs.
 //!
-//! Cost: the decisions, in one round whenever a job arrives or ends, or an advance reservation
-//! begins or ends.
+//! Cost: one round of decisions whenever a job arrives or ends, or an advance reservation begins or
+//! ends.
 
 use pavior_allocation::Placement;
 use pavior_kernel::{Agenda, Time};

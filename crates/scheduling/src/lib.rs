@@ -6,7 +6,7 @@
 //! an advance reservation ([`Calendar`]) count as taken if the job would overlap the reservation.
 //!
 //! A [`Dispatcher`] combines the queue, the running jobs, the machine and the scheduler, and starts
-//! the jobs that the scheduler names. The simulator and all interfaces are built on it.
+//! the jobs that the scheduler chooses. The simulator and all interfaces are built on it.
 
 mod beside_calendar;
 mod calendar;

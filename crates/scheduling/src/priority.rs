@@ -2,11 +2,11 @@
 //! by arrival.
 //!
 //! The key of a job is computed once, when the job starts to wait, and again if it is requeued
-//! after a failure. The key therefore cannot change with time; a rule whose keys do needs its own
-//! [`Scheduler`]. If the job with the smallest key does not fit, it blocks all others. With
-//! `backfill`, the others are tried in the order of their keys, and jobs with large keys may wait
-//! indefinitely. O(log q) per decision for q waiting jobs. With `backfill`, O(q) after each change
-//! to the machine, with one question for each distinct request.
+//! after a failure. The key therefore cannot change with time; a rule whose keys change over time
+//! needs its own [`Scheduler`]. If the job with the smallest key does not fit, it blocks all
+//! others. With `backfill`, the others are tried in the order of their keys, and jobs with large
+//! keys may wait indefinitely. O(log q) per decision for q waiting jobs. With `backfill`, O(q)
+//! after each change to the machine, with one question for each distinct request.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
@@ -157,8 +157,8 @@ impl<K: Ord + Copy> LeastFirst<K> {
         Ok(())
     }
 
-    /// Adds the jobs that have arrived. If the queue has changed otherwise, except by the start of
-    /// the chosen job, reads all jobs.
+    /// Adds the jobs that have arrived. If the queue has changed in any other way, except by the
+    /// start of the chosen job, all jobs are read again.
     fn follow(&mut self, queue: &Queue) -> Result<(), CallerError> {
         let age = |job: &Job| Some((job.arrival, job.id));
         let fresh = queue.iter().rev().take_while(|job| age(job) > self.youngest).count();

@@ -7,7 +7,7 @@ use crate::{MachineView, Queue, Running, Standing};
 
 /// A rule that chooses the waiting job that starts next.
 ///
-/// It is asked at every instant with an event, and again after every start, until it returns
+/// It is called at every instant with an event, and again after every start, until it returns
 /// `None`.
 pub trait Scheduler: Send + Sync {
     /// Returns the next job to start now, if any.

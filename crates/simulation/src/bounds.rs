@@ -47,15 +47,16 @@ impl Default for Bounds {
     }
 }
 
-/// The number of instants since a job last completed at which the machine is idle although jobs
-/// wait. Instants with arrivals count if no repair will change anything; instants with failures and
-/// repairs also count. A job that starts in between and is interrupted does not count as progress.
+/// The maximum number of instants, since a job last completed, at which the machine is idle
+/// although jobs wait. Instants with arrivals count if no repair will change anything; instants
+/// with failures and repairs also count. A job that starts in between and is interrupted does not
+/// count as progress.
 pub const ARRIVALS_IN_VAIN: u64 = 1_000;
 /// The same as [`ARRIVALS_IN_VAIN`], while nodes fail or are repaired. Some schedulers ask about
 /// every waiting job at each change. An instant at which several were asked about without success
 /// counts ten times, and once more for every hundred waiting jobs.
 pub const CHANGES_IN_VAIN: u64 = 1_000_000;
-/// The number of interruptions since a job last completed.
+/// The maximum number of interruptions since a job last completed.
 pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 
 /// Reasons why a run was ended early.
@@ -128,7 +129,7 @@ pub enum Endless {
          are too large for it", named(jobs, *count)
     )]
     NeverStarted {
-        /// The numbers of the first of these jobs.
+        /// The numbers of the first few of these jobs.
         jobs: [u64; 4],
         /// The number of these jobs.
         count: u64,
@@ -147,7 +148,7 @@ pub enum Endless {
     },
 }
 
-/// Returns text that names the first of `count` jobs by their numbers.
+/// Lists the numbers of the first of `count` jobs.
 fn named(jobs: &[u64; 4], count: u64) -> String {
     let all: Vec<String> = jobs.iter().take(count as usize).map(u64::to_string).collect();
     let rest = count.saturating_sub(jobs.len() as u64);
@@ -222,8 +223,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Counts an instant that is over, given the completions so far, the running jobs, true if only
-    /// arrivals are still to come, and the attempts so far.
+    /// Counts a finished instant. `only_arrivals` is true if nothing but arrivals remains.
+    /// Completions and attempts are totals so far.
     pub(crate) fn settled(
         &mut self,
         completed: u64,

@@ -102,7 +102,7 @@ impl<'o> SimulationBuilder<'o, '_> {
         self
     }
 
-    /// Ends the run with an error at these bounds. By default, the usual ones apply.
+    /// Sets the bounds at which the run ends with an error; [`Bounds::default`] unless set.
     pub fn within(mut self, bounds: Bounds) -> Self {
         self.bounds = bounds;
         self

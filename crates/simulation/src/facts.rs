@@ -58,7 +58,7 @@ pub enum Fact<'a> {
         from: &'a Placement,
         /// The nodes that it holds now.
         to: &'a Placement,
-        /// The time by which the job's run becomes longer.
+        /// The time that the move adds to the job's run.
         price: Time,
         /// The free nodes after the move.
         free: &'a Occupancy,
@@ -74,8 +74,8 @@ pub enum Fact<'a> {
         /// The free nodes after the interruption.
         free: &'a Occupancy,
     },
-    /// The machine has changed, or the run begins. The fact says whether the slice in the
-    /// [`Setup`](crate::Setup) could be granted at the end of the instant.
+    /// The machine has changed, or the run begins. Could the slice in the [`Setup`](crate::Setup)
+    /// be granted at the end of the instant?
     Slice {
         /// True if it could be granted without running jobs.
         alone: bool,

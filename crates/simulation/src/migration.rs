@@ -66,8 +66,8 @@ impl Mover {
         Time(self.setup.price.0.saturating_mul(u64::from(nodes)))
     }
 
-    /// Returns the new end of a job that moves and pays, or `None` if it is too late to be
-    /// represented.
+    /// Returns the new end of a job that moves, including the price of the move. Returns `None` if
+    /// it is too late to be represented.
     pub(crate) fn postpone(&mut self, job: JobId, price: Time) -> Option<Time> {
         let (end, _) = self.running.get_mut(&job)?;
         *end = end.checked_add(price)?;

@@ -1,7 +1,7 @@
 //! Replay of jobs at the times and on the nodes that they had, without a scheduler.
 //!
-//! Two jobs may hold a node at one time: it is free again after the last of them. Cost: O(jobs log
-//! jobs), and the nodes of all jobs.
+//! Several jobs may hold the same node at once. It becomes free when the last of them ends. Cost:
+//! O(jobs log jobs), and the nodes of all jobs.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;

@@ -274,7 +274,7 @@ impl From<DispatchError> for RunError {
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Requests that the runs using it end; they do so at their next instant.
+    /// Asks all runs that share this flag to end at their next instant.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

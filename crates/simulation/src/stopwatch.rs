@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-/// Empty measurements that calibrate a watch.
+/// The number of empty measurements that calibrate a watch.
 const EMPTY: usize = 1000;
 
 /// Sums measured times without the clock's own overhead.

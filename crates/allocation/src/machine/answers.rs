@@ -10,7 +10,7 @@ use crate::claim::{BoxGroup, Claim, Grants, Recognition};
 /// freedom of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
-    /// Granted exactly when as many nodes are free as [`Machine::needed`] says.
+    /// Granted exactly when at least [`Machine::needed`] nodes are free.
     Count,
     /// Granted exactly when one of some shapes is free ([`Machine::boxes_for`]).
     Shapes,

@@ -279,8 +279,8 @@ mod tests {
         }
     }
 
-    /// Checks that promises are kept although no future is right: futures are always an hour, and
-    /// waits are one to three hours.
+    /// Checks that promises are kept even if every future is wrong: futures always wait an hour,
+    /// and jobs wait one to three hours.
     #[test]
     fn what_is_promised_comes_to_hold() {
         let kind = Kind { user: None, nodes: 4, estimate: None };

@@ -237,7 +237,7 @@ impl Forecaster {
         QueueForecast { now, starts, experience: self.experience() }
     }
 
-    /// Predicts when waiting jobs will start, after the scheduler has named no job to start now.
+    /// Predicts when waiting jobs will start, after the scheduler has chosen no job to start now.
     /// The first forecast with a time for a job is a promise, whose error is used to correct later
     /// forecasts.
     ///

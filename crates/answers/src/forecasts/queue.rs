@@ -17,7 +17,7 @@ pub struct QueueForecast {
     pub experience: Experience,
 }
 
-/// The known facts about a machine.
+/// A summary of the data behind the forecasts for a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Experience {
     /// The number of known run times.

@@ -158,7 +158,7 @@ impl Sets<'_> {
         self.waiting.pop().map(|Reverse((_, _, jobs))| jobs)
     }
 
-    /// Adds each other job in turn and returns the cost of that.
+    /// Adds each other job in turn and returns the cost of doing so.
     fn expand(&mut self, jobs: &[u32], count: usize) -> u64 {
         for job in 0..count as u32 {
             if let Err(place) = jobs.binary_search(&job) {

@@ -13,7 +13,7 @@ use crate::{SearchLimits, Snapshot, waits};
 /// The planned time is taken from the scheduler's reservation for the job. Without a reservation,
 /// it comes from a simulation in which every job runs as long as estimated and no other job
 /// arrives. `scheduler` runs this simulation on a copy, so build it from the same name as the
-/// dispatcher's own scheduler. Call this after the dispatcher's scheduler has named no job to
+/// dispatcher's own scheduler. Call this after the dispatcher's scheduler has chosen no job to
 /// start; before that, the answer cannot include the job's state in the queue.
 ///
 /// Calls [`run_forward`], [`waits`] and [`why`].

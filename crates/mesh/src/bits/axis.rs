@@ -189,7 +189,8 @@ fn without(out: &mut [u64], words: &[u64], beside: &[u64]) {
     }
 }
 
-/// Computes the bits at an end of the axis. On a ring their neighbors are `around`, else absent.
+/// Computes the bits at an end of the axis. On a ring, their neighbors are `around`; otherwise,
+/// they have none.
 fn without_at_end(out: &mut [u64], words: &[u64], around: &[u64], ring: bool) {
     if ring {
         without(out, words, around);

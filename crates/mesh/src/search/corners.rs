@@ -257,8 +257,9 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         [x, y, base_z]
     }
 
-    /// Returns the number and the coordinate of the first of some candidates, given as bits. One
-    /// too near to the end of a line is never the first: the one at 0 is then among them.
+    /// Returns the number and the coordinate of the first of some candidates, given as bits. A
+    /// candidate too close to the end of a line is never first, because the one at 0 is then among
+    /// them.
     #[inline(always)]
     fn least(&self, axis: usize, mut candidates: u32) -> (usize, u16) {
         let mut least = (0, u16::MAX);

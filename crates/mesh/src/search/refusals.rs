@@ -23,7 +23,7 @@ pub enum RefusalKey {
     Once,
     /// A question whose refusal has no consequences for others.
     Alone([u16; 3]),
-    /// A question whose refusal also refuses every name that is at least as large on each axis,
+    /// A question whose refusal also refuses every key that is at least as large on each axis,
     /// because each shape of the larger one contains a shape of the smaller one.
     Ordered([u16; 3]),
 }
@@ -31,7 +31,7 @@ pub enum RefusalKey {
 /// The most recent refusals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Refusals {
-    /// In the order of notes, until the list is full. None covers one that was noted before it.
+    /// In the order they were noted, until the list is full. No refusal covers an earlier one.
     kept: Vec<Refusal>,
     /// The position that was overwritten last, if the list is full.
     next: usize,

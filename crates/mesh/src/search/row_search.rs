@@ -42,8 +42,9 @@ struct Searched<'r, R> {
 }
 
 impl<R: Row> Searched<'_, R> {
-    /// Copies the rows of the region, each plane followed by a row of zeros. Returns `None` unless
-    /// they are few of many, or if a run along y may pass the end of a ring. A run along z may.
+    /// Copies the rows of the region, each plane followed by a row of zeros. Returns `None` if
+    /// copying does not pay (see [`LARGE`]), or if a run along y may pass the end of a ring. A run
+    /// along z may.
     #[inline(always)]
     fn part<'p, const L: usize>(
         &self,

@@ -30,8 +30,9 @@ pub struct LinkHolds {
 }
 
 impl LinkHolds {
-    /// Computes the holds of a job in a layout, with each link once, by number. The result is empty
-    /// if the pattern has no iteration or sends nothing. The pattern draws from a copy of `draw`.
+    /// Computes the holds of a job in a layout, with each link listed once, in the order of their
+    /// numbers. The result is empty if the pattern has no iteration or sends nothing. The pattern
+    /// draws from a copy of `draw`.
     ///
     /// Cost: O(links crossed, summed over messages), with as many words of memory.
     pub fn of(

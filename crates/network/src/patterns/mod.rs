@@ -49,13 +49,14 @@ pub type Entry = pavior_kernel::Entry<PatternKind>;
 /// The behavior of a pattern, as data.
 #[derive(Clone, Debug)]
 pub struct PatternKind {
-    /// One iteration, in a sentence.
+    /// A one-sentence description of an iteration.
     pub meaning: &'static str,
     /// True if it has no iteration, only a number of messages.
     pub quota_only: bool,
     /// The reason why it makes no sense on a machine with these axes, if there is one.
     pub objection: fn(&Grid, &Options) -> Option<String>,
-    /// The constructor for a job of at least two ranks, which draws what is drawn once per job.
+    /// The constructor for a job of at least two ranks. It draws the values that are random per
+    /// job.
     pub build: BuildPattern,
 }
 
@@ -151,7 +152,7 @@ pub trait Pattern: Debug + Send {
         false
     }
 
-    /// Returns the number of messages that a job sends for a given number of messages.
+    /// Returns the number of messages that a job sends if `count` messages are requested.
     fn quota(&self, count: u64) -> u64 {
         count
     }
@@ -182,7 +183,8 @@ pub trait Pattern: Debug + Send {
     }
 }
 
-/// Calls `see` with sender and receiver of every message of an iteration, in order (round, rank).
+/// Calls `see` with the sender and the receiver of every message of an iteration, in order (round,
+/// rank).
 pub(crate) fn each_message(pattern: &dyn Pattern, mut see: impl FnMut(u32, u32)) {
     for round in 0..pattern.rounds() {
         let mut from = 0;

@@ -1,4 +1,4 @@
-//! From jobs to messages.
+//! The messages that jobs send, and the time of each.
 //!
 //! - [`Layout`]: the node of each rank.
 //! - [`Communication`]: the total messages that a job sends.

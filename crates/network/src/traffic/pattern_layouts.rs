@@ -163,7 +163,7 @@ impl PatternLayouts {
     }
 }
 
-/// Returns the node as far from `base` as `node` is from the first, around rings.
+/// Returns the node whose offset from `base` is that of `node` from the first node, around rings.
 fn moved(grid: &Grid, node: NodeId, base: Coordinates) -> NodeId {
     let (at, sides) = (grid.point(node), grid.sides());
     let along =

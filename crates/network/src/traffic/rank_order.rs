@@ -57,7 +57,7 @@ impl RankOrder {
         ("pattern", RankOrder::Pattern),
     ];
 
-    /// Returns the orders that need no pattern, except those that take long: `Greedy` only up to
+    /// Returns the orders that need no pattern, except slow ones: `Greedy` is included only up to
     /// 1,024 nodes.
     pub(super) fn quick(nodes: u32) -> impl Iterator<Item = RankOrder> {
         RankOrder::NAMED.into_iter().map(|(_, order)| order).filter(move |order| match order {
@@ -105,7 +105,8 @@ fn snake(grid: &Grid, nodes: &mut Vec<NodeId>) {
     *nodes = rows;
 }
 
-/// Sorts the nodes from the lowest on: next the lowest neighbor, otherwise the nearest node.
+/// Sorts the nodes, starting with the lowest. Next comes its lowest neighbor, or else the nearest
+/// node.
 fn greedy(grid: &Grid, nodes: &mut [NodeId]) {
     nodes.sort_unstable();
     let mut points: Vec<Point> = nodes.iter().map(|&node| Hops::point(grid.point(node))).collect();

@@ -151,7 +151,7 @@ impl Schedule {
         before(until) - before(from)
     }
 
-    /// Finds the first round from `from` on in which a rank receives a message that is sent.
+    /// Finds the first round from `from` on in which a rank receives a message.
     pub(super) fn next_receive(&self, rank: u32, from: u64) -> Option<u64> {
         let receives = |round: u64| {
             let source = self.pattern.source(rank, (round % self.rounds) as u32);

@@ -50,7 +50,8 @@ impl Dispatcher {
         Some(job)
     }
 
-    /// Starts a job that has not waited. The strategy places it, outside of advance reservations.
+    /// Starts a job that does not wait in the queue. The strategy places it, avoiding nodes with
+    /// advance reservations.
     ///
     /// # Errors
     /// Returns an error if the job is already waiting or running, or if [`Machine::allocate`]

@@ -59,8 +59,9 @@ impl<'d> Decision<'d> {
         self.dispatcher
     }
 
-    /// Starts the job. Unless the decision names the nodes, the strategy places the job outside of
-    /// advance reservations. Costs as much as [`Machine::allocate`](pavior_allocation::Machine).
+    /// Starts the job. Unless the decision specifies the nodes, the strategy places the job,
+    /// avoiding nodes with advance reservations. It costs as much as
+    /// [`Machine::allocate`](pavior_allocation::Machine).
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the job does not fit now, gets fewer nodes than it
@@ -99,8 +100,8 @@ impl Dispatcher {
     /// asking again.
     ///
     /// # Errors
-    /// Returns an error if the strategy or the scheduler fails, or if the scheduler names an index
-    /// outside the queue.
+    /// Returns an error if the strategy or the scheduler fails, or if the scheduler returns an
+    /// index outside the queue.
     pub fn decide(
         &mut self,
         now: Time,
@@ -132,10 +133,10 @@ impl Dispatcher {
         Ok(Decision { dispatcher: self, now, start })
     }
 
-    /// Starts the job that the scheduler names next. Returns `None` if it names none.
+    /// Starts the next job that the scheduler chooses. Returns `None` if it chooses none.
     ///
     /// # Errors
-    /// Returns an error if the strategy or the scheduler fails, or if the scheduler names a job
+    /// Returns an error if the strategy or the scheduler fails, or if the scheduler chooses a job
     /// that cannot start.
     pub fn start_next(
         &mut self,

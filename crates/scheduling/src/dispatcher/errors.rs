@@ -10,7 +10,7 @@ use thiserror::Error;
 #[error("job {} is already waiting or holds nodes", .0.0)]
 pub struct RepeatedJob(pub JobId);
 
-/// Reasons why a job that has not waited is given no nodes.
+/// Reasons why a job cannot be given nodes without waiting.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GrantError {
     /// The job is already waiting or running.
@@ -19,7 +19,7 @@ pub enum GrantError {
     /// The strategy refuses the job or fails.
     #[error(transparent)]
     Allocate(#[from] AllocateError),
-    /// The job cannot have the given nodes.
+    /// The job cannot use the given nodes.
     #[error(transparent)]
     Placement(#[from] PlacementError),
 }
@@ -82,7 +82,7 @@ pub enum DispatchError {
     /// The strategy or the scheduler has failed.
     #[error(transparent)]
     Failed(#[from] CallerError),
-    /// The scheduler named a job that cannot start.
+    /// The scheduler chose a job that cannot start.
     #[error(transparent)]
     Start(#[from] StartError),
     /// A job was submitted that is already waiting or running.

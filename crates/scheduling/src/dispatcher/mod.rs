@@ -1,8 +1,8 @@
 //! A machine with its queue: jobs wait, start when the scheduler chooses them, run and end.
 //!
-//! Invariant: each job is waiting, running or unknown, never two of these, and exactly the running
-//! jobs hold nodes of the machine. Only `changes.rs` and `decision.rs` change the tables, and
-//! `questions.rs` reads them. `plan_status.rs` defines which changes void the scheduler's plan.
+//! Invariant: each job is either waiting, running or unknown, and exactly the running jobs hold
+//! nodes of the machine. Only `changes.rs` and `decision.rs` change the tables, and `questions.rs`
+//! reads them. `plan_status.rs` defines which changes void the scheduler's plan.
 
 mod changes;
 mod decision;
@@ -30,7 +30,7 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// the running jobs and on the machine, or in none of them.
 ///
 /// The caller provides the events and the time, which must not go backward. After each event, the
-/// caller starts jobs until the scheduler names no more:
+/// caller starts jobs until the scheduler chooses no more:
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling;

@@ -52,8 +52,8 @@ impl Change {
     }
 }
 
-/// The maximum number of grants recorded for a scheduler. One more voids its plan. This bounds the
-/// memory of a dispatcher whose scheduler is never asked.
+/// The maximum number of grants recorded for a scheduler. Exceeding it voids the plan. This bounds
+/// the memory of a dispatcher whose scheduler is never asked.
 const MOST_GRANTS: usize = 1 << 16;
 
 /// The state of a scheduler's plan.
@@ -66,7 +66,7 @@ pub(super) struct PlanStatus {
     /// True if the machine is known to refuse every waiting job, false if not, `None` if unknown.
     /// Grants do not change it.
     pub(super) refuses_all: Option<bool>,
-    /// True if the scheduler has named no job since the last change: its plan is complete.
+    /// True if the scheduler has chosen no job since the last change: its plan is complete.
     pub(super) is_settled: bool,
 }
 

@@ -12,7 +12,8 @@ use crate::machine_view::Ahead;
 use crate::{AttemptObserver, MachineView, Queue, Running, Scheduler, Standing};
 
 impl Dispatcher {
-    /// Returns the scheduler's view of the machine now. Every question to it counts as an attempt.
+    /// Returns the scheduler's current view of the machine. Every question asked through it counts
+    /// as an attempt.
     pub fn view<'a>(
         &'a mut self,
         now: Time,
@@ -21,7 +22,7 @@ impl Dispatcher {
         self.parts(now, observer).1
     }
 
-    /// Returns the scheduler, its view of the machine now, and the jobs.
+    /// Returns the scheduler, its current view of the machine, and the jobs.
     pub(super) fn parts<'a>(
         &'a mut self,
         now: Time,
@@ -74,10 +75,10 @@ impl Dispatcher {
         self.machine.could_ever_fit(request)
     }
 
-    /// Returns true if no waiting job can start, whichever the scheduler names, until something
-    /// other than a grant happens: the machine refuses each of them, and would also refuse them
-    /// with fewer free nodes. After the scheduler has named no job, the first call costs one search
-    /// for each distinct request, and later calls are O(1).
+    /// Returns true if no waiting job can start, whichever one the scheduler chooses, until
+    /// something other than a grant happens: the machine refuses each of them, and would also
+    /// refuse them with fewer free nodes. After the scheduler has chosen no job, the first call
+    /// costs one search for each distinct request, and later calls are O(1).
     pub fn refuses_all_waiting(&mut self) -> bool {
         if let Some(known) = self.plan.refuses_all {
             return known;
@@ -91,7 +92,7 @@ impl Dispatcher {
     }
 
     /// Returns the scheduler's plan for the waiting jobs, or `None` if something has changed since
-    /// the scheduler last named no job, or if it does not report a plan. O(q) for q waiting jobs.
+    /// the scheduler last chose no job, or if it does not report a plan. O(q) for q waiting jobs.
     pub fn standing(&self, now: Time) -> Option<Standing> {
         let asked = self.plan.is_settled && !self.queue.is_empty();
         if asked { self.scheduler.standing(now, &self.queue, &self.machine) } else { None }

@@ -7,7 +7,7 @@ use pavior_workload::Job;
 use crate::shared::refused::Refused;
 use crate::{MachineView, Reach};
 
-/// Answers requests as if the reserved nodes were taken.
+/// Answers to requests as if the reserved nodes were taken.
 ///
 /// The strategy is asked on a fork of the machine. If its answers depend only on the free nodes,
 /// one fork lasts as long as the reservation: it follows the machine's grants and releases in O(1)

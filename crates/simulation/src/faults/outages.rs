@@ -1,6 +1,6 @@
 //! The mapping from failed components to missing nodes and switches.
 //!
-//! A node is missing while it, or the cube that contains it, is failed. A cube is whole while
+//! A node is missing while it, or the cube that contains it, is out of order. A cube is whole while
 //! nothing in it is missing. On a machine with C cubes and S spares, C - S whole cubes are in use
 //! if there are that many. A whole cube that is not needed is a spare, and its nodes are out of
 //! use.

@@ -20,10 +20,10 @@ use crate::{Fact, Interest, Observer};
 const SAMPLES: u64 = 999;
 /// The indices of the sorted means at the two ends of the interval.
 const ENDS: [usize; 2] = [24, 974];
-/// Fewer jobs do not show their dependence on each other.
+/// The minimum number of jobs from which their correlation can be estimated.
 const FEWEST: usize = 100;
 
-/// A time of each completed job and the error of its mean.
+/// A time for each completed job, and the error of the mean.
 pub(super) struct BlockError {
     context: Context,
     /// Returns the averaged time, given a job, its start and its end.

@@ -6,7 +6,7 @@ use pavior_network::MessageTotals;
 use super::{Context, Metric};
 use crate::{Fact, Interest, Observer};
 
-/// A number of the totals.
+/// A metric that is computed from the totals.
 pub(super) struct Carried<F> {
     context: Context,
     of: F,

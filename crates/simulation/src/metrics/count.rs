@@ -1,11 +1,11 @@
-//! A number of facts.
+//! A metric that counts facts.
 
 use pavior_kernel::Time;
 
 use super::Metric;
 use crate::{Fact, Interest, Observer};
 
-/// The number of facts that count.
+/// The number of facts that satisfy a condition.
 pub(super) struct CountOf<F> {
     interest: Interest,
     counts: F,

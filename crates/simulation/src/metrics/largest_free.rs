@@ -1,6 +1,6 @@
 //! The largest free submesh: the time average of its volume over the machine's nodes.
 //!
-//! It must be searched again whenever the occupancy changes, so it is computed only on request.
+//! It must be computed again whenever the occupancy changes, so it is computed only on request.
 
 use super::time_average::FreeOverTime;
 use super::{MetricSpec, Unit};

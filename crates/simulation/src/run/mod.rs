@@ -1,4 +1,4 @@
-//! The loop, instant by instant.
+//! The main loop of a run, instant by instant.
 
 mod events;
 mod migrate;
@@ -24,8 +24,8 @@ use slice::SliceWatch;
 /// Departures come first in an instant.
 const DEPARTURES: u8 = 0;
 
-/// The end of a job that was started as number `start` of the run's starts and moves. If a job
-/// fails and starts again, or moves, its earlier departure becomes void.
+/// The end of a job whose last start or move was number `start` in the run. If a job fails and
+/// starts again, or moves, its earlier departure becomes void.
 struct Departure {
     job: JobId,
     start: u64,
@@ -308,7 +308,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(self.watch.settled(self.completed, running, queue, !changes, attempts)?)
     }
 
-    /// Starts averages from here.
+    /// Restarts all averages at the current time.
     fn count_anew(&mut self) {
         if let Some(traffic) = &mut self.traffic {
             traffic.count_anew(self.now);

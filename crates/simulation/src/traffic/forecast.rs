@@ -27,8 +27,8 @@ pub(crate) struct Forecast {
     replication: u64,
     /// Created for the first question.
     trials: Option<Box<Trials>>,
-    /// Cycles of an iteration in the requested box and on the granted nodes, by both. Only used if
-    /// the pattern draws nothing for a job.
+    /// Cycles of an iteration in the requested box and on the granted nodes, keyed by both. Only
+    /// used if the pattern draws nothing for a job.
     known: FxHashMap<(Request, Box<[Cuboid]>), Cycles>,
 }
 

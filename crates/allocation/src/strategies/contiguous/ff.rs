@@ -47,7 +47,7 @@ fn is_scan(text: &str) -> bool {
     text.parse::<Scan>().is_ok()
 }
 
-/// Returns the scan order that the options name.
+/// Returns the scan order specified by the options.
 pub(crate) fn scan_of(options: &Options) -> Scan {
     options.get("scan").parse().expect("checked when it was read")
 }

@@ -157,7 +157,7 @@ fn page_side(options: &Options) -> u32 {
     1 << options.integer("size")
 }
 
-/// Returns the order that the options name.
+/// Returns the order specified by the options.
 fn order_of(pages: &Grid, options: &Options) -> Vec<NodeId> {
     match (options.get("scheme"), options.get("shuffle")) {
         ("snake", _) => order::snake(pages),

@@ -67,7 +67,7 @@ impl BaseSearch {
         BaseSearch::Engine(Box::new(BoxSearch::new(grid)))
     }
 
-    /// Creates the search that the options name, for strategies with a fixed scan order.
+    /// Creates the search specified by the options, for strategies with a fixed scan order.
     pub(crate) fn of(grid: Grid, options: &Options, scan: Scan) -> BaseSearch {
         let alone = SearchMethods {
             cube: false,
@@ -88,7 +88,7 @@ impl BaseSearch {
         BaseSearch::Engine(Box::new(BoxSearch::with(grid, methods)))
     }
 
-    /// Creates the search that the options name, for questions about single bases.
+    /// Creates the search specified by the options, for questions about single bases.
     pub(crate) fn of_bases(grid: Grid, options: &Options) -> BaseSearch {
         match options.get("search") {
             "plain" => BaseSearch::Plain(PrefixSums::new(grid)),
@@ -110,15 +110,16 @@ impl BaseSearch {
         }
     }
 
-    /// Records that a whole box is now taken permanently. These of its nodes were free.
+    /// Records that a whole box is now taken permanently. `free` lists the parts of it that were
+    /// free.
     pub(crate) fn covered(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
             search.cover(whole, free.parts());
         }
     }
 
-    /// Records that a box that overlaps the covered one is now taken. These of its nodes were
-    /// free.
+    /// Records that a box that overlaps the covered one is now taken. `free` lists the parts of it
+    /// that were free.
     pub(crate) fn granted_over(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
             search.take_over(whole, free.parts());

@@ -37,7 +37,7 @@ pub(crate) enum FreeOrder {
 }
 
 impl FreeOrder {
-    /// Returns the order that the options name.
+    /// Returns the order specified by the options.
     pub(crate) fn of(options: &Options) -> FreeOrder {
         match options.get("free") {
             "fifo" => FreeOrder::Fifo,

@@ -54,7 +54,7 @@ pub(crate) fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported
     }
 }
 
-/// Returns the order that the options name.
+/// Returns the order specified by the options.
 fn order_of(grid: &Grid, options: &Options) -> Vec<NodeId> {
     match options.get("order") {
         "row-major" => order::row_major(grid),
@@ -188,7 +188,7 @@ impl Linear {
         Linear { order: LinearOrder::new(grid, nodes), packing }
     }
 
-    /// Creates the strategy with the order that the options name.
+    /// Creates the strategy with the order specified by the options.
     pub(crate) fn boxed(grid: &Grid, options: &Options, packing: Packing) -> BoxedStrategy {
         Box::new(Linear::new(*grid, order_of(grid, options), packing))
     }

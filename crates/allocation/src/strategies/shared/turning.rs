@@ -80,7 +80,7 @@ pub fn turn_over(options: &Options) -> Over {
 }
 
 impl Turn {
-    /// Returns the turning that the option `turn` names.
+    /// Returns the turning specified by the option `turn`.
     pub fn of(options: &Options) -> Turn {
         match options.get("turn") {
             "none" => Turn::None,

@@ -37,7 +37,8 @@ use crate::message::{Delivery, Entered, Message, NetworkEvents};
 use crate::path::Path;
 use packet::{NONE, Packet, Port};
 
-/// The reference engine. See the head of the file for the rule, and [`Engine`] for the use.
+/// The reference engine. The module comment states the rule, and [`Engine`] describes how to use
+/// it.
 #[derive(Debug)]
 pub struct Flit {
     channels: Channels,

@@ -311,7 +311,7 @@ impl Closing<'_> {
         if channel == ejection {
             return;
         }
-        // Most headers hold one more.
+        // Most headers hold one more channel.
         loop {
             let ahead = self.states[channel as usize].ahead;
             if ahead == ejection {

@@ -69,7 +69,8 @@ struct ChannelState {
     ahead: u32,
 }
 
-/// The event-driven engine. See the head of the file for the rule, and [`Engine`] for the use.
+/// The event-driven engine. The module comment states the rule, and [`Engine`] describes how to use
+/// it.
 #[derive(Debug)]
 pub struct Worm {
     channels: Channels,

@@ -15,7 +15,7 @@ use crate::channel::Channels;
 use crate::message::{Delivery, Message, Tag};
 use crate::path::{Segment, write_segments};
 
-/// The absence of a message or a channel.
+/// A marker for a missing message or channel.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The data that every grant uses: one cache line.

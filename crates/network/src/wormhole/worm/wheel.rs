@@ -93,7 +93,7 @@ impl Wheel {
         self.far.append(&mut other.far);
     }
 
-    /// Adds an event at `at`, later than `now` (or, for requests of the open cycle, at it).
+    /// Adds an event at `at`, later than `now` (or equal to it, for requests of the open cycle).
     #[inline]
     pub(super) fn schedule(&mut self, now: u64, at: u64, what: What, subject: u32) {
         debug_assert!(at >= now, "no event in the past");

@@ -251,8 +251,8 @@ impl<T: Timeline> Profile for Fast<T> {
             return None;
         }
         let refused = self.refused(job, view.machine());
-        // A job that begins later is still running when its own slot begins. There it can use nodes
-        // that the refused jobs could not, so their refusals do not apply.
+        // A job that begins later is still running when its own slot begins. During that time, it
+        // can use nodes that the refused jobs could not, so their refusals do not apply.
         let until = refused.until.min(first_begin_reaching(booked, job.estimate));
         let (timeline, freed) = (&mut self.timeline, &self.freed);
         // Before that time, only places near the nodes freed since then are searched.

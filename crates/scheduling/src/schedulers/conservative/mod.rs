@@ -1,8 +1,8 @@
 //! Conservative backfilling: every waiting job has a booking, and no job may delay another one's.
 //!
 //! 1. A job is booked when it arrives: it gets nodes, and the earliest time at which the strategy
-//!    can place it. The strategy is asked on a fork in which every node is taken that a running job
-//!    or an earlier booking uses at any time in `[t, t + estimate)`.
+//!    can place it. The strategy is asked on a fork in which all nodes are taken that running jobs
+//!    or earlier bookings use at any time in `[t, t + estimate)`.
 //! 2. A job starts at its booked time, on its booked nodes.
 //! 3. If a job ends early, its nodes are free for the rest of its time. Then the waiting jobs move
 //!    up in the order of arrival: each exchanges its booking for an earlier one, either found by

@@ -1,4 +1,4 @@
-//! A profile that is a list, and that asks the strategy about every time. The fast profile is
+//! A profile stored as a list, which asks the strategy about every time. The fast profile is
 //! compared with it.
 //!
 //! Cost for s slots: O(s) times, O(s) slots for each, and a search by the strategy for each time at

@@ -8,9 +8,9 @@
 //!   many boxes allowed, refused before:     is any freed node free throughout?
 //! ```
 //!
-//! A "no" is always the answer. A "yes" is the answer if few boxes are allowed, and for a job that
-//! is granted by count. Any other job is then placed by the strategy, and its placement is
-//! remembered for [`JobQuestion::place`].
+//! A "no" is final. A "yes" is final if few boxes are allowed, or if the job is granted by count.
+//! Any other job is then placed by the strategy, and its placement is remembered for
+//! [`JobQuestion::place`].
 //!
 //! Invariant: answers without the strategy are those that it would give.
 //!

@@ -6,8 +6,8 @@
 //!   b b .    would fit in b's box; c (1x3 for 9) may fit where a does not.
 //! ```
 //!
-//! A waiting job is usually larger and longer than one of those refused recently. So it is searched
-//! for in a short period, however long the queue is.
+//! A waiting job is usually larger and longer than one of those refused recently. The search for it
+//! therefore covers only a short period, however long the queue is.
 //!
 //! Invariant: for each request, longer jobs have later times. All entries are valid until nodes are
 //! freed.

@@ -41,7 +41,7 @@ struct Change {
     most: i64,
 }
 
-/// The kind of time that is sought.
+/// The kind of time to search for.
 #[derive(Clone, Copy)]
 enum Wanted {
     Enough(i64),

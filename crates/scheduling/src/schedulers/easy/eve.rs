@@ -1,8 +1,8 @@
 //! The eve: the machine just before the time that is reserved for the head.
 //!
 //! On the eve, every job that is expected to end before that time has ended. The head does not fit
-//! there; otherwise it would have an earlier reservation. It can get one only if a job ends early
-//! that was expected to run until the reserved time or longer:
+//! there; otherwise it would have an earlier reservation. It can get one only if a job that was
+//! expected to run until the reserved time or longer ends early:
 //!
 //! ```text
 //!   a a b b .    a ends at 4, b at 9; the head asks for all and is promised 9. On the eve the
@@ -13,8 +13,8 @@
 //! the strategy's refusals remain valid with fewer free nodes, a head that is refused here has no
 //! earlier reservation.
 //!
-//! Cost: O(1) per grant or release, and one question after a job ends that was expected to be
-//! running on the eve.
+//! Cost: O(1) per grant or release, and one question after the end of a job that was expected to
+//! run on the eve.
 
 use pavior_allocation::{Change, Fork, Machine, Placement};
 use pavior_kernel::Time;
@@ -74,8 +74,9 @@ impl Eve {
         !gains || self.fork.find(&head.request).is_err()
     }
 
-    /// Returns true if the nodes that a job held are taken here. Checking one healthy node is
-    /// enough. Failed nodes are always taken here, whether or not the job has ended on the eve.
+    /// Returns true if this state still counts the nodes that a job held as taken. Checking one
+    /// healthy node is enough. Failed nodes are always taken here, whether or not the job has ended
+    /// on the eve.
     fn is_taken(&self, placement: &Placement, machine: &Machine) -> bool {
         let (free, healthy) = (self.fork.free(), machine.healthy());
         let mut nodes = placement.parts().iter().flat_map(|part| part.nodes(free.grid()));

@@ -1,4 +1,5 @@
-//! EASY that chooses the freedom of each job: how far its nodes may differ from the requested box.
+//! EASY backfilling that also chooses the freedom of each job: how far its nodes may differ from
+//! the requested box.
 //!
 //! A job can wait for its box, or start sooner on other nodes, where it takes longer if it
 //! communicates. Each level of freedom, from `box` to the job's own (by default `any`), has a cost.

@@ -182,7 +182,7 @@ impl ConnectedSearch {
                 let other = seeds.len() + place;
                 [(place, (seed, NextNode::Fullest)), (other, (seed, NextNode::Nearest))]
             };
-            // Both rules from one seed, then from the next, because a good set bounds the later
+            // One seed after another, each with both rules, because a good set bounds the later
             // ones.
             let starts = seeds.iter().enumerate().flat_map(of_seed);
             for (_, start) in starts.filter(|&(number, _)| number < count) {

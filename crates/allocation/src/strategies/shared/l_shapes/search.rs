@@ -75,7 +75,7 @@ impl PartSets {
 }
 
 impl LShapeSearch {
-    /// Creates the search that the option `search` names.
+    /// Creates the search specified by the option `search`.
     pub(crate) fn of(grid: Grid, options: &Options) -> LShapeSearch {
         match options.get("search") {
             "plain" => LShapeSearch::Plain(PlainSearch::new(grid)),

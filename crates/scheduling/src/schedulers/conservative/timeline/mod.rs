@@ -9,7 +9,7 @@
 //! begins at a dip.
 //!
 //! Cost: T N/64 words for T segments and N nodes. Taking or releasing a slot changes the rows of
-//! its nodes in every segment of its period, and moves the segments behind it.
+//! its nodes in every segment of its period, and moves the segments after it.
 
 mod runs;
 mod search;
