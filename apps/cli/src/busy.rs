@@ -179,7 +179,7 @@ impl Busy {
         &self.names[job.0 as usize]
     }
 
-    /// Returns the name of a job for people, without quotes.
+    /// Returns the name of a job for display, without quotes.
     pub(crate) fn shown_name(&self, job: JobId) -> JobName<'_> {
         JobName(self.name(job))
     }

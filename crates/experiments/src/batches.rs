@@ -22,7 +22,7 @@ pub(crate) const FEWEST_JOBS: usize = 10 * BATCHES;
 /// A piece of a run: a sum and its divisor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Batch {
-    /// The sum: waits, or a quantity times the time for which it held.
+    /// The sum of waits, or of a quantity multiplied by its duration.
     pub sum: f64,
     /// The divisor: a number of jobs, or a time.
     pub of: f64,
@@ -31,7 +31,7 @@ pub struct Batch {
 /// A difference with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// The excess over the value of the present.
+    /// The excess over the current value.
     pub difference: f64,
     /// Half the width of the interval; `None` if it is unknown.
     pub half_width: Option<f64>,

@@ -20,7 +20,7 @@ use crate::{Environment, InputError, InputFiles, Progress, RunSettings, Scenario
 /// An error that prevents forecasts for a log.
 #[derive(Debug, Error)]
 pub enum LogForecastError {
-    /// The settings do not describe a log whose jobs only run.
+    /// The settings do not describe a log whose jobs send no messages.
     #[error("forecasts need a job log without network, failures or moves")]
     NotALog,
     /// The log cannot be read.
@@ -105,7 +105,7 @@ fn is_set(stop: Option<&Stop>) -> bool {
     stop.is_some_and(Stop::is_set)
 }
 
-/// A log whose jobs only run, and its machine.
+/// A log whose jobs send no messages, and its machine.
 struct OpenLog<'s> {
     settings: &'s RunSettings,
     jobs: &'s JobSettings,

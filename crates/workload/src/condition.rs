@@ -41,7 +41,7 @@ impl Condition {
         }
     }
 
-    /// Returns true if the condition uses a column, which drawn jobs do not have.
+    /// Returns true if the condition uses a column, which generated jobs do not have.
     pub fn needs_log(&self) -> bool {
         matches!(self, Condition::Column(_))
     }
@@ -118,7 +118,7 @@ impl JobRule {
         Ok(JobRule { conditions: conditions.collect::<Result<_, _>>()? })
     }
 
-    /// Returns the first condition that drawn jobs, which have no columns, cannot meet.
+    /// Returns the first condition that generated jobs, which have no columns, cannot meet.
     pub fn needs_log(&self) -> Option<&Condition> {
         self.conditions.iter().find(|condition| condition.needs_log())
     }

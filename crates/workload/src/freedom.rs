@@ -58,7 +58,7 @@ impl FreedomRule {
         Ok(FreedomRule { clauses: self.clauses.iter().map(clause).collect::<Result<_, String>>()? })
     }
 
-    /// Returns the first condition that drawn jobs, which have no columns, cannot meet.
+    /// Returns the first condition that generated jobs, which have no columns, cannot meet.
     pub fn needs_log(&self) -> Option<&Condition> {
         let mut conditions = self.clauses.iter().filter_map(|(_, condition)| condition.as_ref());
         conditions.find(|condition| condition.needs_log())

@@ -8,7 +8,7 @@ use super::{OfAdvice, ParameterArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct AdviseArgs {
-    /// The log (.swf, .sim, .json or .sacct, also .gz; or what `sacct --parsable2` prints)
+    /// The log (.swf, .sim, .json or .sacct, optionally .gz; or the output of `sacct --parsable2`)
     pub(crate) log: PathBuf,
     #[command(flatten)]
     pub(crate) parameters: ParameterArgs<OfAdvice>,

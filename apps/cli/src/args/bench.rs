@@ -16,7 +16,7 @@ pub(crate) struct BenchArgs {
     /// The strategies to compare, separated by commas; ratios are to the first
     #[arg(long, short, default_value = "ff,tff,tbl,gabl,mbs")]
     pub(crate) strategy: String,
-    /// Leaves out strategies that do not work on the machine, and names them
+    /// Skips strategies that do not work on the machine, and lists them
     #[arg(long)]
     pub(crate) skip_unsupported: bool,
     /// The maximum fraction of nodes that jobs hold, such as 0.5 [default: all, near saturation]
@@ -41,11 +41,11 @@ pub(crate) struct RoundArgs {
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=1_000_000)
     )]
     pub(crate) attempts: usize,
-    /// Attempts before those that count
-    /// [default: until all jobs present at the first departure have departed]
+    /// Warm-up attempts, which do not count [default: until all jobs present at the first departure
+    /// have departed]
     #[arg(long, value_parser = RangedU64ValueParser::<u64>::new().range(0..=10_000_000))]
     pub(crate) warmup: Option<u64>,
-    /// The number of repetitions of the attempts, with the strategies in turn
+    /// The number of repetitions; each runs the strategies in turn
     #[arg(
         long,
         default_value_t = 7,

@@ -11,14 +11,14 @@ pub(crate) struct ExperimentArgs {
     /// The experiment, a TOML file; see docs/experiments.md
     #[arg(required_unless_present = "schema")]
     pub(crate) file: Option<PathBuf>,
-    /// The directory for the results [default: the file's name with -results]
+    /// The directory for the results [default: the file name with -results]
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
-    /// Runs some of the points: 1/4 is the first of four parts
+    /// Runs only a part of the points: 1/4 is the first of four parts
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
-    /// Leaves out strategies, schedulers, freedoms and patterns that do not apply to a machine or a
-    /// workload, and names them; the same as `skip-unsupported = true` in the file
+    /// Skips strategies, schedulers, freedoms and patterns that do not apply to a machine or a
+    /// workload, and lists them; the same as `skip-unsupported = true` in the file
     #[arg(long)]
     pub(crate) skip_unsupported: bool,
     #[command(flatten)]
@@ -37,8 +37,7 @@ pub(crate) struct SweepArgs {
     /// With --resume: drops damaged lines, and runs their replications again
     #[arg(long, requires = "resume")]
     pub(crate) discard_damaged: bool,
-    /// The number of threads, which does not affect results, but measured times
-    /// [default: one per core]
+    /// The number of threads, which affects only measured times [default: one per core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
     /// The output format [default: table on a terminal, else json]
@@ -72,16 +71,17 @@ pub(crate) struct ReproduceArgs {
     /// contiguity-first, which is its first part, slices, or forecasts), or a folder with a paper
     /// of your own
     pub(crate) paper: String,
-    /// The directory for the results [default: reproduction-PAPER, with -alternatives for those]
+    /// The directory for the results [default: reproduction-PAPER, or
+    /// reproduction-PAPER-alternatives with --alternatives]
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
-    /// Runs few loads, and few runs per point
+    /// Uses fewer loads and fewer runs per point
     #[arg(long)]
     pub(crate) quick: bool,
     /// Runs alternative interpretations of details that the paper leaves open, and ranks them
     #[arg(long)]
     pub(crate) alternatives: bool,
-    /// The folder of the job logs that an experiment names [default: that of the command]
+    /// The folder of the job logs that an experiment uses [default: the current folder]
     #[arg(long)]
     pub(crate) logs: Option<PathBuf>,
     #[command(flatten)]
@@ -99,8 +99,8 @@ fn finite(text: &str) -> Result<f64, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
-    /// A directory of an experiment; or results (CSV; - is standard input), jobs (jobs.csv),
-    /// placements (JSON lines)
+    /// The directory of an experiment, or files: results (CSV; - is standard input), jobs
+    /// (jobs.csv) or placements (JSON lines)
     #[arg(required = true)]
     pub(crate) inputs: Vec<PathBuf>,
     /// The output: a file (.svg, or .json for Vega-Lite), or a directory for an experiment's
@@ -139,7 +139,7 @@ pub(crate) struct ChartArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Placements and jobs")]
 pub(crate) struct PlacementArgs {
-    /// The machine of the placements; required for them
+    /// The machine of the placements (required for placements)
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     /// Draws the machine at this time instead of the schedule
@@ -160,8 +160,8 @@ pub(crate) struct PlacementArgs {
     /// Draws the schedule up to this time
     #[arg(long, allow_hyphen_values = true, value_parser = finite)]
     pub(crate) to: Option<f64>,
-    /// The unit of time: s (drawn as hours and days), `time_unit` or cycle
-    /// [default: the unit that the placements name, else plain numbers]
+    /// The unit of time: s (drawn as hours and days), `time_unit` or cycle [default: the unit in
+    /// the placements, else plain numbers]
     #[arg(long)]
     pub(crate) unit: Option<String>,
 }

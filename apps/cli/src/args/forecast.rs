@@ -9,7 +9,7 @@ use crate::output::Format;
 
 #[derive(Debug, Args)]
 pub(crate) struct ForecastArgs {
-    /// The log (.swf, .sim, .json or .sacct, also .gz)
+    /// The log (.swf, .sim, .json or .sacct, optionally .gz)
     #[arg(required_unless_present = "queue", conflicts_with = "queue")]
     pub(crate) log: Option<PathBuf>,
     #[command(flatten)]
@@ -42,7 +42,7 @@ pub(crate) struct StateArgs {
     /// is standard input [default: all nodes are free]
     #[arg(long, requires = "queue")]
     pub(crate) busy: Option<PathBuf>,
-    /// The time of the state, in seconds on the clock of its "start" and "end"
+    /// The time of the state, in seconds on the same clock as "start" and "end"
     #[arg(long, value_name = "SECONDS", value_parser = finite, default_value_t = 0.0)]
     #[arg(requires = "queue")]
     pub(crate) now: f64,

@@ -23,7 +23,7 @@ pub(crate) struct KubeArgs {
         default_missing_value = pavior_kube::PROBES,
     )]
     pub(crate) probes: Option<String>,
-    /// The machine of the page, if the cluster has several
+    /// The machine to show on the page, if the cluster has several
     #[arg(long)]
     pub(crate) machine: Option<String>,
     /// Shows any cluster at an address, without changing it
@@ -32,7 +32,7 @@ pub(crate) struct KubeArgs {
         default_missing_value = pavior_kube::ADDRESS, conflicts_with_all = ["page", "name"]
     )]
     pub(crate) observe: Option<String>,
-    /// The machine to observe, if the cluster has none: a file with the object Machine
+    /// The machine to observe, if the cluster has none: a file with a Machine object
     #[arg(long, requires = "observe")]
     pub(crate) spec: Option<PathBuf>,
     #[command(subcommand)]
@@ -43,10 +43,11 @@ pub(crate) struct KubeArgs {
 pub(crate) enum KubeCommand {
     /// Prints the objects that a cluster needs, for `kubectl apply -f -`
     Manifests {
-        /// Leaves out the policy that adds gate and resource to Jobs, for Kubernetes before 1.36
+        /// Leaves out the policy that adds the gate and the resource to Jobs, for Kubernetes before
+        /// 1.36
         #[arg(long)]
         no_mutation: bool,
-        /// Adds two copies of the daemon, from this image of the program
+        /// Adds two replicas of the daemon that run this image
         #[arg(long)]
         image: Option<String>,
         /// A resource that nodes already have, such as google.com/tpu: Jobs request it, and the
@@ -56,24 +57,24 @@ pub(crate) enum KubeCommand {
         /// Confirms that the API server may refuse all other pods that request this resource
         #[arg(long, requires = "resource")]
         exclusive: bool,
-        /// Adds the rights for Jobs in queues of Kueue
+        /// Adds the permissions for Jobs in Kueue queues
         #[arg(long)]
         kueue: bool,
     },
-    /// Lists all Jobs with a shape: state, box, the reason why each waits, and its start according
-    /// to the limits
+    /// Lists all Jobs with a shape: state, box, reason for waiting, and start according to the time
+    /// limits
     Queue {
         /// The output format [default: table on a terminal, else json]
         #[arg(long, value_enum)]
         format: Option<Format>,
     },
-    /// Explains what a Job waits for, and the moves of others that would help
+    /// Explains why a Job waits, and which moves of other Jobs would help
     Why {
         /// The Job, such as default/train
         #[arg(value_name = "NAMESPACE/NAME")]
         job: String,
     },
-    /// Plans moves of other Jobs for a waiting Job. Nothing is moved
+    /// Plans moves of other Jobs that make room for a waiting Job, without moving anything
     Unblock {
         /// The Job, such as default/train
         #[arg(value_name = "NAMESPACE/NAME")]
@@ -86,7 +87,7 @@ pub(crate) enum KubeCommand {
     Slots {
         /// The shape in chips, such as 4x4x2
         shape: String,
-        /// The effort of the search, in words of bit sets
+        /// The search budget, in words of bit sets
         #[arg(
             long,
             default_value_t = pavior::answers::SearchLimits::BUDGET,
@@ -97,8 +98,8 @@ pub(crate) enum KubeCommand {
         #[arg(long, value_enum)]
         format: Option<Format>,
     },
-    /// Lists the pods that wait for placement; with --open, removes their gates, so that they start
-    /// anywhere. Delete the policies first
+    /// Lists the pods that wait for placement; with --open, removes their gates so that they can
+    /// start anywhere. Delete the policies first
     Uninstall {
         /// Removes the gates
         #[arg(long)]

@@ -74,7 +74,7 @@ pub(crate) enum Command {
     Metrics(ListArgs),
     /// Runs a live allocator: one JSON object per line in, one answer per line out
     Allocate(AllocateArgs),
-    /// Shows the placement of a request by each strategy, and explains refusals
+    /// Shows where each strategy would place a request, and explains refusals
     Explain(ExplainArgs),
     /// Plans moves of jobs so that a request fits, or lists the jobs in its way
     Unblock(UnblockArgs),
@@ -100,7 +100,7 @@ pub(crate) enum Command {
     Kube(AnyArgs),
     /// Compares strategies and schedulers on a synthetic workload or a job log
     Simulate(Box<SimulateArgs>),
-    /// Measures the time of an allocation for each strategy
+    /// Measures how long each strategy takes to allocate
     Bench(BenchArgs),
     /// Sends a list of messages, JSON lines on standard input, through the network
     Network(NetworkCommandArgs),
@@ -114,7 +114,7 @@ pub(crate) enum Command {
     Plot(Box<PlotArgs>),
     /// Runs the experiments of the papers, and checks their statements
     Reproduce(ReproduceArgs),
-    /// Measures the gap between strategies and schedulers and proven bounds, on twenty sets of jobs
+    /// Compares strategies and schedulers with proven bounds, on twenty sets of jobs
     Yardstick(YardstickArgs),
     /// Summarizes, converts and generates job logs
     Trace(TraceArgs),
@@ -198,11 +198,11 @@ pub(crate) struct ExplainArgs {
     #[arg(long, short)]
     pub(crate) machine: String,
     /// The running jobs: JSON lines `{"job":7,"parts":[{"base":[0,0],"sides":[2,3]}]}` in the order
-    /// of the grants, and `{"node":[1,1]}` for failed nodes; - is standard input
+    /// they were granted, and `{"node":[1,1]}` for failed nodes; - is standard input
     #[arg(long)]
     pub(crate) busy: PathBuf,
-    /// The time of the state: of the jobs in --busy, such as those of `simulate --placements`, only
-    /// those that run at this time count
+    /// The time of the state: only the jobs in --busy that run at this time count, for example from
+    /// `simulate --placements`
     #[arg(long)]
     pub(crate) at: Option<f64>,
     #[command(flatten)]
@@ -214,7 +214,7 @@ pub(crate) struct ExplainArgs {
     /// The strategies to ask, separated by commas [default: all that work on the machine]
     #[arg(long, short)]
     pub(crate) strategy: Option<String>,
-    /// Leaves out strategies that do not work on the machine, and names them
+    /// Skips strategies that do not work on the machine, and lists them
     #[arg(long, requires = "strategy")]
     pub(crate) skip_unsupported: bool,
     /// Draws the placement by each strategy
@@ -246,24 +246,24 @@ pub(crate) struct ResultArgs {
     #[arg(long)]
     pub(crate) no_timing: bool,
     /// Writes the jobs of replication 0 as Batsim's jobs.csv; {strategy}, {scheduler} and {load} in
-    /// the name stand for the combination
+    /// the name are replaced by those of the combination
     #[arg(long)]
     pub(crate) jobs_csv: Option<PathBuf>,
-    /// Writes the whole replication 0 as Batsim's schedule.json; names as for --jobs-csv
+    /// Writes the whole replication 0 as Batsim's schedule.json; named as for --jobs-csv
     #[arg(long)]
     pub(crate) schedule: Option<PathBuf>,
-    /// Writes the schedule of replication 0 as a log in the Standard Workload Format; names as for
+    /// Writes the schedule of replication 0 as a log in the Standard Workload Format; named as for
     /// --jobs-csv
     #[arg(long)]
     pub(crate) swf: Option<PathBuf>,
-    /// Writes the placements of replication 0 as JSON lines; names as for --jobs-csv
+    /// Writes the placements of replication 0 as JSON lines; named as for --jobs-csv
     #[arg(long)]
     pub(crate) placements: Option<PathBuf>,
-    /// Writes the load of every channel in replication 0 as CSV, if jobs send messages; names as
+    /// Writes the load of every channel in replication 0 as CSV, if jobs send messages; named as
     /// for --jobs-csv
     #[arg(long)]
     pub(crate) channels: Option<PathBuf>,
-    /// Draws this load on the machine, as SVG; names as for --jobs-csv
+    /// Draws this load on the machine, as SVG; named as for --jobs-csv
     #[arg(long)]
     pub(crate) heatmap: Option<PathBuf>,
 }

@@ -16,8 +16,8 @@ pub(crate) struct ServeArgs {
     /// The scheduler for waiting requests (those with wait=true); see `pavior schedulers`
     #[arg(long)]
     pub(crate) scheduler: Option<String>,
-    /// The maximum number of waiting requests per machine, from the oldest, for which conservative
-    /// backfilling plans. This limits the time of a decision; later requests wait until they are
+    /// The maximum number of waiting requests per machine, oldest first, that conservative
+    /// backfilling plans. This bounds the time of a decision; later requests wait until they are
     /// among these. A depth in the name of the scheduler takes precedence
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) depth: u64,
@@ -32,7 +32,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, default_value = "embedded")]
     pub(crate) store: String,
     /// A file with the password of the database, which no other user may read [default: PGPASSWORD,
-    /// or the file that PGPASSFILE names]
+    /// or the file given by PGPASSFILE]
     #[arg(long)]
     pub(crate) store_password_file: Option<PathBuf>,
     /// The address to listen on: 127.0.0.1:8080 or unix:PATH [default: unix:DATA/pavior.sock]
@@ -60,21 +60,20 @@ pub(crate) struct ServeArgs {
     /// The maximum number of connections at a time; lower if the limit of open files is lower
     #[arg(long, default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) connections: u32,
-    /// The minimum number of records that are kept for looking back, unless they exceed
-    /// --history-bytes
+    /// The minimum number of records kept as history, unless they exceed --history-bytes
     #[arg(long, default_value_t = 1_000_000)]
     pub(crate) history: u64,
-    /// The maximum size of the records that are kept for looking back, in bytes
+    /// The maximum size of the records kept as history, in bytes
     #[arg(long, default_value_t = 1 << 30)]
     pub(crate) history_bytes: u64,
     /// The number of records between snapshots
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) snapshot_every: u64,
-    /// The maximum time in seconds between the last record and the clock at the start. Beyond it,
-    /// no lease expires until the clock is confirmed
+    /// The maximum number of seconds by which the clock at startup may be ahead of the last record.
+    /// If it is further ahead, no lease expires until the clock is confirmed
     #[arg(long, default_value_t = 86_400)]
     pub(crate) max_clock_jump: u64,
-    /// Accepts the clock at the start, however far it is after the last record
+    /// Accepts the clock at startup, however far it is ahead of the last record
     #[arg(long)]
     pub(crate) confirm_clock: bool,
     /// Shapes such as 4x4x4,8x8x8, at most 16, for which the metrics count the boxes that fit side

@@ -22,13 +22,13 @@ pub(crate) struct SlotsArgs {
     /// [default: the shape, turned if --turn allows it]
     #[arg(long)]
     pub(crate) freedom: Option<String>,
-    /// The items that may be turned
+    /// The boxes that may be turned
     #[arg(long, value_enum, default_value = "all")]
     pub(crate) turn: Turning,
     /// Also plans at most this many moves of jobs that make room for more boxes
     #[arg(long, value_name = "K", conflicts_with = "freedom")]
     pub(crate) moves: Option<usize>,
-    /// The effort of the search, in words of bit sets; beyond it, the best result is printed with a
+    /// The search budget, in words of bit sets; if it runs out, the best result is printed with a
     /// bound
     #[arg(
         long,

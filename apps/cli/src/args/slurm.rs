@@ -9,10 +9,10 @@ pub(crate) struct SlurmArgs {
     /// The configuration, TOML: machine, nodes, partition, ... See docs/slurm.md
     #[arg(long, global = true)]
     pub(crate) config: Option<PathBuf>,
-    /// Logs the changes of one cycle without making them, and ends
+    /// Logs the changes of one cycle without making them, and exits
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Ends after one cycle
+    /// Exits after one cycle
     #[arg(long)]
     pub(crate) once: bool,
     /// Shows any Slurm cluster at an address, with the page, `why` and metrics, without changing it
@@ -39,7 +39,7 @@ pub(crate) enum SlurmCommand {
     Uninstall,
     /// Explains why a job waits, when and where it starts, and which moves would help
     Why {
-        /// The job, such as 17 or 17_3; for the number of an array, the first waiting task
+        /// The job, such as 17 or 17_3; the number of an array means its first waiting task
         job: String,
     },
 }

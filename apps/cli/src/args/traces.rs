@@ -28,7 +28,7 @@ pub(crate) enum TraceCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// The log, also gzip; - is standard input
+    /// The log, optionally gzipped; - is standard input
     pub(crate) from: PathBuf,
     /// The file to write, whose name determines the format
     pub(crate) to: PathBuf,
@@ -41,11 +41,11 @@ pub(crate) struct ConvertArgs {
     /// The seed of random shape rules
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Writes fields 17 and 18 of an .swf by users' sessions: a job follows the last job of its
-    /// user that had ended by its submission, within this time (20m, 90s, 1h)
+    /// Writes fields 17 and 18 of an .swf from users' sessions: a job follows its user's last job
+    /// that had ended, if that was at most this long before (20m, 90s, 1h)
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) sessions: Option<Time>,
-    /// The version of Batsim whose names are written
+    /// The version of Batsim to write for
     #[arg(long, value_enum, default_value_t = Batsim::V4)]
     pub(crate) batsim: Batsim,
     #[command(flatten)]
@@ -114,9 +114,9 @@ pub(crate) struct GenerateArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// The log, also gzip; - is standard input
+    /// The log, optionally gzipped; - is standard input
     pub(crate) file: PathBuf,
-    /// The machine to which load and sizes are compared [default: the size in the header]
+    /// The machine with which load and sizes are compared [default: the size in the header]
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     #[command(flatten)]

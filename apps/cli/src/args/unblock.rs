@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::AskArgs;
 use crate::output::Format;
 
-/// The items that may be turned.
+/// The boxes that may be turned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Turning {
     /// The request and every moved job.
@@ -37,7 +37,7 @@ pub(crate) struct UnblockArgs {
     /// The cost of disturbing each job: JSON lines `{"job":7,"weight":2.5}` [default: its nodes]
     #[arg(long, conflicts_with_all = ["earliest", "nearest"])]
     pub(crate) weights: Option<PathBuf>,
-    /// Only finds the place that is blocked least, and the jobs in it
+    /// Only finds the least blocked place, and the jobs in it
     #[arg(long, group = "question")]
     pub(crate) blockers: bool,
     /// Only finds the time and place at which the request fits, if jobs end as stated
@@ -57,13 +57,14 @@ pub(crate) struct UnblockArgs {
         conflicts_with_all = ["blockers", "earliest", "nearest", "weights", "svg"],
     )]
     pub(crate) by: Option<f64>,
-    /// Also lets jobs with a "start" be requeued: each loses its nodes times the time since then
+    /// The current time; jobs with a "start" may also be requeued, each losing its nodes times the
+    /// time since then
     #[arg(long, value_name = "TIME", value_parser = finite, requires = "by")]
     pub(crate) now: Option<f64>,
-    /// The items that may be turned
+    /// The boxes that may be turned
     #[arg(long, value_enum, default_value = "all")]
     pub(crate) turn: Turning,
-    /// The effort of the search, in words of bit sets, before it gives up without proof
+    /// The search budget, in words of bit sets; if it runs out, the answer has no proof
     #[arg(
         long,
         default_value_t = pavior::answers::SearchLimits::BUDGET,

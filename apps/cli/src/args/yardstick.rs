@@ -8,7 +8,7 @@ use crate::output::Format;
 
 #[derive(Debug, Args)]
 pub(crate) struct YardstickArgs {
-    /// The folder of the logs; without it, scenarios with logs are left out and named
+    /// The folder of the logs; without it, scenarios that need logs are skipped and listed
     #[arg(long, value_name = "FOLDER")]
     pub(crate) logs: Option<PathBuf>,
     /// The folder to write, which must be empty or missing

@@ -87,7 +87,7 @@ struct Story {
     /// The strategies that were left out. `None` if that is an error.
     skipped: Option<Vec<LeftOut>>,
     snapshot: Snapshot,
-    /// The reason why the box is not free. `None` without a box.
+    /// The reason why the box is not free, or `None` if the request has no box.
     why: Option<Why>,
 }
 

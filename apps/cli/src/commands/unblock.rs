@@ -316,7 +316,7 @@ impl Story {
         jobs.iter().map(|&job| self.busy.name(job)).collect()
     }
 
-    /// Returns the names of jobs for people.
+    /// Returns the names of jobs for display.
     fn shown_names(&self, jobs: &[JobId]) -> Vec<String> {
         jobs.iter().map(|&job| self.busy.shown_name(job).to_string()).collect()
     }

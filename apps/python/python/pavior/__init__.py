@@ -34,8 +34,9 @@ from pavior._native import (
 from pavior._scheduler import Priority, Scheduler
 from pavior._strategy import Strategy
 
-# What sweeps need of the standard library takes longer to import than all the rest: it is imported with
-# the first experiment. The name stands for that of `typing`, which is one of those modules.
+# Sweeps need standard-library modules that take longer to import than everything else, so they are
+# imported with the first experiment. This name replaces the one from `typing`, which is such a
+# module.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pavior._experiment import Experiment, Results

@@ -628,7 +628,7 @@ def forecast(
     Each forecast runs `futures` simulations on `threads` threads; the results depend only on the number
     of futures. `progress` and the other keywords are as in `simulate`, and so are the exceptions."""
 
-# The declaration of `simulate` is made from the list of parameters.
+# The declaration of `simulate` is generated from the list of parameters.
 def simulate(
     machine: MachineName = "mesh:16x16",
     strategy: str | type[Strategy] = "tff",

@@ -1,4 +1,4 @@
-//! The alternatives, each of which changes a single setting of the present machine.
+//! The alternatives, each of which changes a single setting of the current machine.
 
 use pavior_mesh::{Cubes, Grid};
 
@@ -36,7 +36,7 @@ pub(super) struct Change {
     pub(super) name: String,
     /// A description of the change that can follow "with".
     pub(super) words: String,
-    /// Settings that replace the present ones; a setting without a value is removed.
+    /// Settings that replace the current ones; a setting without a value is removed.
     pub(super) settings: Vec<(&'static str, Option<String>)>,
 }
 
@@ -51,12 +51,12 @@ const FREEDOMS: [(&str, &str); 4] = [
     ("any", " (any nodes)"),
 ];
 
-/// An assumption if the present has no failures: a node fails once in five years of 365 days and is
-/// repaired within a day, in seconds.
+/// The assumption if the current configuration has no failures: a node fails once in five years of
+/// 365 days and is repaired within a day, in seconds.
 const FAILING: [(&str, &str); 2] = [("mttf", "157680000"), ("mttr", "86400")];
 const AN_HOUR: &str = "3600";
 
-/// Returns all changes to try. The first is the places of the log, if there are names of nodes.
+/// Returns all changes to try. The first one uses the places in the log, if it names nodes.
 pub(super) fn changes(present: &Point, placed: Option<&Setting>) -> Vec<Change> {
     let grid = present.settings().machine;
     let own = placed.map(|names| Change {
@@ -119,8 +119,8 @@ fn machines(grid: &Grid) -> Vec<Change> {
     tried.into_iter().filter_map(change).collect()
 }
 
-/// Returns the changes about failures. A present without failures gets failing nodes, with and
-/// without a spare cube; one with failures gets none, one more spare cube, and checkpoints.
+/// Returns the changes about failures. Without failures, they add failing nodes, with and without a
+/// spare cube. With failures, they remove them, or add a spare cube or checkpoints.
 fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
     let given = |settings: &[(&'static str, &str)]| -> Vec<(&'static str, Option<String>)> {
         settings.iter().map(|(key, value)| (*key, Some((*value).to_string()))).collect()
@@ -155,7 +155,7 @@ fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
 }
 
 impl Change {
-    /// Applies the change to the settings of the present.
+    /// Applies the change to the current settings.
     pub(super) fn applied(&self, present: &[Setting]) -> Vec<Setting> {
         let replaced =
             |setting: &&Setting| !self.settings.iter().any(|(key, _)| *key == setting.key);

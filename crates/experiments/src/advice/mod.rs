@@ -1,11 +1,11 @@
-//! Advice: the jobs of a log, rerun under alternatives to the present configuration.
+//! Advice: the jobs of a log, rerun under alternatives to the current configuration.
 //!
-//! The present is one point: a machine, a strategy, a scheduler and the jobs of a log. Each
-//! alternative changes a single setting and runs the same jobs with the same [`Scenario`]. Every
-//! quantity is reported as a paired difference from the present, with an interval computed from
-//! pieces of the run ([`Change`]). The intervals for one quantity are all correct at the same time
-//! with probability 95 %, because each has the level 1 - 0.05/alternatives (Bonferroni's
-//! inequality). Recommendations follow from these intervals alone.
+//! The current configuration is one point: a machine, a strategy, a scheduler and the jobs of a
+//! log. Each alternative changes a single setting and runs the same jobs with the same
+//! [`Scenario`]. Every quantity is reported as a paired difference from the current configuration,
+//! with an interval computed from pieces of the run ([`Change`]). The intervals for one quantity
+//! are all correct at the same time with probability 95 %, because each has the level 1 -
+//! 0.05/alternatives (Bonferroni's inequality). Recommendations follow from these intervals alone.
 //!
 //! Cost: one observed simulation run per alternative, and memory for the waits of all jobs per run.
 
@@ -45,7 +45,7 @@ pub enum AdviceError {
     /// The log cannot be read.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// The present cannot be run.
+    /// The current configuration cannot be run.
     #[error(transparent)]
     Run(#[from] RunError),
 }
@@ -89,12 +89,12 @@ pub struct Alternative {
     pub words: String,
     /// The result.
     pub run: Run,
-    /// For each measure, its difference from the present over the jobs that both runs completed, in
-    /// the unit of its metric.
+    /// For each measure, its difference from the current configuration over the jobs that both runs
+    /// completed, in the unit of its metric.
     pub changes: Vec<Option<Change>>,
 }
 
-/// The present, all alternatives, and their differences.
+/// The current configuration, all alternatives, and their differences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
     /// The path of the log, as given.
@@ -132,14 +132,14 @@ fn usual_slots(point: &Point) -> String {
     halves[..grid.axes()].join("x")
 }
 
-/// Runs the present, which is given by settings, and all alternatives, on the threads of the
-/// current pool. `slots` is the shape of the boxes to be counted, such as `4x4x4`. The
+/// Runs the current configuration, which is given by settings, and all alternatives, on the threads
+/// of the current pool. `slots` is the shape of the boxes to be counted, such as `4x4x4`. The
 /// environment's `progress` is notified of each run.
 ///
 /// # Errors
 /// Returns an error if a setting is invalid, the settings do not describe one log on one machine,
-/// the log cannot be read, or the present cannot be run. Alternatives that cannot be run are left
-/// out.
+/// the log cannot be read, or the current configuration cannot be run. Alternatives that cannot be
+/// run are left out.
 pub fn advise(
     present: &[Setting],
     slots: Option<&str>,
@@ -148,8 +148,8 @@ pub fn advise(
     advise_among(present, slots, None, environment)
 }
 
-/// Does the same with some alternatives only: at most `most` of `(names, most)`, the first ones
-/// that apply. The names are those in the result, such as `scheduler easy`.
+/// Does the same with only some of the alternatives: `(names, most)` selects the first `most` of
+/// these names that apply. The names are those in the result, such as `scheduler easy`.
 ///
 /// # Errors
 /// Returns the errors of [`advise`].
@@ -218,8 +218,8 @@ pub fn advise_among(
     })
 }
 
-/// Returns the point that settings describe, or `None` if they describe several. With the places in
-/// the log, it is the point in which the jobs have them.
+/// Returns the point that settings describe, or `None` if they describe several. With `placed`, it
+/// is the point in which jobs run on their places in the log.
 fn point_of(settings: &[Setting]) -> Result<Option<Point>, SettingError> {
     let mut specification = Specification::from_settings(settings, "advise", Keys::Options)?;
     let count = 1 + usize::from(settings.iter().any(|setting| setting.key == "placed"));
@@ -245,8 +245,8 @@ struct Tried {
     point: Point,
 }
 
-/// Returns the alternatives to run, and those that do not apply. A change that results in the
-/// present itself is in neither list.
+/// Returns the alternatives to run, and those that do not apply. A change that has no effect is in
+/// neither list.
 fn tried(
     present: &[Setting],
     point: &Point,

@@ -38,7 +38,7 @@ fn head(measure: &Measure) -> String {
     }
 }
 
-/// Returns a table with the values of the present and the differences of all alternatives.
+/// Returns a table with the current values and the differences of all alternatives.
 fn table(advice: &Advice) -> SectionTable {
     let measures = || advice.measures.iter();
     let header = [String::new()].into_iter().chain(measures().map(head)).collect();

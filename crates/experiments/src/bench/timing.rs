@@ -32,8 +32,8 @@ impl Times {
         }
         let mut sorted = times.to_vec();
         sorted.sort_by(f64::total_cmp);
-        // The smallest time that at least `percent` per cent do not exceed. A time below the
-        // resolution of the clock can be below 0 after the subtraction.
+        // The smallest time that is not exceeded in at least `percent` percent of all attempts. A
+        // time below the resolution of the clock can be below 0 after the subtraction.
         let percentile =
             |percent: usize| sorted[(sorted.len() * percent).div_ceil(100) - 1].max(0.0);
         let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;

@@ -42,7 +42,7 @@ pub struct JobSettings {
     pub failures: Option<FailureSettings>,
     /// The advance reservations.
     pub reservations: Option<ListRequest>,
-    /// A request that is watched: whether it could be placed in addition to the running jobs.
+    /// A request to watch: could it be placed in addition to the running jobs?
     pub slice: Option<Request>,
     /// The number of completions to drop before averages start.
     pub warmup: u64,

@@ -113,7 +113,8 @@ fn settings(
     Ok(BlockValues(settings))
 }
 
-/// Refuses parameters that do not apply: a log runs as it is, and synthetic jobs have no log.
+/// Rejects parameters that do not apply: a log is replayed unchanged, and synthetic jobs have no
+/// log.
 fn refuse_what_does_not_apply(
     entries: &[Entry<'_>],
     settings: &BlockValues,
@@ -278,7 +279,7 @@ fn combine<'v>(
     Ok(())
 }
 
-/// Returns the point if its values go together, otherwise the value at fault and its place.
+/// Returns the point if its values are compatible, otherwise the value at fault and its place.
 fn checked(
     values: &[Option<&Value>],
     keys: Keys,

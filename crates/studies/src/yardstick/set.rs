@@ -57,7 +57,7 @@ pub struct Instance {
     pub name: String,
     /// The machine.
     pub machine: Grid,
-    /// The jobs as bounds know them, in the order of submission.
+    /// The jobs as the bounds see them, in the order of submission.
     pub tasks: Vec<Task>,
     /// The CRC-64 of the jobs.
     pub sum: String,
@@ -244,7 +244,8 @@ impl InputFiles for Instance {
     }
 }
 
-/// Converts a job to whole seconds, at `seconds` per unit of its time and at least one to run.
+/// Converts a job to whole seconds. A unit of its time is `seconds` long, and its run time is at
+/// least one second.
 fn record(number: usize, job: &Job, seconds: u64) -> Option<Record> {
     let tick = TimeUnit::SECOND.ticks;
     let rounded =

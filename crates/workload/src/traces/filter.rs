@@ -121,7 +121,7 @@ impl Filter {
     }
 }
 
-/// Says that a log does not have a name, and which it has.
+/// Reports that a log does not have a name, and lists the names that it has.
 fn unknown(field: Field, text: &str, names: &Names) -> String {
     const SHOWN: usize = 8;
     let (key, all) = (field.key(), names.of(field));

@@ -21,13 +21,13 @@ pub enum Format {
     Sim,
     /// Batsim's JSON.
     Batsim,
-    /// The output of `sacct --parsable2`, which is only read.
+    /// The output of `sacct --parsable2`, which can only be read.
     Sacct,
-    /// The output of `sacct --json`, which is only read.
+    /// The output of `sacct --json`, which can only be read.
     SacctJson,
-    /// Accounting logs of Torque, PBS Pro and OpenPBS, which are only read.
+    /// Accounting logs of Torque, PBS Pro and OpenPBS, which can only be read.
     Pbs,
-    /// The output of `kubectl get jobs,pods -o json`, which is only read.
+    /// The output of `kubectl get jobs,pods -o json`, which can only be read.
     Kubectl,
 }
 
@@ -82,7 +82,7 @@ impl Format {
         self.extension() == "json"
     }
 
-    /// Returns true if logs of this format are written, too.
+    /// Returns true if logs can also be written in this format.
     pub fn is_written(self) -> bool {
         matches!(self, Format::Swf | Format::Sim | Format::Batsim)
     }

@@ -213,7 +213,7 @@ impl<'de> Visitor<'de> for List<'_, '_> {
             let ends = text.bytes().filter(|&byte| byte == b'\n').count() as u64;
             let byte = state.bytes.get() - text.len() as u64;
             let line = state.ends.get() + 1 - ends;
-            // Of an entry of several lines only the line is exact.
+            // For an entry of several lines, only the line is exact.
             let column = if ends == 0 { byte.saturating_sub(state.line_at.get()) + 1 } else { 1 };
             let stop = match each(&Entry { text, index, line, column, byte, list }) {
                 Ok(true) => continue,

@@ -6,11 +6,11 @@ use std::hash::Hash;
 use super::Skip;
 use super::record::{Collector, Draft};
 
-/// The job lines of a log, with the key of the job of each. Of several lines of a job the one with
-/// the latest submission counts; of equal submissions, the last.
+/// The job lines of a log, each with the key of its job. If a job has several lines, the one with
+/// the latest submission counts, and among equal submissions the last one.
 pub(crate) struct Latest<K> {
     drafts: Vec<Draft>,
-    /// True for each of them that a later run of the same job replaces.
+    /// True for each line that a later run of the same job replaces.
     replaced: Vec<bool>,
     by_key: HashMap<K, usize>,
 }

@@ -159,7 +159,7 @@ fn job(
     Ok(Some((id.to_vec(), draft)))
 }
 
-/// Returns the places of the values by their keys. Of a key that is repeated, the first counts.
+/// Returns the places of the values by their keys. If a key is repeated, its first value counts.
 fn pairs(line: &[u8], start: usize) -> HashMap<&[u8], Range<usize>> {
     let (mut pairs, mut at) = (HashMap::new(), start);
     while at < line.len() {

@@ -150,7 +150,7 @@ impl Trace {
         }
     }
 
-    /// Returns the names of the nodes that a job had, as a list of Slurm's
+    /// Returns the names of the nodes that a job had, as a Slurm node list
     /// ([`expand`](crate::hosts::expand)), if they were read and the log has them.
     pub fn hosts(&self, record: &Record) -> Option<&str> {
         self.hosts.get(&(record.line, record.number)).map(|names| &**names)
@@ -183,12 +183,12 @@ impl Trace {
     }
 }
 
-/// Returns true for a part of a job.
+/// Returns true if a record is a part of a job.
 fn is_piece(record: &Record) -> bool {
     (2..=4).contains(&record.tags.status)
 }
 
-/// Returns true for a job that may have pieces.
+/// Returns true if a record is a job that may have pieces.
 fn is_whole(record: &Record) -> bool {
     [0, 1].contains(&record.tags.status)
 }
@@ -227,7 +227,7 @@ pub struct ReadOptions {
     /// The column of an SWF log, from 1, that has numbers of nodes: `4`, `2x4` (nodes times
     /// processors), or either behind colons.
     pub nodes_from: Option<u32>,
-    /// True to keep the pieces of jobs that have a line of their own, too.
+    /// True to keep the pieces of jobs even if the whole jobs have their own lines.
     pub pieces: bool,
     /// True to read the names of the nodes that jobs had ([`Trace::hosts`]).
     pub hosts: bool,
@@ -254,7 +254,7 @@ pub(crate) struct Draft {
     pub(crate) wait: f64,
     /// The jobs that it follows.
     pub(crate) after: Vec<Predecessor>,
-    /// The names of its nodes, as a list of Slurm's.
+    /// The names of its nodes, as a Slurm node list.
     pub(crate) hosts: Option<String>,
 }
 

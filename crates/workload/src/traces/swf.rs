@@ -95,7 +95,7 @@ pub(super) fn read_into(mut jobs: Collector<'_>, reader: impl BufRead) -> Result
     jobs.finish(lines.number)
 }
 
-/// The fields that may have any text: wait time, which is unknown then, and CPU time, memory used
+/// The fields that may have any text: wait time, which is then unknown, and CPU time, memory used
 /// and memory requested, which are not used.
 const FREE: [usize; 4] = [2, 5, 6, 9];
 

@@ -1,4 +1,4 @@
-//! Batsim's files about a run: `jobs.csv`, which Evalys reads, and `schedule.json`.
+//! Descriptions of a run in Batsim's formats: `jobs.csv`, which Evalys reads, and `schedule.json`.
 
 use std::io::{self, Write};
 

@@ -25,7 +25,7 @@ use serde::Serialize;
 pub use ascent::ascend;
 pub use rollout::{Arrivals, look_ahead};
 
-/// A job as bounds know it. Times are in whole seconds.
+/// A job as the bounds see it. Times are in whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
     /// The time of submission, at least 0.
