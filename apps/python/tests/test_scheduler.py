@@ -189,7 +189,7 @@ class Answers(Scheduler):
         ("0", pavior.Broken, "not '0'"),
         ((0,), pavior.Broken, "a place and boxes"),
         ((0, 3), pavior.Broken, "a place and boxes"),
-        ((0, Box((7, 7), (8, 8))), pavior.Broken, "cannot have"),
+        ((0, Box((7, 7), (8, 8))), pavior.Broken, "cannot use"),
         ((0, Box((0, 0), (1, 1))), pavior.Broken, "was started on 1"),
         ((0, Box((0, 0, 0), (1, 1, 1))), ValueError, "mesh:8x8"),
         ((0, []), pavior.Broken, "was started on 0"),

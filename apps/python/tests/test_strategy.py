@@ -69,7 +69,7 @@ def test_mutants_are_refused_with_a_drawn_state(mutant: type[Strategy]) -> None:
     assert not judgement and judgement.counterexample is not None
     assert "\n" in judgement.counterexample
     drawn = judgement._repr_html_()
-    assert "<svg" in drawn and "</svg>" in drawn and "errs on mesh:3x3" in drawn
+    assert "<svg" in drawn and "</svg>" in drawn and "is wrong on mesh:3x3" in drawn
     # What was answered wrongly is answered so again.
     assert judgement.asked is not None
     free, shape, nodes = judgement.asked
@@ -81,10 +81,10 @@ def test_mutants_are_refused_with_a_drawn_state(mutant: type[Strategy]) -> None:
 def test_judgements_are_told_in_words_and_drawn() -> None:
     judgement = judge(Misses, "mesh:3x3")
     assert repr(judgement) == (
-        "<Judgement: refused. misses claims on mesh:3x3 to refuse only where no base is free; "
-        "after 6 right answers one is wrong.>\n"
-        "misses errs on mesh:3x3. Asked for 3x1, it refuses; it claims to refuse only where no base is "
-        "free, and 3x1 at 0,0 is free.\n\n"
+        "<Judgement: failed. misses claims on mesh:3x3 to refuse only if no base is free; "
+        "after 6 correct answers, one is wrong.>\n"
+        "misses is wrong on mesh:3x3. Asked for 3x1, it refuses; it claims to refuse only if no base is "
+        "free, but 3x1 at 0,0 is free.\n\n"
         "  2 | . . .\n  1 | . . .\n  0 | + + +\n      0 1 2\n\n  . free   + expected"
     )
     assert judgement.answers == 6 and judgement.asked is not None
@@ -92,7 +92,7 @@ def test_judgements_are_told_in_words_and_drawn() -> None:
     passed = judge(FirstFit, "mesh:2x2")
     assert repr(passed) == (
         "<Judgement: passed. my-first-fit claims on mesh:2x2 to grant the first free base in scan "
-        "order; all of 64 answers are so.>"
+        "order; all 64 answers agree.>"
     )
     assert passed.asked is None and "<svg" not in passed._repr_html_()
     assert judge(Misses, (2, 2)) and judge("TFF", [2, 3])
@@ -144,7 +144,7 @@ def test_what_each_attribute_allows() -> None:
         judge(type("Both", (FirstFit,), {"name": "both", "claim": "count"}))
     for how, machine in [("random", "mesh:5x4"), ("history", "torus:4x4")]:
         told = judge(Turned, machine, how=how)  # type: ignore[arg-type]
-        assert not told and told.answers >= 0 and "turned errs on" in str(told.counterexample)
+        assert not told and told.answers >= 0 and "turned is wrong on" in str(told.counterexample)
 
 
 def test_what_cannot_be_judged() -> None:

@@ -117,10 +117,10 @@ impl Recognition {
         match self {
             Recognition::First => "to grant the first free base in scan order",
             Recognition::Best { .. } => "to grant the free base of the best score",
-            Recognition::Complete => "to refuse only where no base is free",
-            Recognition::Partial(_) => "to grant none but free boxes, and may miss some",
-            Recognition::Count => "to grant exactly where enough nodes are free",
-            Recognition::Own { .. } => "to follow a rule of its own",
+            Recognition::Complete => "to refuse only if no base is free",
+            Recognition::Partial(_) => "to grant only free boxes, but it may miss some",
+            Recognition::Count => "to grant exactly when enough nodes are free",
+            Recognition::Own { .. } => "to follow its own rule",
         }
     }
 

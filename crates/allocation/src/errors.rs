@@ -61,7 +61,7 @@ impl AllocateError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadProposal {
     /// The nodes do not exist, are not free, or are proposed twice.
-    #[error("the strategy proposed what cannot be granted: {fault}")]
+    #[error("the strategy proposed nodes that cannot be granted: {fault}")]
     Placement {
         /// The nodes proposed.
         proposal: Placement,
@@ -69,7 +69,7 @@ pub enum BadProposal {
         fault: PlacementError,
     },
     /// The proposal has fewer nodes than requested.
-    #[error("the strategy proposed {} nodes where {requested} were asked for", .proposal.nodes())]
+    #[error("the strategy proposed {} nodes, but {requested} were requested", .proposal.nodes())]
     TooFew {
         /// The nodes proposed.
         proposal: Placement,

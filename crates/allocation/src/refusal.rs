@@ -15,7 +15,7 @@ pub enum Refusal {
     /// The request can never fit: no permutation of the shape fits the machine (contiguous
     /// strategies), or the count exceeds the machine's nodes (non-contiguous ones).
     LargerThanMachine,
-    /// This strategy never grants it, not even on the empty machine.
+    /// This strategy never grants it, even on the empty machine.
     UnsupportedShape,
     /// Fewer nodes are free than requested.
     TooFewFreeNodes,
@@ -38,11 +38,11 @@ impl Refusal {
     /// Returns the meaning in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
-            Refusal::EmptyRequest => "it asks for no nodes",
+            Refusal::EmptyRequest => "it requests no nodes",
             Refusal::NoShape => "the strategy places boxes, and the request has no shape",
             Refusal::LargerThanMachine => "it can never fit this machine",
-            Refusal::UnsupportedShape => "never granted, not even on the empty machine",
-            Refusal::TooFewFreeNodes => "fewer nodes are free than asked for",
+            Refusal::UnsupportedShape => "never granted, even on the empty machine",
+            Refusal::TooFewFreeNodes => "fewer nodes are free than requested",
             Refusal::NoFreeSubmesh => "enough nodes are free, but not where they are needed",
         }
     }

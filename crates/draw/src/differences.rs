@@ -86,7 +86,7 @@ fn is_shown(row: &DifferenceRow) -> bool {
 
 fn in_words(row: &DifferenceRow, [less, more]: &[String; 2]) -> String {
     let what = match is_shown(row) {
-        false => "no difference is shown",
+        false => "no significant difference",
         true if row.difference < 0.0 => less,
         true => more,
     };
@@ -158,7 +158,7 @@ mod tests {
         };
         let svg = differences(&drawn);
         assert!(svg.contains("a &lt;title&gt;") && !svg.contains("<b>"), "{svg}");
-        assert!(svg.contains("&lt;b&gt;: less; c: no difference is shown; d: more"), "{svg}");
+        assert!(svg.contains("&lt;b&gt;: less; c: no significant difference; d: more"), "{svg}");
         assert_eq!(svg.matches("faint paperf").count(), 1);
         assert!(svg.contains("+1 h") && svg.contains("−1 h"));
         let axis = Axis::of(&drawn);

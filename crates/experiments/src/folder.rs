@@ -201,7 +201,7 @@ fn detected(
     let format = options.format.or_else(|| Format::find(&begin, &name)).ok_or_else(|| {
         let names = Format::ALL.map(Format::name).join(", ");
         let reason = format!(
-            "neither the text nor the name tells the format of the log; give --log-format: \
+            "neither the text nor the name determines the format of the log; specify --log-format: \
                      {names}"
         );
         FileError::content(path, reason)

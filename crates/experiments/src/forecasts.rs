@@ -33,7 +33,7 @@ pub enum LogForecastError {
     #[error("{0}")]
     Strategy(String),
     /// The replay was stopped from outside.
-    #[error("ended before it was done")]
+    #[error("stopped before it was finished")]
     Stopped,
 }
 

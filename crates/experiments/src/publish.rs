@@ -275,7 +275,7 @@ impl Specification {
         )];
         if differences.iter().any(|one| !one.same_jobs) {
             text.push(
-                "Some strategies rejected other jobs than the baseline (same_jobs in \
+                "Some strategies rejected different jobs than the baseline (same_jobs in \
                  differences.csv): their means are over different jobs."
                     .into(),
             );
@@ -291,7 +291,7 @@ fn about_means(results: &Table) -> String {
     if results.rows.iter().all(|row| row.replications == 1 && row.summary.ci95.is_none()) {
         return "Results of one replication: there are no confidence intervals.".into();
     }
-    "Means with the half-widths of their 95 % confidence intervals. Precision tells whether the \
+    "Means with the half-widths of their 95 % confidence intervals. Precision shows whether the \
      precision target was met."
         .into()
 }

@@ -156,7 +156,7 @@ fn target(path: &Path) -> Result<PathBuf, FileError> {
         return Err(FileError::place(path, reason));
     }
     if path.file_name().is_none() {
-        return Err(FileError::place(path, io::Error::other("it names no file")));
+        return Err(FileError::place(path, io::Error::other("it is not the name of a file")));
     }
     if path == Path::new("-") {
         let reason = "use /dev/stdout for standard output, or ./- for a file named `-`";

@@ -74,7 +74,7 @@ pub enum Endless {
         what: &'static str,
     },
     /// The bound on time is reached.
-    #[error("the run is not over at the bound on simulated time (--max-time)")]
+    #[error("the run does not end within the limit on simulated time (--max-time)")]
     TooLate,
     /// The queue grows without limit.
     #[error(
@@ -101,7 +101,7 @@ pub enum Endless {
     /// Many more jobs are interrupted than complete, and the run cannot be expected to finish.
     #[error(
         "running jobs have lost nodes {times} times, and with them all their work, while \
-         {completed} completed: at this pace the run does not finish, because nodes fail faster \
+         {completed} completed: at this pace the run will not finish, because nodes fail faster \
          than jobs run (a longer --mttf, shorter or smaller jobs, or --checkpoint, which preserves \
          the work of jobs, let more complete; --max-interruptions does not)"
     )]

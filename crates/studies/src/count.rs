@@ -71,7 +71,7 @@ pub(super) fn counts(statements: &Statements, all: &[Statement]) -> Vec<Statemen
 pub fn in_words(counts: &[StatementCount]) -> String {
     let of = |verdict| counts.iter().filter(|one| one.verdict() == verdict).count();
     format!(
-        "Of {} statements {} hold, {} hold within tolerance, {} differ.",
+        "Of {} statements, {} hold, {} hold within tolerance, {} differ.",
         counts.len(),
         of(Verdict::Holds),
         of(Verdict::Tolerance),

@@ -324,8 +324,8 @@ impl LogSummary {
 
 /// Returns the notes of a log and one if its jobs are far from the order of submission.
 fn notes(trace: &Trace, course: &Course) -> Vec<Note> {
-    let text = "jobs are over 262,143 places from the order of submission: the greatest use and \
-                the weeks are unknown";
+    let text = "some jobs are more than 262,143 positions out of submission order: the maximum use \
+                and the weeks are unknown";
     let unsorted = Note { text: text.to_string(), count: 1, line: 0 };
     let unsorted = Some(unsorted).filter(|_| course.is_unsorted);
     trace.report.notes.iter().cloned().chain(unsorted).collect()

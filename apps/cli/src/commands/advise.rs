@@ -69,7 +69,7 @@ fn tell(advice: &Advice) -> Result<(), Failure> {
     let never = if never == 0 { String::new() } else { format!("; {never} of them never start") };
     output::text(
         &format!(
-            "The present: {jobs} jobs on {machine}, strategy {strategy}, scheduler \
+            "Current configuration: {jobs} jobs on {machine}, strategy {strategy}, scheduler \
              {scheduler}{never}"
         ),
         WIDTH,
@@ -79,7 +79,7 @@ fn tell(advice: &Advice) -> Result<(), Failure> {
     }
     for by_size in [false, true] {
         output::text("", WIDTH)?;
-        let what = if by_size { "waiting (h) by nodes" } else { "more than now" };
+        let what = if by_size { "waiting (h) by nodes" } else { "difference" };
         table(advice, what, by_size)?;
     }
     output::text("", WIDTH)?;
@@ -87,8 +87,9 @@ fn tell(advice: &Advice) -> Result<(), Failure> {
         output::text(&note, WIDTH)?;
     }
     output::text(
-        "± is half of the interval; behind ~ it has zero, and no difference is shown. --format \
-         json has the command of each number; --out FILE.html writes a page.",
+        "± is half the width of the interval; ~ marks an interval that contains zero, so the \
+         difference is not significant. --format json has the command for each number; --out \
+         FILE.html writes a page.",
         WIDTH,
     )
 }
@@ -117,7 +118,7 @@ fn table(advice: &Advice, what: &str, by_size: bool) -> Result<(), Failure> {
     let header: Vec<&str> = [what].into_iter().chain(heads.iter().map(String::as_str)).collect();
     let mut table = Table::new(&header, 1);
     let values = columns.iter().map(|&at| value(&advice.measures[at], advice.present.values[at]));
-    table.row(["the present".to_string()].into_iter().chain(values).collect());
+    table.row(["current value".to_string()].into_iter().chain(values).collect());
     for one in &advice.alternatives {
         let cells = columns.iter().map(|&at| cell(&advice.measures[at], one.changes[at]));
         table.row([one.name.clone()].into_iter().chain(cells).collect());

@@ -81,7 +81,7 @@ fn a_log_is_known_by_its_header() {
     );
     std::fs::write(&path, "JobID|State\n1|COMPLETED\n").unwrap();
     let message = refused(&["trace", "inspect", &path]);
-    assert!(message.contains("there is no column Submit. Ask for it: sacct -a"), "{message}");
+    assert!(message.contains("there is no column Submit. Request it: sacct -a"), "{message}");
     let written = folder.path().join("out.sacct").to_string_lossy().into_owned();
     refused_for(&["trace", "convert", LOG, &written], "output logs end in .swf");
 }

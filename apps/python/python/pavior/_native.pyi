@@ -719,8 +719,8 @@ def simulate(
         migration: moves running jobs so that the oldest waiting job fits, if that pays; the value
             is the time that each moved node adds to its job
             (float or timedelta, in units of time; default None)
-        movable: the running jobs that may be moved: of at most so many nodes, with a value in a
-            column, or a share: 64; queue=1; 25%; several mean any; else all
+        movable: the running jobs that may be moved: up to a number of nodes, with a value in a
+            column, or a share: 64; queue=1; 25%; several mean any of them; all by default
             (str; default None)
 
     Parameters: Synthetic workload
@@ -735,13 +735,13 @@ def simulate(
         load: arrivals per unit of time
             (float, in jobs per unit of time; default 1.5)
 
-    Parameters: Messages (service messages or iterations; of a log, with a communication)
+    Parameters: Messages (service messages or iterations; logs with communication)
         communication: the share of the run time of a log's jobs that is communication, 0 to 1; the
             network lengthens it
             (float; default None)
         contention: how contention between jobs of a log that share links is treated
             ('estimated' (a model of queues at links), 'simulated' (their messages are simulated,
-            which takes long); default 'estimated')
+            which is slow); default 'estimated')
         cycles_per_second: network cycles in a second of the log
             (int, in cycles; default 1000000)
         pattern: what jobs send; see `pavior patterns`
@@ -753,12 +753,12 @@ def simulate(
         sending: messages in flight at once; else sequential for messages, blocking for iterations
             ('sequential' (one message of the job), 'blocking' (one message of each rank),
             'pipelined' (all of a rank's messages); default None)
-        rounds: how two rounds of a pattern are separated; by default as the pattern states
+        rounds: how two rounds of a pattern are separated; by default as the pattern specifies
             ('barrier' (a round starts when the previous one is delivered), 'free' (ranks continue
             without waiting); default None)
         ranks: how the ranks of a job are numbered
             ('coordinates' (row-major over the whole allocation), 'parts' (part by part), 'snake'
-            (row by row, every second of the job's rows backwards), 'hilbert' (along the Hilbert
+            (row by row, with every second row of the job reversed), 'hilbert' (along the Hilbert
             curve through the machine), 'greedy' (a free neighbor of the previous rank, or else the
             nearest node), 'pattern' (so that messages of the pattern cross few links; also within
             one box); default 'coordinates')
@@ -782,9 +782,9 @@ def simulate(
             (float, in units of energy; default 1)
 
     Parameters: Job log
-        trace: a job log, replayed to the last departure; without one, jobs are drawn
+        trace: a job log, replayed to the last departure; without one, jobs are generated
             (Trace, or a path to a .swf, .sim, .json or .sacct, also .gz; default None)
-        shape_rule: how a number of nodes becomes a box
+        shape_rule: the rule that turns a number of nodes into a box
             (str: 'compact', 'exact', 'pow2', 'random'; default 'compact')
         arrival_scale: multiplies the times between arrivals
             (float; default 1)
@@ -802,15 +802,15 @@ def simulate(
             (bool; default False)
         dependencies: submits each job after the jobs that its log says it follows (fields 17, 18)
             (bool; default None)
-        processors_per_node: divides sizes that are processors; 1 takes them as nodes, whatever the
-            header says
+        processors_per_node: divides sizes given in processors; 1 treats them as nodes, regardless
+            of the header
             (int; default None)
-        nodes_from: the column of an SWF log, from 1, that has nodes: 4, 2x4, or either after a
-            colon
+        nodes_from: the column of an SWF log, from 1, that contains nodes: 4, 2x4, or either after
+            a colon
             (int; default None)
-        pieces: also keeps parts of jobs (status 2, 3, 4) if the log has the whole job
+        pieces: also keeps parts of jobs (status 2, 3, 4) if the log also has the whole job
             (bool; default None)
-        log_format: the format of the log, if neither its text nor its name tells it
+        log_format: the format of the log, if neither its text nor its name determines it
             (str; default None)
         placed: adds a row for the places in the log, by the nodes' names, such as n{x}-{y} or
             n[0-9]
@@ -839,7 +839,7 @@ def simulate(
             (float or timedelta, in units of time; default None)
 
     Parameters: Replications
-        replication: the number of the replication to run; each draws different jobs
+        replication: the number of the replication to run; each has different jobs
             (int; default 0)
         warmup: completions to drop before averages start
             (int, in jobs; default 0)
@@ -861,7 +861,7 @@ def simulate(
         slowdown_bound: the minimum run time in the bounded slowdown; by default 10 s for logs,
             else 1 unit
             (float or timedelta, in units of time; default None)
-        metrics: the metrics to observe; +NAME adds one to the usual ones. See `pavior metrics`
+        metrics: the metrics to observe; +NAME adds one to the default ones. See `pavior metrics`
             (str or a sequence of str; default None)
         timing: whether allocation attempts are timed
             (bool; default True)

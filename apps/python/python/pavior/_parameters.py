@@ -1,4 +1,4 @@
-"""The keywords of `Experiment`: made from the list of parameters."""
+"""The keywords of `Experiment`: generated from the list of parameters."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Parameters(TypedDict, total=False):
         migration: moves running jobs so that the oldest waiting job fits, if that pays; the value
             is the time that each moved node adds to its job
             (float or timedelta, in units of time; default None)
-        movable: the running jobs that may be moved: of at most so many nodes, with a value in a
-            column, or a share: 64; queue=1; 25%; several mean any; else all
+        movable: the running jobs that may be moved: up to a number of nodes, with a value in a
+            column, or a share: 64; queue=1; 25%; several mean any of them; all by default
             (str; default None)
         scheduler: which job goes next; `pavior schedulers` lists the names
             (str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key;
@@ -65,13 +65,13 @@ class Parameters(TypedDict, total=False):
         loads: another name of `load`
             (float, in jobs per unit of time; default 1.5)
 
-    Parameters: Messages (service messages or iterations; of a log, with a communication)
+    Parameters: Messages (service messages or iterations; logs with communication)
         communication: the share of the run time of a log's jobs that is communication, 0 to 1; the
             network lengthens it
             (float; default None)
         contention: how contention between jobs of a log that share links is treated
             ('estimated' (a model of queues at links), 'simulated' (their messages are simulated,
-            which takes long); default 'estimated')
+            which is slow); default 'estimated')
         cycles_per_second: network cycles in a second of the log
             (int, in cycles; default 1000000)
         pattern: what jobs send; see `pavior patterns`
@@ -87,12 +87,12 @@ class Parameters(TypedDict, total=False):
         sending: messages in flight at once; else sequential for messages, blocking for iterations
             ('sequential' (one message of the job), 'blocking' (one message of each rank),
             'pipelined' (all of a rank's messages); default None)
-        rounds: how two rounds of a pattern are separated; by default as the pattern states
+        rounds: how two rounds of a pattern are separated; by default as the pattern specifies
             ('barrier' (a round starts when the previous one is delivered), 'free' (ranks continue
             without waiting); default None)
         ranks: how the ranks of a job are numbered
             ('coordinates' (row-major over the whole allocation), 'parts' (part by part), 'snake'
-            (row by row, every second of the job's rows backwards), 'hilbert' (along the Hilbert
+            (row by row, with every second row of the job reversed), 'hilbert' (along the Hilbert
             curve through the machine), 'greedy' (a free neighbor of the previous rank, or else the
             nearest node), 'pattern' (so that messages of the pattern cross few links; also within
             one box); default 'coordinates')
@@ -116,11 +116,11 @@ class Parameters(TypedDict, total=False):
             (float, in units of energy; default 1)
 
     Parameters: Job log
-        trace: a job log, replayed to the last departure; without one, jobs are drawn
+        trace: a job log, replayed to the last departure; without one, jobs are generated
             (Trace, or a path to a .swf, .sim, .json or .sacct, also .gz; default None)
         traces: another name of `trace`
             (Trace, or a path to a .swf, .sim, .json or .sacct, also .gz; default None)
-        shape_rule: how a number of nodes becomes a box
+        shape_rule: the rule that turns a number of nodes into a box
             (str: 'compact', 'exact', 'pow2', 'random'; default 'compact')
         arrival_scale: multiplies the times between arrivals
             (float; default 1)
@@ -138,15 +138,15 @@ class Parameters(TypedDict, total=False):
             (bool; default False)
         dependencies: submits each job after the jobs that its log says it follows (fields 17, 18)
             (bool; default None)
-        processors_per_node: divides sizes that are processors; 1 takes them as nodes, whatever the
-            header says
+        processors_per_node: divides sizes given in processors; 1 treats them as nodes, regardless
+            of the header
             (int; default None)
-        nodes_from: the column of an SWF log, from 1, that has nodes: 4, 2x4, or either after a
-            colon
+        nodes_from: the column of an SWF log, from 1, that contains nodes: 4, 2x4, or either after
+            a colon
             (int; default None)
-        pieces: also keeps parts of jobs (status 2, 3, 4) if the log has the whole job
+        pieces: also keeps parts of jobs (status 2, 3, 4) if the log also has the whole job
             (bool; default None)
-        log_format: the format of the log, if neither its text nor its name tells it
+        log_format: the format of the log, if neither its text nor its name determines it
             (str; default None)
         placed: adds a row for the places in the log, by the nodes' names, such as n{x}-{y} or
             n[0-9]
@@ -202,7 +202,7 @@ class Parameters(TypedDict, total=False):
             (int; default 5)
         max_replications: the maximum number of replications with precision
             (int; default 200)
-        sweep: parts of the experiment, each a dict of parameters that takes the place of these
+        sweep: parts of the experiment, each a dict of parameters that override these
             (a sequence of dicts; default None)
 
     Parameters: Results
@@ -211,7 +211,7 @@ class Parameters(TypedDict, total=False):
             (float or timedelta, in units of time; default None)
         title: the heading of the report
             (str; default None)
-        metrics: the metrics to observe; +NAME adds one to the usual ones. See `pavior metrics`
+        metrics: the metrics to observe; +NAME adds one to the default ones. See `pavior metrics`
             (str or a sequence of str; default None)
         timing: whether allocation attempts are timed
             (bool; default True)

@@ -92,8 +92,8 @@ impl Judgement {
     fn summary(&self) -> String {
         let Judgement { subject, answers, flaw } = self;
         match flaw {
-            None => format!("passed. {subject}; all of {answers} answers are so."),
-            Some(_) => format!("refused. {subject}; after {answers} right answers one is wrong."),
+            None => format!("passed. {subject}; all {answers} answers agree."),
+            Some(_) => format!("failed. {subject}; after {answers} correct answers, one is wrong."),
         }
     }
 }

@@ -80,7 +80,7 @@ fn a_strict_order_names_who_comes_first() {
     let told = waits_for(&mut client, &behind);
     assert_eq!((&told["kind"], &told["by"]["job"]), (&json!("turn"), &json!("large")));
     // The answer does not promise a grant, because it is not its turn.
-    assert_eq!(told["sentence"], "It waits for its turn: by `fcfs`, job large starts before it.");
+    assert_eq!(told["sentence"], "It waits its turn: under `fcfs`, job large starts first.");
 }
 
 #[test]

@@ -108,7 +108,7 @@ impl Counterexample {
     pub fn sentence(&self) -> String {
         let Counterexample { strategy, free, reason, .. } = self;
         let (asked, answered) = (self.asked(), self.answered());
-        format!("{strategy} errs on {}. Asked for {asked}, {answered}; {reason}.", free.grid())
+        format!("{strategy} is wrong on {}. Asked for {asked}, {answered}; {reason}.", free.grid())
     }
 
     fn boxes(&self, parts: &[Cuboid]) -> String {
@@ -228,7 +228,7 @@ mod tests {
         let refused = counterexample(free.clone(), None);
         assert_eq!(
             refused.to_string(),
-            "mine errs on mesh:3x2. Asked for 2x1, it refuses; 2x1 at 1,0 comes first.\n\n  \
+            "mine is wrong on mesh:3x2. Asked for 2x1, it refuses; 2x1 at 1,0 comes first.\n\n  \
              1 | . . .\n  0 | # + +\n      0 1 2\n\n  . free   # busy   + expected"
         );
         let granted = counterexample(free, Some(Cuboid::new([0, 0, 0], [2, 1, 1]))).to_string();

@@ -115,7 +115,7 @@ fn sound(
         }
         if left.take(part).is_err() {
             let part = words(grid, part);
-            return Err(format!("{part} holds a busy node, or one granted twice").into());
+            return Err(format!("{part} contains a busy node, or one granted twice").into());
         }
     }
     if selection.entry.does.contiguous {
@@ -159,7 +159,7 @@ fn no_member(family: &[BoxGroup], grid: &Grid) -> String {
     shapes.truncate(6);
     match count {
         0 => "no box that it may grant fits the machine".to_string(),
-        1..=6 => format!("it may grant {} alone, moved to any base", shapes.join(" or ")),
+        1..=6 => format!("it may only grant {}, at any base", shapes.join(" or ")),
         _ => format!("this is not one of the {count} shapes that it may grant"),
     }
 }
@@ -193,7 +193,7 @@ fn recognised(
             }
             let expected = first.unwrap_or_default();
             let reason = match &expected[..] {
-                [] => "it claims the first free base, and none is free".to_string(),
+                [] => "it claims the first free base, but none is free".to_string(),
                 first => format!("it claims the first free base, which is {}", list(grid, first)),
             };
             Err(Wrong { reason, expected })
@@ -202,7 +202,7 @@ fn recognised(
             let free = oracle::first(free, family, claim.scan);
             let at = free.clone().unwrap_or_default();
             let words = format!(
-                "it claims to refuse only where no base is free, and {} is free",
+                "it claims to refuse only if no base is free, but {} is free",
                 list(grid, &at)
             );
             expect(free.is_some(), words, at)
@@ -211,14 +211,14 @@ fn recognised(
             let best = oracle::best(free, family, claim.scan, *over, *score);
             let shown = best.map_or("none".to_string(), |(_, at)| words(grid, &at));
             let at = best.map(|(_, at)| at).into_iter().collect();
-            expect(best.is_some(), format!("of the free bases, the best is {shown}"), at)?;
+            expect(best.is_some(), format!("the best free base is {shown}"), at)?;
             let (Some((most, at)), Some(placement)) = (best, answer) else { return Ok(()) };
             let given = canonical(placement, free)[0];
             let value = score(free, &given);
             let reason = if value != most {
-                format!("its score is {value}, and the best is {most} at {shown}")
+                format!("its score is {value}, but the best is {most} at {shown}")
             } else if *first_of_ties && given != at {
-                format!("of the best score {most}, {shown} comes first")
+                format!("{shown} comes first among those with the best score {most}")
             } else {
                 return Ok(());
             };
@@ -226,8 +226,8 @@ fn recognised(
         }
         Recognition::Count => {
             let (claims, count) =
-                ("it claims to grant exactly where enough nodes are free", free.count());
-            expect(request.nodes <= count, format!("{claims}, and {count} are"), Vec::new())
+                ("it claims to grant exactly when enough nodes are free", free.count());
+            expect(request.nodes <= count, format!("{claims}, but {count} are"), Vec::new())
         }
         Recognition::Own { feasible, allowed } => {
             let fits = feasible(scene);

@@ -22,7 +22,7 @@ pub struct State {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Clash {
     /// The job is already listed.
-    #[error("the job appears twice; all its parts belong into one line")]
+    #[error("the job appears twice; list all its parts on one line")]
     Repeated,
     /// A part is not on the machine.
     #[error("the part is not on the machine")]

@@ -61,10 +61,10 @@ pub enum ForecastError {
     #[error(transparent)]
     Dispatch(#[from] DispatchError),
     /// The scheduler cannot be created.
-    #[error("no scheduler for a future: {0}")]
+    #[error("cannot create the scheduler for a simulated future: {0}")]
     Scheduler(String),
     /// The machine cannot be created.
-    #[error("no machine for the past: {0}")]
+    #[error("cannot create the machine for the past: {0}")]
     Machine(String),
     /// It was stopped ([`Forecaster::stop_by`]).
     #[error("the forecast was stopped")]

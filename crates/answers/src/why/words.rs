@@ -117,10 +117,10 @@ impl Queued {
         match self {
             Queued::First => "It is next".to_string(),
             Queued::Behind(Some(other)) => {
-                format!("It waits for its turn: by `{scheduler}`, {} starts before it", job(other))
+                format!("It waits its turn: under `{scheduler}`, {} starts first", job(other))
             }
             Queued::Behind(None) => {
-                format!("It waits for its turn: `{scheduler}` does not look at it yet")
+                format!("It waits its turn: `{scheduler}` does not consider it yet")
             }
             Queued::Reserved { by, from, until } => {
                 let from = match from {

@@ -116,7 +116,7 @@ fn the_sentences_are_these() {
     );
     assert_eq!(
         ask(&mut machine, 2, Queued::Behind(Some(JobId(3))), 2),
-        ["It waits for its turn: by `easy`, job 3 starts before it."]
+        ["It waits its turn: under `easy`, job 3 starts first."]
     );
     assert_eq!(
         ask(&mut machine, 4, Queued::First, 0),

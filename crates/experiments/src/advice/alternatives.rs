@@ -62,7 +62,7 @@ pub(super) fn changes(present: &Point, placed: Option<&Setting>) -> Vec<Change> 
     let own = placed.map(|names| Change {
         topic: Topic::Settings,
         name: "places of the log".to_string(),
-        words: "the places and times that the jobs had".to_string(),
+        words: "the jobs' places and times in the log".to_string(),
         settings: vec![("placed", Some(names.values.join(",")))],
     });
     let mut all: Vec<Change> = own.into_iter().collect();
@@ -107,7 +107,7 @@ fn machines(grid: &Grid) -> Vec<Change> {
     let tried = [
         ("without wrap-around links", wrapped(false)),
         ("with wrap-around links", wrapped(true)),
-        ("one pod more", Some(step).filter(|&step| step < sides[longest]).and_then(grown)),
+        ("one more pod", Some(step).filter(|&step| step < sides[longest]).and_then(grown)),
         ("twice the nodes", grown(sides[longest])),
     ];
     let change = |(words, other): (&str, Option<Grid>)| {
@@ -138,7 +138,7 @@ fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
         all.push(change("failures", words, given(&FAILING)));
         all.extend(spare.map(|(key, value)| {
             let settings = [&given(&FAILING)[..], &[(key, Some(value))]].concat();
-            change("failures, 1 spare", "such failures and 64 spare nodes", settings)
+            change("failures, 1 spare", "failing nodes and 64 spare nodes", settings)
         }));
         return all;
     }
@@ -149,7 +149,7 @@ fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
         let name = format!("spares {value}");
         change(&name, &format!("{name} (cubes of 64 nodes)"), given(&[(key, &value)]))
     }));
-    let words = "a checkpoint in each hour of run time";
+    let words = "a checkpoint every hour of run time";
     all.push(change("checkpoint 3600", words, given(&[("checkpoint", AN_HOUR)])));
     all
 }

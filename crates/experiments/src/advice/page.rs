@@ -10,15 +10,16 @@ pub fn page(advice: &Advice, provenance: &[String]) -> Page {
     let Advice { log, machine, strategy, scheduler, jobs, span, .. } = advice;
     let days = span / 86_400.0;
     Page {
-        title: "What else would have happened to these jobs".to_string(),
+        title: "How other settings would have affected these jobs".to_string(),
         lead: vec![format!(
-            "The present: the {jobs} jobs of {log}, submitted within {days:.1} days, on {machine} \
+            "The current configuration: the {jobs} jobs of {log}, submitted within {days:.1} \
+             days, on {machine} \
              with strategy {strategy} and scheduler {scheduler}. Each alternative changes one \
-             thing of it and runs the same jobs."
+             setting and runs the same jobs."
         )],
         sections: vec![
             Section {
-                title: "What the intervals show".to_string(),
+                title: "Recommendations".to_string(),
                 text: [recommendations(advice), vec![MESSAGES.to_string()]].concat(),
                 ..Section::default()
             },
@@ -43,7 +44,7 @@ fn table(advice: &Advice) -> SectionTable {
     let measures = || advice.measures.iter();
     let header = [String::new()].into_iter().chain(measures().map(head)).collect();
     let values = measures().zip(&advice.present.values).map(|(one, own)| value(one, *own));
-    let first = ["the present".to_string()].into_iter().chain(values).collect();
+    let first = ["current value".to_string()].into_iter().chain(values).collect();
     let row = |other: &Alternative| {
         let cells = measures().zip(&other.changes);
         let cells = cells.map(|(one, change)| cell(one, *change).replace('±', " ± "));
@@ -55,11 +56,11 @@ fn table(advice: &Advice) -> SectionTable {
 
 fn differences(advice: &Advice) -> Section {
     Section {
-        title: "Differences from the present".to_string(),
+        title: "Differences from the current configuration".to_string(),
         text: vec![
-            "Values of the present, then how much more each alternative has, with half of its \
-             interval. Behind ~ the interval has zero: no difference is shown. Waiting also stands \
-             by size, for about a third of the jobs each."
+            "The current values, then the difference for each alternative, with half the width of \
+             its interval. ~ marks an interval that contains zero: the difference is not \
+             significant. Waiting is also listed for each third of the jobs by size."
                 .to_string(),
         ],
         drawings: drawings(advice),
@@ -108,7 +109,7 @@ fn commands(advice: &Advice) -> Section {
     let mut rows = vec![row("the present", &advice.present.command)];
     rows.extend(advice.alternatives.iter().map(|one| row(&one.name, &one.run.command)));
     Section {
-        title: "The command of each number".to_string(),
+        title: "The commands behind the numbers".to_string(),
         text: vec![
             "Times are printed in seconds, losses in nodes times seconds, utilization as a share."
                 .to_string(),
@@ -137,8 +138,8 @@ fn method(advice: &Advice) -> Section {
          The interval is Student's t of the paired differences between pieces."
     ));
     text.push(
-        "Lost: nodes times the time that they were held without work that counts, such as runs \
-         cut short by failures and nodes beyond what was asked."
+        "Lost: nodes times the time they were held without useful work, such as runs cut short by \
+         failures and nodes beyond the request."
             .to_string(),
     );
     text.push(

@@ -10,7 +10,8 @@ const WAITING: usize = 0;
 pub fn recommendations(advice: &Advice) -> Vec<String> {
     if advice.jobs < FEWEST_JOBS as u64 {
         return vec![format!(
-            "No difference is shown: {} jobs are too few for intervals, which need {FEWEST_JOBS}.",
+            "No difference is significant: {} jobs are too few for intervals, which need \
+             {FEWEST_JOBS}.",
             advice.jobs
         )];
     }
@@ -54,8 +55,8 @@ fn of_settings(advice: &Advice) -> Vec<String> {
     if gains.is_empty() {
         let Advice { strategy, scheduler, .. } = advice;
         all.push(format!(
-            "Keep strategy {strategy} and scheduler {scheduler}: no other setting is shown to \
-             shorten the waiting."
+            "Keep strategy {strategy} and scheduler {scheduler}: no other setting significantly \
+             shortens waiting."
         ));
     }
     let worse = own().filter(|one| shown(one) == Shown::More);
@@ -84,7 +85,7 @@ fn of_sizes(advice: &Advice, one: &Alternative) -> Option<String> {
     let part = |(title, range, word)| format!("jobs of {title} would have waited {range} {word}");
     let parts: Vec<String> = parts.into_iter().map(part).collect();
     let list = Some(parts.join(", ")).filter(|list| !list.is_empty())?;
-    Some(format!("With {}, {list}; no difference is shown over all jobs.", one.words))
+    Some(format!("With {}, {list}; no significant difference over all jobs.", one.words))
 }
 
 /// Returns the difference in the waits of all jobs.
@@ -140,7 +141,7 @@ fn undecided<'a>(advice: &Advice, all: impl Iterator<Item = &'a Alternative>) ->
         (last, []) => (*last).to_string(),
         (last, rest) => format!("{} and {last}", rest.join(", ")),
     };
-    Some(format!("No difference in waiting is shown for {list}."))
+    Some(format!("No significant difference in waiting for {list}."))
 }
 
 /// Formats a range of positive times, in the unit that suits the longer one.
@@ -200,8 +201,8 @@ fn decimals(value: f64) -> usize {
 }
 
 /// A remark on an effect that is not included in any of the numbers.
-pub(super) const MESSAGES: &str =
-    "What the distance between the nodes of a job costs its messages is in none of these numbers.";
+pub(super) const MESSAGES: &str = "None of these numbers include the effect of the distances between a job's nodes on its \
+     messages.";
 
 /// Returns notes that accompany the numbers, one sentence each.
 pub fn notes(advice: &Advice) -> Vec<String> {
@@ -209,9 +210,9 @@ pub fn notes(advice: &Advice) -> Vec<String> {
     let (alternatives, measures) = (advice.alternatives.len(), advice.measures.len());
     if alternatives > 1 {
         all.push(format!(
-            "{alternatives} alternatives by {measures} measures are {} comparisons. Each interval \
-             has the level {:.2} %: all intervals of one measure hold together with probability \
-             95 % (Bonferroni), those of several measures with less.",
+            "{alternatives} alternatives by {measures} measures are {} comparisons. The level of \
+             each interval is {:.2} %, so all intervals for one measure are correct at once with \
+             probability 95 % (Bonferroni); for several measures, it is lower.",
             alternatives * measures,
             100.0 * advice.level,
         ));
@@ -220,16 +221,17 @@ pub fn notes(advice: &Advice) -> Vec<String> {
     let present = &advice.present;
     if present.rejected > 0 {
         let rejected = jobs(present.rejected);
-        all.push(format!("The present machine can never hold {rejected}: left out."));
+        all.push(format!("The current machine can never hold {rejected}: left out."));
     }
     if present.stuck > 0 {
-        all.push(format!("In the present {} never start: left out.", jobs(present.stuck)));
+        all.push(format!("Currently, {} never start: left out.", jobs(present.stuck)));
     }
     for one in &advice.alternatives {
         let own = |run: &super::Run| run.rejected + run.stuck;
         if own(&one.run) != own(present) {
             all.push(format!(
-                "With {} {} never start (now {}): differences are of the jobs that both run.",
+                "With {}, {} never start (now {}): differences cover only the jobs that run in \
+                 both.",
                 one.words,
                 jobs(own(&one.run)),
                 own(present)

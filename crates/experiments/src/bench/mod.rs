@@ -103,7 +103,7 @@ pub enum BenchError {
     #[error(transparent)]
     Build(#[from] BuildError),
     /// The strategy would not grant any of the requests, even on the empty machine.
-    #[error("{strategy} grants none of the requests, not even on the empty {machine}")]
+    #[error("{strategy} grants none of the requests, even on the empty {machine}")]
     NothingFits {
         /// The strategy.
         strategy: String,

@@ -108,7 +108,7 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: "metrics",
-        meaning: "the metrics to observe; +NAME adds one to the usual ones. See `pavior metrics`",
+        meaning: "the metrics to observe; +NAME adds one to the default ones. See `pavior metrics`",
         kind: ControlKind::Metrics,
         default: "",
         heading: Some(Heading::Results),

@@ -22,7 +22,7 @@ an unknown name. Times are in seconds for a log, and otherwise in units of time;
 
 /// The start of the module that declares the keywords of an experiment; the rest is generated.
 const EXPERIMENT: &str = "\
-\"\"\"The keywords of `Experiment`: made from the list of parameters.\"\"\"
+\"\"\"The keywords of `Experiment`: generated from the list of parameters.\"\"\"
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ const TABLES: [(&str, &str, Heading); 2] = [
     ("figure", "the figures of the report, each a dict; docs/experiments.md", Heading::Results),
     (
         "sweep",
-        "parts of the experiment, each a dict of parameters that takes the place of these",
+        "parts of the experiment, each a dict of parameters that override these",
         Heading::Replications,
     ),
 ];
@@ -104,7 +104,7 @@ const OF_PYTHON: [OfPython; 6] = [
         "Trace | str | os.PathLike[str] | None",
         "Trace, or a path to a .swf, .sim, .json or .sacct, also .gz",
         "None",
-        "a job log, replayed to the last departure; without one, jobs are drawn",
+        "a job log, replayed to the last departure; without one, jobs are generated",
         Heading::Log,
     ),
     (
@@ -112,7 +112,7 @@ const OF_PYTHON: [OfPython; 6] = [
         "int",
         "int",
         "0",
-        "the number of the replication to run; each draws different jobs",
+        "the number of the replication to run; each has different jobs",
         Heading::Replications,
     ),
     (

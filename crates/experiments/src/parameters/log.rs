@@ -21,7 +21,7 @@ pub const TRACE: Parameter = Parameter {
 
 pub(super) const SHAPE_RULE: Parameter = Parameter {
     name: "shape-rule",
-    meaning: "how a number of nodes becomes a box",
+    meaning: "the rule that turns a number of nodes into a box",
     default: &["compact"],
     read: |text, catalogue| {
         selected(catalogue.shape_rules.select(text), |given| &mut given.shape_rule)
@@ -108,7 +108,7 @@ pub(super) const LENIENT: Parameter = Parameter {
 
 pub(super) const PROCESSORS_PER_NODE: Parameter = Parameter {
     name: "processors-per-node",
-    meaning: "divides sizes that are processors; 1 takes them as nodes, whatever the header says",
+    meaning: "divides sizes given in processors; 1 treats them as nodes, regardless of the header",
     kind: ValueType::Count,
     read: |text, _| count(text, 1..=1_000_000, |given| &mut given.processors_per_node),
     ..LOG
@@ -116,7 +116,8 @@ pub(super) const PROCESSORS_PER_NODE: Parameter = Parameter {
 
 pub(super) const NODES_FROM: Parameter = Parameter {
     name: "nodes-from",
-    meaning: "the column of an SWF log, from 1, that has nodes: 4, 2x4, or either after a colon",
+    meaning: "the column of an SWF log, from 1, that contains nodes: 4, 2x4, or either after a \
+              colon",
     kind: ValueType::Count,
     read: |text, _| count(text, 1..=1000, |given| &mut given.nodes_from),
     ..LOG
@@ -124,7 +125,7 @@ pub(super) const NODES_FROM: Parameter = Parameter {
 
 pub(super) const PIECES: Parameter = Parameter {
     name: "pieces",
-    meaning: "also keeps parts of jobs (status 2, 3, 4) if the log has the whole job",
+    meaning: "also keeps parts of jobs (status 2, 3, 4) if the log also has the whole job",
     kind: ValueType::Switch,
     read: |text, _| switch(text, |given| &mut given.pieces),
     ..LOG
@@ -140,7 +141,7 @@ pub(super) const PLACED: Parameter = Parameter {
 
 pub(super) const LOG_FORMAT: Parameter = Parameter {
     name: "log-format",
-    meaning: "the format of the log, if neither its text nor its name tells it",
+    meaning: "the format of the log, if neither its text nor its name determines it",
     read: |text, _| parsed(text, |given| &mut given.log_format),
     ..LOG
 };

@@ -43,7 +43,7 @@ pub(super) const CONTENTION: Parameter = Parameter {
     meaning: "how contention between jobs of a log that share links is treated",
     kind: ValueType::Choice(&[
         ("estimated", "a model of queues at links"),
-        ("simulated", "their messages are simulated, which takes long"),
+        ("simulated", "their messages are simulated, which is slow"),
     ]),
     default: &["estimated"],
     read: |text, _| {
@@ -100,7 +100,7 @@ pub(super) const SENDING: Parameter = Parameter {
 
 pub(super) const ROUNDS: Parameter = Parameter {
     name: "rounds",
-    meaning: "how two rounds of a pattern are separated; by default as the pattern states",
+    meaning: "how two rounds of a pattern are separated; by default as the pattern specifies",
     kind: ValueType::Choice(&[
         ("barrier", "a round starts when the previous one is delivered"),
         ("free", "ranks continue without waiting"),
@@ -118,7 +118,7 @@ pub(super) const RANKS: Parameter = Parameter {
     kind: ValueType::Choice(&[
         ("coordinates", "row-major over the whole allocation"),
         ("parts", "part by part"),
-        ("snake", "row by row, every second of the job's rows backwards"),
+        ("snake", "row by row, with every second row of the job reversed"),
         ("hilbert", "along the Hilbert curve through the machine"),
         ("greedy", "a free neighbor of the previous rank, or else the nearest node"),
         ("pattern", "so that messages of the pattern cross few links; also within one box"),

@@ -22,8 +22,8 @@ pub(super) const MIGRATION: Parameter = Parameter {
 
 pub(super) const MOVABLE: Parameter = Parameter {
     name: "movable",
-    meaning: "the running jobs that may be moved: of at most so many nodes, with a value in a \
-              column, or a share: 64; queue=1; 25%; several mean any; else all",
+    meaning: "the running jobs that may be moved: up to a number of nodes, with a value in a \
+              column, or a share: 64; queue=1; 25%; several mean any of them; all by default",
     applies: Applies::Runs,
     read: |text, _| parsed(text, |given| &mut given.movable),
     ..COMMON

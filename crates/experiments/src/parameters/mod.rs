@@ -157,7 +157,7 @@ impl Heading {
             Heading::General => "Machine, strategies and schedulers",
             Heading::Synthetic => "Synthetic workload",
             Heading::Messages => {
-                "Messages (service messages or iterations; of a log, with a communication)"
+                "Messages (service messages or iterations; logs with communication)"
             }
             Heading::Log => "Job log",
             Heading::Failures => "Failures",

@@ -87,7 +87,7 @@ fn row(parameter: &Parameter) -> Row {
     let applies = match applies {
         Applies::Always => "all",
         Applies::Runs => "runs of jobs",
-        Applies::Synthetic => "drawn jobs",
+        Applies::Synthetic => "synthetic jobs",
         Applies::Messages => "jobs that send messages",
         Applies::Communication => "logs with communication",
         Applies::Log => "logs",

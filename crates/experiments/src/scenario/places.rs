@@ -76,7 +76,8 @@ impl Places {
         }
         if counts.placed == 0 {
             return Err(format!(
-                "no job has its place: {} jobs without nodes or a start in the log, {} on nodes \
+                "no job can be placed as in the log: {} jobs without nodes or a start in the log, \
+                 {} on nodes \
                  with other names. Nodes are in NodeList of sacct, nodes of sacct --json, \
                  exec_host of PBS, and the Pods of Kubernetes",
                 counts.unknown, counts.elsewhere

@@ -107,7 +107,7 @@ impl JobSettings {
         let warmup = needed(given.warmup, "warmup")?;
         if let JobSource::Drawn { completions, .. } = source {
             if network.is_some() && weighs_messages(&scheduler) {
-                let reason = "it needs the communication of the jobs of a log; messages of \
+                let reason = "it requires jobs of a log with communication; messages of \
                               synthetic jobs are not predicted";
                 return Err(("scheduler", reason.into()));
             }
@@ -253,7 +253,7 @@ fn hosts(given: &Given, machine: Grid, names: &str) -> Result<Arc<Hosts>, Fault>
     if let Some((name, _)) = others.iter().find(|(_, is_given)| *is_given) {
         return Err((
             "placed",
-            format!("jobs on the places of the log and {name} do not go together"),
+            format!("jobs on their places in the log and {name} cannot be combined"),
         ));
     }
     let hosts = Hosts::new(&machine, names);

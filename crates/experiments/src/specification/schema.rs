@@ -13,7 +13,8 @@ pub fn schema() -> Value {
     properties.extend(swept.clone());
     let mut of_sweep = swept;
     let cap = json!({ "type": "integer", "minimum": 1 });
-    let meaning = "with `precision`: the most for the points of this sweep";
+    let meaning =
+        "with `precision`: the maximum number of replications for the points of this sweep";
     of_sweep.insert("max-replications".to_string(), described(cap, meaning));
     let sweep = json!({
         "type": "object",
@@ -147,7 +148,8 @@ fn figure() -> Value {
             "title": text(),
             "x": described(parameter.clone(), "the parameter along x; load by default"),
             "y": described(text(), "the metric"),
-            "series": described(one_or_more(&parameter), "the parameters that tell lines apart"),
+            "series": described(one_or_more(&parameter), "the parameters that distinguish the \
+             lines"),
             "where": described(
                 json!({ "type": "object", "additionalProperties": one_or_more(&value) }),
                 "the points that are drawn: parameter = value or list of values",

@@ -113,12 +113,12 @@ fn each_alternative_changes_one_thing_and_sentences_follow_from_intervals() {
                 assert_eq!(sentence, None, "{}", one.name);
                 let open = |line: &str| {
                     let named = line.contains(&one.name) || line.contains(&one.words);
-                    line.starts_with("No difference") && named
+                    line.starts_with("No significant difference") && named
                 };
-                // Or it is shown for jobs of some sizes.
+                // Or it is significant for jobs of some sizes.
                 let of_sizes = format!("With {}, jobs of ", one.words);
                 let of_sizes = |line: &str| {
-                    line.starts_with(&of_sizes) && line.ends_with("is shown over all jobs.")
+                    line.starts_with(&of_sizes) && line.ends_with("no significant difference over all jobs.")
                 };
                 let sizes = advice.measures.iter().zip(&one.changes);
                 let is_shown =
@@ -168,7 +168,7 @@ fn few_jobs_have_no_intervals_and_no_recommendation() {
     assert!(known.clone().all(|change| change.half_width.is_none()));
     let said = recommendations(&advice);
     assert_eq!(said.len(), 1);
-    assert!(said[0].starts_with("No difference is shown: 299 jobs are too few"), "{said:?}");
+    assert!(said[0].starts_with("No difference is significant: 299 jobs are too few"), "{said:?}");
 }
 
 #[test]

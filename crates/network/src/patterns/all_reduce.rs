@@ -18,7 +18,7 @@ pub(super) static ENTRY: Entry = Entry {
     options: &[],
     variants: &[""],
     does: PatternKind {
-        meaning: "2(k-1) ring steps, each after the message of the one before is received",
+        meaning: "2(k-1) ring steps, each after the previous step's message is received",
         quota_only: false,
         objection: any_grid,
         build: BuildPattern::Function(build),

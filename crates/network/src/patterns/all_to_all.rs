@@ -36,7 +36,8 @@ pub(super) static ENTRY: Entry = Entry {
             key: "senders",
             values: Values::OneOf(&["together", "in-turn"]),
             default: "together",
-            meaning: "every rank's first message, then every second; or rank by rank",
+            meaning: "every rank's first message, then every rank's second, and so on; or rank by \
+                      rank",
             bare: false,
         },
         OptionSpec {
@@ -59,7 +60,7 @@ pub(super) static ENTRY: Entry = Entry {
 /// Rejects machines on which the k (k - 1) rounds of senders in turn do not fit into 32 bits.
 fn objection(grid: &Grid, options: &Options) -> Option<String> {
     let too_many = options.get("senders") == "in-turn" && grid.nodes() > 1 << 16;
-    too_many.then(|| format!("needs a machine of at most 65536 nodes, which {grid} is not"))
+    too_many.then(|| format!("needs a machine of at most 65536 nodes, but {grid} has more"))
 }
 
 #[derive(Debug)]

@@ -28,7 +28,8 @@ pub(super) static ENTRY: Entry = Entry {
     }],
     variants: &["", "y", "z"],
     does: PatternKind {
-        meaning: "the ranks of every line along an axis send to each other, next ones first",
+        meaning: "the ranks on each line along an axis send to each other, starting with the next \
+                  one",
         quota_only: false,
         objection,
         build: BuildPattern::Function(build),

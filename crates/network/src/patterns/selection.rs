@@ -75,8 +75,8 @@ pub fn supports_iterations(selection: &PatternSelection) -> Result<(), Unsupport
     if !selection.entry.does.quota_only {
         return Ok(());
     }
-    let reason = "has no iterations, which jobs of a log need, too; synthetic jobs can send a \
-                  number of messages with it (--service messages:N)";
+    let reason = "has no iterations, which jobs of a log also need; synthetic jobs can use it with \
+                  a number of messages (--service messages:N)";
     Err(unsupported(selection, reason.to_string()))
 }
 

@@ -38,7 +38,7 @@ impl GrantError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StartError {
     /// The queue has no such index.
-    #[error("place {index} of a queue of {waiting} was started; the first is place 0")]
+    #[error("the queue has {waiting} jobs, so the one at index {index} cannot start")]
     NotWaiting {
         /// The index.
         index: usize,
@@ -49,7 +49,7 @@ pub enum StartError {
     #[error("job {} was started, but it does not fit now", .0.0)]
     DoesNotFit(JobId),
     /// The job was given nodes that it cannot use.
-    #[error("job {} was started on nodes that it cannot have: {error}", job.0)]
+    #[error("job {} was started on nodes that it cannot use: {error}", job.0)]
     BadPlacement {
         /// The job.
         job: JobId,
@@ -57,7 +57,7 @@ pub enum StartError {
         error: PlacementError,
     },
     /// The job was given fewer nodes than it requests.
-    #[error("job {} asks for {asked} nodes and was started on {given}", job.0)]
+    #[error("job {} requests {asked} nodes but was started on {given}", job.0)]
     TooFewNodes {
         /// The job.
         job: JobId,
@@ -67,7 +67,10 @@ pub enum StartError {
         given: u32,
     },
     /// The job was given nodes that are reserved before its expected end.
-    #[error("job {} was started on nodes of reservation {reservation} and would reach it", job.0)]
+    #[error(
+        "job {} was started on nodes of reservation {reservation}, which it would overlap",
+        job.0
+    )]
     Reserved {
         /// The job.
         job: JobId,

@@ -11,7 +11,7 @@ pub(crate) const OPTION: OptionSpec = OptionSpec {
     values: Values::OneOf(&["moves", "holds"]),
     default: "moves",
     meaning: "whether a promised start is postponed when a job that overtook the waiting one \
-              exceeds its estimate; holds is for users who may underestimate",
+              exceeds its estimate; use holds if users may underestimate",
     bare: false,
 };
 

@@ -75,7 +75,7 @@ pub enum BadFailing {
     #[error("the machine has no {0}")]
     Unknown(Component),
     /// There are spare cubes on a machine without cubes, or no cube is left in use.
-    #[error("of {cubes} cubes, {spares} cannot be spares")]
+    #[error("{spares} of {cubes} cubes cannot be spares")]
     Spares {
         /// The cubes of the machine, 0 if it is not made of cubes.
         cubes: u32,

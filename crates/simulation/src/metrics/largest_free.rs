@@ -7,7 +7,7 @@ use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "largest_free",
-    meaning: "volume of the largest free submesh / nodes, time average (only when asked for)",
+    meaning: "volume of the largest free submesh / nodes, time average (only on request)",
     unit: Unit::Fraction,
     standard: false,
     build: |context| {

@@ -194,7 +194,7 @@ pub const ALLOCATION_NS: &str = "allocation_ns";
 
 /// The description of `allocation_ns`.
 pub const ALLOCATION_NS_MEANING: &str =
-    "measured time per attempt, the clock's overhead removed (--no-timing leaves it out)";
+    "measured time per attempt, without the clock's overhead (--no-timing omits it)";
 
 /// All observed metrics, in the order of results.
 pub static ALL: &[&MetricSpec] = &[

@@ -12,8 +12,8 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "node_time_lost",
-    meaning: "nodes times the time that they were held, less nodes times run times of completed \
-              jobs (only when asked for)",
+    meaning: "nodes times the time they were held, minus nodes times run times of completed jobs \
+              (only on request)",
     unit: Unit::Time,
     standard: false,
     build: |context| Box::new(NodeTimeLost { time: context.time, lost: 0.0 }),

@@ -14,7 +14,7 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "overtakings",
-    meaning: "older jobs left waiting, summed over starts (only when asked for)",
+    meaning: "older jobs left waiting, summed over starts (only on request)",
     unit: Unit::Count,
     standard: false,
     build: |_: &Context| Box::new(Overtakings::default()),

@@ -11,7 +11,7 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "utilization_arriving",
-    meaning: "utilization from the first arrival to the last (only when asked for)",
+    meaning: "utilization from the first arrival to the last (only on request)",
     standard: false,
     build: |context| WhileJobsArrive::boxed(context),
     ..utilization::SPEC

@@ -10,8 +10,8 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "waiting_of",
-    meaning: "start - arrival, mean over completed jobs of so many nodes; waiting_of:5-32 (only \
-              when asked for)",
+    meaning: "start - arrival, mean over completed jobs of these sizes; waiting_of:5-32 (only on \
+              request)",
     unit: Unit::Time,
     standard: false,
     build: |context| {

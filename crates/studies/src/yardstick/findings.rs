@@ -224,7 +224,7 @@ impl Evidence<'_> {
             "logs" => all.filter(|(.., log)| log.is_some()).map(|(name, ..)| name).collect(),
             one => all.map(|(name, ..)| name).filter(|name| *name == one).collect(),
         };
-        if names.is_empty() { Err(format!("`{of}` is not a scenario here")) } else { Ok(names) }
+        if names.is_empty() { Err(format!("there is no scenario `{of}`")) } else { Ok(names) }
     }
 
     /// Returns a number over these scenarios; `None` if a run is missing.

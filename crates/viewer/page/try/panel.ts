@@ -23,7 +23,7 @@ interface Advice {
 const SHOWN = ["waiting", "turnaround", "utilization", "external_fragmentation", "rejected"];
 /** The measures of advice that a table shows. */
 const COLUMNS = 3;
-/** Settings of drawn jobs, which a log replaces. */
+/** Settings of synthetic jobs, which a log replaces. */
 const DRAWN = ["load", "jobs", "sides", "service", "arrivals", "warmup"];
 /** The longest log, in bytes, which is kept in memory twice. */
 const LONGEST = 256 * 1024 * 1024;

@@ -9,7 +9,7 @@ use pavior_mesh::Sides;
 
 pub(super) const ENTRY: Entry<ShapeRule> = Entry {
     name: "exact",
-    title: "only boxes of exactly n nodes, the one of least surface",
+    title: "only boxes of exactly n nodes, with the least surface",
     source: "",
     options: &[],
     variants: &[""],

@@ -126,7 +126,7 @@ fn unknown(field: Field, text: &str, names: &Names) -> String {
     const SHOWN: usize = 8;
     let (key, all) = (field.key(), names.of(field));
     if all.is_empty() {
-        return format!("`{}`: the log has no names of {key}, only numbers", shown(text));
+        return format!("`{}`: the log has no {key} names, only numbers", shown(text));
     }
     let few: Vec<String> =
         all.iter().take(SHOWN).map(|(name, _)| shown(name).to_string()).collect();

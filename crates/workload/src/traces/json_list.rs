@@ -37,7 +37,7 @@ impl<'e> Entry<'e> {
         let text = self.text.as_bytes();
         json::check(text).map_err(|error| self.fault("", json::reason(&error)))?;
         let object = text.starts_with(b"{").then(|| serde_json::from_slice(text).ok()).flatten();
-        object.ok_or_else(|| self.fault("", "not an object, as the others are"))
+        object.ok_or_else(|| self.fault("", "not an object, unlike the others"))
     }
 
     /// Creates an error for a member of the entry. The path is empty for the entry itself, and

@@ -448,7 +448,7 @@ fn jobs_of_a_set_are_one() {
         (job("a", r#","annotations":{"pavior.dev/shape":"2y"}"#, ""), "is not a shape"),
         (job("a", "", r#""startTime":5"#), "items[0].status.startTime (byte"),
         ("{}".to_string(), "a Kubernetes object must have a kind"),
-        ("[]".to_string(), "not an object, as the others are"),
+        ("[]".to_string(), "not an object, unlike the others"),
     ] {
         assert!(fault(&list(&[text])).reason.contains(reason), "{reason}");
     }

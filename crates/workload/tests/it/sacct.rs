@@ -123,7 +123,7 @@ fn faults_name_the_place() {
 fn a_header_that_lacks_a_column_says_what_to_ask_for() {
     for (header, reason) in [
         ("71|ann|5", "not the header of sacct, which names JobID: it begins with `71`"),
-        ("JobID|State|NNodes|Elapsed", "there is no column Submit. Ask for it: sacct -a -X"),
+        ("JobID|State|NNodes|Elapsed", "there is no column Submit. Request it: sacct -a -X"),
         ("JobID|Submit|NNodes|Elapsed", "there is no column State"),
         ("JobID|Submit|State|Elapsed", "there is no column NNodes"),
         ("JobID|Submit|State|NNodes|Start", "there is no column Elapsed"),

@@ -51,7 +51,7 @@ const ROWS: OptionSpec = OptionSpec {
     key: "rows",
     values: Values::OneOf(&["step", "jump"]),
     default: "step",
-    meaning: "after a row without a base, the next row, or the first that is not covered alike",
+    meaning: "after a row without a base: the next row, or the first that is covered differently",
     bare: false,
 };
 

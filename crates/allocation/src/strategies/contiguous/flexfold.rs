@@ -53,7 +53,7 @@ fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
     if grid.side(2) == 1 {
         return Ok(());
     }
-    Err(Unsupported("it folds rectangles; which side of a box would double is in no paper".into()))
+    Err(Unsupported("it folds rectangles; no paper says which side of a box would double".into()))
 }
 
 fn folds(options: &Options) -> Folds {

@@ -49,8 +49,8 @@ const WALK: OptionSpec = OptionSpec {
     key: "walk",
     values: Values::OneOf(&["forward", "snake", "clamp"]),
     default: "forward",
-    meaning: "rows of frames all forward, every second one backward, or the last frame of a row \
-              and of a column pushed back to the border",
+    meaning: "all rows of frames run forward, every second one runs backward, or the last frame \
+              of a row or column is pushed back to the border",
     bare: false,
 };
 
@@ -63,7 +63,7 @@ enum Walk {
 
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
     let reason = if grid.side(2) > 1 {
-        "frames slide over a plane; how they would through a volume is in no paper"
+        "frames slide over a plane; no paper says how they would move through a volume"
     } else if grid.has_wrap() {
         "a row of frames needs a border to begin and end at"
     } else {

@@ -44,7 +44,7 @@ const BY: OptionSpec = OptionSpec {
     key: "by",
     values: Values::OneOf(&["share", "count"]),
     default: "share",
-    meaning: "destroyed places are counted as a share of the shape's places, or each as one",
+    meaning: "destroyed places count as a share of the shape's places, or one each",
     bare: false,
 };
 

@@ -48,7 +48,7 @@ const RULE: OptionSpec = OptionSpec {
     key: "rule",
     values: Values::OneOf(&["gen-alg", "mm"]),
     default: "gen-alg",
-    meaning: "the centres: free nodes, or all crossings of coordinates that free nodes have (MM)",
+    meaning: "the centers: free nodes, or all combinations of the coordinates of free nodes (MM)",
     bare: true,
 };
 
@@ -60,7 +60,7 @@ fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
         return Ok(());
     }
     Err(Unsupported(format!(
-        "it goes through the neighbors of every free node, and takes at most {MOST_NODES} nodes"
+        "it visits the neighbors of every free node, and supports at most {MOST_NODES} nodes"
     )))
 }
 

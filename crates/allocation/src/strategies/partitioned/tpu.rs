@@ -72,7 +72,7 @@ const ROUND: OptionSpec = OptionSpec {
     key: "round",
     values: Values::OneOf(&["none", "up"]),
     default: "none",
-    meaning: "whether shapes that are not slices are enlarged to one, or never granted",
+    meaning: "whether shapes that are not slices are enlarged to slices, or never granted",
     bare: false,
 };
 

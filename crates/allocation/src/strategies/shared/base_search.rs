@@ -22,16 +22,16 @@ pub(crate) const SEARCH: OptionSpec = OptionSpec {
     key: "search",
     values: Values::OneOf(&["engine", "plain", "corners", "leaps", "rows"]),
     default: "engine",
-    meaning: "the exact engine, the literature's search, or one of the engine's searches \
-              alone; the answers are the same",
+    meaning: "the exact engine, the search from the literature, or only one of the engine's \
+              searches; the answers are the same",
     bare: true,
 };
 
 /// The option `search` of strategies whose engine does not offer several searches.
 pub(crate) const ENGINE: OptionSpec = OptionSpec {
     values: Values::OneOf(&["engine", "plain"]),
-    meaning: "the engine over whole words of nodes, or the literature's search; the answers are \
-              the same",
+    meaning: "the engine, which processes whole words of nodes, or the search from the \
+              literature; the answers are the same",
     ..SEARCH
 };
 

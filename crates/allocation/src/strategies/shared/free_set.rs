@@ -20,8 +20,7 @@ pub(crate) const FREE: OptionSpec = OptionSpec {
     key: "free",
     values: Values::OneOf(&["sorted", "fifo", "lifo"]),
     default: "sorted",
-    meaning: "the order of what is free: by place; the first returned first; the last returned \
-              first",
+    meaning: "the order of free items: by position, first returned first, or last returned first",
     bare: false,
 };
 

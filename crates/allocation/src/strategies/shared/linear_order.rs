@@ -28,7 +28,7 @@ pub(crate) const ORDER: OptionSpec = OptionSpec {
         is_order,
     ),
     default: "row-major",
-    meaning: "the line of nodes; numbers are row-major, x fastest",
+    meaning: "the order of the nodes; numbers are row-major, x fastest",
     bare: true,
 };
 
@@ -50,7 +50,7 @@ pub(crate) fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported
     if listed.into_iter().eq((0..grid.nodes()).map(NodeId)) {
         Ok(())
     } else {
-        Err(Unsupported(format!("the order must name each of its {} nodes once", grid.nodes())))
+        Err(Unsupported(format!("the order must contain each of its {} nodes once", grid.nodes())))
     }
 }
 

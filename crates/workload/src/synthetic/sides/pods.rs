@@ -17,7 +17,7 @@ use crate::shape::boxes::Boxes;
 
 pub(super) const ENTRY: Entry<SideDistribution> = Entry {
     name: "pods",
-    title: "power-of-two cuboids, as accelerator pods hand out",
+    title: "power-of-two cuboids, as offered by accelerator pods",
     source: "",
     options: &[
         OptionSpec {

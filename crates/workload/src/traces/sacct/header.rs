@@ -242,7 +242,7 @@ impl Layout {
         } else {
             return None;
         };
-        Some(format!("there is no column {missing}. Ask for it: {ASK}"))
+        Some(format!("there is no column {missing}. Request it: {ASK}"))
     }
 
     /// Returns true if the log has a number of nodes.

@@ -55,8 +55,8 @@ const READING: OptionSpec = OptionSpec {
     key: "reading",
     values: Values::OneOf(&["frame", "base", "area"]),
     default: "frame",
-    meaning: "whose busy neighbors count: the placement's, the base node's among the bases, or \
-              first the smallest area of bases",
+    meaning: "what is counted: busy neighbors of the placement, neighbors of the base that are \
+              not bases, or first the smallest area of bases",
     bare: true,
 };
 

@@ -99,7 +99,8 @@ const CORNERS: OptionSpec = OptionSpec {
     key: "corners",
     values: Values::OneOf(&["origin", "all"]),
     default: "origin",
-    meaning: "which corners of the machine are scored beside the bases around busy submeshes",
+    meaning: "which corners of the machine are scored in addition to the bases around busy \
+              submeshes",
     bare: false,
 };
 
@@ -111,9 +112,7 @@ fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported> {
         return Err(Unsupported("it is printed for two-dimensional meshes only".into()));
     }
     if options.get("corners") == "all" || options.get("turn") == "best" {
-        return Err(Unsupported(
-            "the printed algorithm knows neither corners nor turn=best".into(),
-        ));
+        return Err(Unsupported("the printed algorithm has neither corners nor turn=best".into()));
     }
     Ok(())
 }

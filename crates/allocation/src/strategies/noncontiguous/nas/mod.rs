@@ -76,7 +76,8 @@ const SUCCESS: OptionSpec = OptionSpec {
     key: "success",
     values: Values::OneOf(&["connected", "guarantee"]),
     default: "connected",
-    meaning: "whether only connected nodes are granted, or the nearest where these are too few",
+    meaning: "whether only connected nodes are granted, or also the nearest ones if there are too \
+              few",
     bare: true,
 };
 

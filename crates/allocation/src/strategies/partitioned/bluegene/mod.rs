@@ -96,7 +96,7 @@ const SHAPES: OptionSpec = OptionSpec {
     key: "shapes",
     values: Values::OneOf(&["asked", "all"]),
     default: "asked",
-    meaning: "the shape asked for (turned as `turn` says), or any box of as many units",
+    meaning: "the requested shape (turned according to `turn`), or any box with as many units",
     bare: false,
 };
 

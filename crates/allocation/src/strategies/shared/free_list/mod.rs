@@ -51,7 +51,7 @@ impl FreeBoxes {
     /// Returns an error if an axis longer than 1 wraps.
     pub(crate) fn supports(grid: &Grid) -> Result<(), Unsupported> {
         if grid.has_wrap() {
-            return Err(Unsupported("on a ring two free boxes can meet in two pieces".into()));
+            return Err(Unsupported("on a ring, two free boxes can overlap in two pieces".into()));
         }
         Ok(())
     }
@@ -62,7 +62,7 @@ impl FreeBoxes {
     /// Returns the same errors as [`FreeBoxes::supports`], or if the machine has three axes.
     pub(crate) fn supports_plane(grid: &Grid) -> Result<(), Unsupported> {
         if grid.side(2) > 1 {
-            return Err(Unsupported("its list holds the free boxes of a plane only".into()));
+            return Err(Unsupported("its list supports two dimensions only".into()));
         }
         Self::supports(grid)
     }

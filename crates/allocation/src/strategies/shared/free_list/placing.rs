@@ -39,8 +39,8 @@ pub(crate) const PLACE: OptionSpec = OptionSpec {
     key: "place",
     values: Values::OneOf(&["fragmentation", "contact", "first", "smallest"]),
     default: "fragmentation",
-    meaning: "the corner that cuts least off the free boxes, that touches most, or just the lowest \
-              corner of the first or the smallest free box",
+    meaning: "the corner that reduces the free boxes least, the one with the most contact, or the \
+              lowest corner of the first or the smallest free box",
     bare: false,
 };
 

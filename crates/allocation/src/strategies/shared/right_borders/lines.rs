@@ -49,12 +49,12 @@ impl RightBorders {
     /// into two segments.
     pub(crate) fn supports(grid: &Grid) -> Result<(), Unsupported> {
         if grid.side(2) > 1 {
-            return Err(Unsupported(
-                "its border lines are those of a plane, not of a space".into(),
-            ));
+            return Err(Unsupported("its border lines are defined in two dimensions only".into()));
         }
         if grid.wraps(1) && grid.side(1) > 1 {
-            return Err(Unsupported("its one segment of a line does not hold if y wraps".into()));
+            return Err(Unsupported(
+                "it keeps one segment per line, which is wrong if y wraps".into(),
+            ));
         }
         Ok(())
     }
