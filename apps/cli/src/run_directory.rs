@@ -116,7 +116,7 @@ pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specific
         Some(true) => text.clone(),
         Some(false) => {
             return Err(Failure::usage(format!(
-                "{} says {SKIP_UNSUPPORTED} = false: remove it, or do not pass \
+                "{} has {SKIP_UNSUPPORTED} = false: remove it, or do not pass \
                  --{SKIP_UNSUPPORTED}",
                 files::shown(file)
             )));

@@ -187,7 +187,7 @@ impl Specification {
         let samples = self.shared.experiment.complete(journal.entries()?);
         let samples = samples.map_err(|wanted| {
             let missing: u64 = wanted.iter().map(Wanted::runs).sum();
-            PyValueError::new_err(format!("{missing} replications are still wanted"))
+            PyValueError::new_err(format!("{missing} replications are still missing"))
         })?;
         Results::new(self.shared.clone(), samples)
     }

@@ -176,7 +176,7 @@ mod tests {
             "<a href=\"gabl/report.html\">",
             "A quick run",
             "1 hold, 1 differ",
-            "Of 1 statements 0 hold",
+            "Of 1 statements, 0 hold",
             "<td class=\"holds\">holds</td>",
             "Command: pavior reproduce all",
             "T2@2",

@@ -260,7 +260,7 @@ impl Story {
         let shape = self.request.shape.map_or("no shape".into(), |shape| sides(grid, shape));
         let perfect = self
             .perfect()
-            .map_or(String::new(), |index| format!(", of index {index} at most as one box"));
+            .map_or(String::new(), |index| format!(", index at most {index} as one box"));
         format!(
             "{grid}: {} hold{} {}{failed}, {} free; asked for {} as {shape}{perfect}",
             count(state.held().len() as u64, "job"),
@@ -285,8 +285,8 @@ impl Story {
         sentences.extend(self.lines());
         if self.blocked().is_some() {
             sentences.push(match self.nearest() {
-                Some(at) => format!("nearest that fits: {}", self.words(&at)),
-                None => "nearest that fits: nothing, no node is free".into(),
+                Some(at) => format!("nearest box that fits: {}", self.words(&at)),
+                None => "nearest box that fits: none, no node is free".into(),
             });
         }
         let largest = self.largest_free();

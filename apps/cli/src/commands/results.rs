@@ -124,7 +124,7 @@ impl Results<'_> {
             None => SHOWN.into_iter().filter(|name| available.contains(name)).collect(),
         };
         let counts = self.turns_away() && !columns.contains(&"rejected");
-        let turned_away: &[&str] = if counts { &["turned away"] } else { &[] };
+        let turned_away: &[&str] = if counts { &["rejected"] } else { &[] };
         let header = [&["strategy"][..], &told, turned_away, &columns].concat();
         let mut table = Table::new(&header, words);
         for row in &self.rows {
@@ -199,13 +199,13 @@ impl Results<'_> {
         let turned_away = self.names(turns_away);
         if !turned_away.is_empty() {
             notes.push(format!(
-                "Jobs that could never be placed were turned away and are excluded from all means: \
+                "Jobs that could never be placed were rejected and are excluded from all means: \
                  {turned_away}."
             ));
         }
         if self.rejected_sets_differ() {
             notes.push(
-                "Different jobs were turned away, so the means cover different jobs, and a lower \
+                "Different jobs were rejected, so the means cover different jobs, and a lower \
                  mean may only reflect easier jobs."
                     .into(),
             );

@@ -72,7 +72,7 @@ pub(crate) fn note_skipped_lines(folder: &Folder) {
         if skipped > 0 {
             let lines = report.job_lines;
             eprintln!(
-                "note: {skipped} of {lines} job lines skipped; `pavior trace inspect` says why"
+                "note: {skipped} of {lines} job lines skipped; `pavior trace inspect` shows why"
             );
         }
         if report.follows {
@@ -118,7 +118,7 @@ fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), F
     if most > 0 {
         let is_one = specification.points.len() == 1;
         let count = if is_one { most.to_string() } else { format!("up to {most}") };
-        eprintln!("note: {count} preceding jobs are not followed, as they can never fit");
+        eprintln!("note: {count} preceding jobs are not followed because they can never fit");
     }
     Ok(())
 }
@@ -141,7 +141,7 @@ fn note_placed(specification: &Specification, folder: &Folder) -> Result<(), Fai
 fn of_places(counts: &PlacedCounts) -> String {
     let &PlacedCounts { placed, unknown, elsewhere, overlapping, sharing } = counts;
     let all = placed + unknown + elsewhere;
-    let mut text = format!("{placed} of {all} jobs have the places of the log");
+    let mut text = format!("{placed} of {all} jobs run on their places in the log");
     for (count, words) in [
         (unknown, "without nodes or a start"),
         (elsewhere, "on nodes with other names"),

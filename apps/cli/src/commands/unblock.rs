@@ -151,7 +151,7 @@ impl Story {
             (Some(place), Some(plan)) => {
                 let sure = if answer.proven { "" } else { ", though a cheaper plan may exist" };
                 let (cost, place) = (self.number(plan.cost), self.words(place));
-                format!("free after these moves, of weight {cost}{sure}: {place}")
+                format!("free after these moves (weight {cost}){sure}: {place}")
             }
             _ if !shapes.iter().any(|shape| shape.fits(self.snapshot.grid())) => {
                 format!("never: {} has no such box", self.snapshot.grid())
@@ -173,9 +173,9 @@ impl Story {
         });
         let sentence = match plan {
             Some(plan) if plan.moves.is_empty() => "no job holds these nodes".to_string(),
-            Some(plan) => format!("empty after these moves, of weight {}", self.number(plan.cost)),
+            Some(plan) => format!("empty after these moves (weight {})", self.number(plan.cost)),
             None if answer.proven => {
-                format!("no plan with {} besides those that must move", jobs(limits.max_jobs))
+                format!("no plan with {} beyond those that must move", jobs(limits.max_jobs))
             }
             None => "no plan found within the budget".to_string(),
         };
@@ -206,7 +206,7 @@ impl Story {
                 0 if lost.is_empty() => format!("free: {at}"),
                 0 => format!("held by no job: {at}{lost}"),
                 count => format!(
-                    "least blocked: {at}, by {} of weight {}: {}{lost}",
+                    "least blocked: {at}, by {} (weight {}): {}{lost}",
                     jobs(count),
                     self.number(found.weight),
                     names.join(", ")
@@ -238,7 +238,7 @@ impl Story {
                 format!("free now: {}", self.words(&found.place))
             }
             (Some(found), Some(at)) => format!("free at {at}: {}", self.words(&found.place)),
-            _ => "never free, as far as the ends are known".to_string(),
+            _ => "never free, according to the known ends".to_string(),
         };
         self.tell_places(&value, &sentence, &["at", "place"], row.as_slice())
     }
@@ -249,8 +249,8 @@ impl Story {
         let value = json!({ "nearest": Place::all(self.snapshot.grid(), &found) });
         let words: Vec<String> = found.iter().map(|at| self.words(at)).collect();
         let sentence = match words.len() {
-            0 => "nearest that fits: nothing".to_string(),
-            _ => format!("nearest that fits: {}", words.join("; ")),
+            0 => "nearest box that fits: none".to_string(),
+            _ => format!("nearest box that fits: {}", words.join("; ")),
         };
         let rows: Vec<Vec<String>> = words.into_iter().map(|place| vec![place]).collect();
         self.tell_places(&value, &sentence, &["place"], &rows)

@@ -115,12 +115,12 @@ fn jobs_that_could_never_be_placed_are_told() {
         let run = ["simulate", "--trace", &log, "--strategy", "ff", "--format", "table"];
         good(&[&run[..], &["--no-timing", "--machine", machine]].concat())
     };
-    assert!(table("mesh:3x1").contains("turned away"), "{}", table("mesh:3x1"));
-    assert!(!table("mesh:2x2").contains("turned away"), "{}", table("mesh:2x2"));
+    assert!(table("mesh:3x1").contains("rejected"), "{}", table("mesh:3x1"));
+    assert!(!table("mesh:2x2").contains("rejected"), "{}", table("mesh:2x2"));
     // The count is next to the mean, and in words.
     let text = table("mesh:3x1");
     let head = text.lines().find(|line| line.starts_with("strategy")).unwrap();
-    assert!(head.contains("turned away"), "{text}");
+    assert!(head.contains("rejected"), "{text}");
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn experiments_leave_out_combinations_and_go_on_with_the_same() {
     good(&again);
     refused_for(&again[..2], "--skip-unsupported does");
     let off = experiment(folder.path(), "off.toml", "skip-unsupported = false\n");
-    refused_for(&["experiment", &off, "--skip-unsupported"], "says skip-unsupported = false");
+    refused_for(&["experiment", &off, "--skip-unsupported"], "has skip-unsupported = false");
 }
 
 #[test]

@@ -56,7 +56,7 @@ impl InPython {
 fn start(answer: &Bound<'_, PyAny>, grid: &Grid) -> PyResult<Option<Start>> {
     let wrong = || {
         let said = answer.repr().map_or_else(|_| "something".into(), |repr| repr.to_string());
-        let message = "`next` must return None, a place in the queue, or a place and boxes";
+        let message = "`next` must return None, an index of the queue, or an index and boxes";
         broken(answer.py(), format!("{message}, not {said}"))
     };
     if answer.is_none() {

@@ -75,7 +75,9 @@ fn turn<T>(py: Python<'_>, look: impl FnOnce(&mut dyn Turn) -> PyResult<T>) -> P
 fn place(index: isize, length: usize) -> PyResult<usize> {
     let from_start = if index < 0 { index.saturating_add_unsigned(length) } else { index };
     let place = usize::try_from(from_start).ok().filter(|&place| place < length);
-    place.ok_or_else(|| PyIndexError::new_err(format!("{index} of a queue of {length} jobs")))
+    place.ok_or_else(|| {
+        PyIndexError::new_err(format!("index {index} is out of range for {length} jobs"))
+    })
 }
 
 /// Describes a sequence of jobs, even if it may not be used now.

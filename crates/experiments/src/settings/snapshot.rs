@@ -106,5 +106,5 @@ fn draw(state: &mut State, job: JobId, sides: Sides, stream: &mut Stream) -> Res
             }
         }
     }
-    Err(format!("could not place that many boxes on {grid}"))
+    Err(format!("cannot place that many boxes on {grid}"))
 }

@@ -118,7 +118,8 @@ fn each_alternative_changes_one_thing_and_sentences_follow_from_intervals() {
                 // Or it is significant for jobs of some sizes.
                 let of_sizes = format!("With {}, jobs of ", one.words);
                 let of_sizes = |line: &str| {
-                    line.starts_with(&of_sizes) && line.ends_with("no significant difference over all jobs.")
+                    line.starts_with(&of_sizes)
+                        && line.ends_with("no significant difference over all jobs.")
                 };
                 let sizes = advice.measures.iter().zip(&one.changes);
                 let is_shown =

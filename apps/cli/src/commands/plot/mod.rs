@@ -243,7 +243,7 @@ fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
     one_input(args)?;
     let options = &args.placements;
     let Some(machine) = &options.machine else {
-        return Err(Failure::usage("placements do not name their machine: add --machine"));
+        return Err(Failure::usage("placements do not include their machine: add --machine"));
     };
     let grid: Grid = input::machine(machine)?;
     let (placed, named) = placements::read(BufReader::new(files::open(path)?), &grid)

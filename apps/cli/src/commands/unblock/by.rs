@@ -109,7 +109,7 @@ impl Told<'_> {
         let Some(plan) = self.plan else {
             let most = jobs(limits.max_jobs);
             return if self.proven {
-                format!("no plan by {by} with at most {most} moved or requeued")
+                format!("no plan by {by} that moves or requeues at most {most}")
             } else {
                 format!("no plan found by {by} within {most} and the budget")
             };
