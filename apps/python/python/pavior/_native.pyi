@@ -491,7 +491,7 @@ class Trace:
         pieces: bool = False,
         log_format: str | None = None,
     ) -> Self:
-        """Reads a file, also gzip. Raises `ValueError` for an invalid line.
+        """Reads a file, which may be gzipped. Raises `ValueError` for an invalid line.
 
         Parameters
             source: the path
@@ -500,7 +500,7 @@ class Trace:
             status: keeps jobs with these values of field 11
             lenient: skips lines that cannot be read
             dependencies: keeps jobs that follow another job and have no submit time
-            processors_per_node: divides sizes that are processors
+            processors_per_node: divides sizes given in processors
             nodes_from: the column of an SWF log that contains nodes
             pieces: keeps parts of jobs
             log_format: the format, if neither the text nor the name of the file determines it"""

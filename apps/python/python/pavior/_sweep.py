@@ -42,7 +42,7 @@ def _specification(sent: Sent) -> Specification:
     specification = Specification(text, folder=folder, name=name, classes=classes)
     if specification.fingerprint != fingerprint:
         raise ValueError(
-            "this worker reads another experiment than the one that was sent: another version of "
+            "this worker has a different experiment from the one that was sent: another version of "
             f"pavior, or other logs in {folder!r}"
         )
     while len(_read) >= 8:

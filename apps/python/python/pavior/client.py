@@ -157,7 +157,7 @@ class Service:
     Requests that change something have an Idempotency-Key, so they are carried out once. They are
     repeated for `patience` seconds while the service cannot be reached or answers 503. After an answer
     of `outcome-unknown`, the request may have been carried out: it is repeated with its key until this
-    is known. If `insistence` is given, the problem is raised after so many seconds. `timeout` is the
+    is known. If `insistence` is given, the problem is raised after that many seconds. `timeout` is the
     limit for one answer, in seconds. Each request has its own connection, so threads can share a
     service.
     """
@@ -313,7 +313,7 @@ class Service:
         self, shape: Shape, *, moves: int | None = None, machine: str | None = None
     ) -> Document:
         """Counts the boxes of a shape that fit side by side, with a bound. With `moves`, also counts them
-        after at most so many leases have moved, which only the operator may ask. Nothing changes."""
+        after at most that many leases have moved, which only the operator may ask. Nothing changes."""
         sides = "x".join(str(side) for side in _numbers(shape))
         path = path_of("/v1/slots", shape=sides, moves=moves, machine=machine)
         return self._transport.ask("GET", path)
@@ -368,9 +368,9 @@ class Service:
         """Yields the records from `after` (or from now) on, in order and without gaps.
 
         Each has `kind` (`granted`, `queued`, `renewed`, `ended`, `node`, `configured`), `seq` and
-        `at` (RFC 3339). It ends after `timeout` seconds without a record, if given; a connection that is lost
-        is made again for as long as the patience lasts. A `Problem` of status 410 says that the
-        records are no longer kept: begin anew from `state`.
+        `at` (RFC 3339). It ends after `timeout` seconds without a record, if given. If the connection is
+        lost, it reconnects for up to `patience` seconds. A `Problem` of status 410 means that the
+        records are no longer kept: start again from `state`.
         """
         last = int(self.queue()["seq"]) if after is None else after
         until = None if timeout is None else time.monotonic() + timeout

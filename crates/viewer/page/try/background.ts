@@ -38,7 +38,7 @@ export class Background {
     this.worker = null;
   }
 
-  /** Ends the task and the worker, and with it all that the worker knows. */
+  /** Ends the task and the worker, whose state is lost. */
   cancel(): void {
     const { refuse } = this;
     this.drop();

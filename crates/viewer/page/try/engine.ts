@@ -42,7 +42,7 @@ export class Engine {
 /** Returns the text of an element of the page, if the page contains everything. */
 const embedded = (id: string): string | null => document.getElementById(id)?.textContent ?? null;
 
-/** Compiles the module while it is read, which needs a server that names its type. */
+/** Compiles the module while it is downloaded, which requires a server that sends its type. */
 async function compiled(reply: Response): Promise<WebAssembly.Module> {
   if (!reply.ok) throw new Error(`pavior.wasm: status ${reply.status}`);
   return reply.headers.get("content-type")?.startsWith("application/wasm")

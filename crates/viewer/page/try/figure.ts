@@ -38,7 +38,7 @@ class Figure {
   private jobs: Part[][] = [];
   /** The states before each change, for `Undo`. */
   private past: { jobs: Part[][]; at: number }[] = [];
-  /** The number of the step that is asked. */
+  /** The index of the step that is shown. */
   private at = 0;
   private parts: Part[] = [];
   private cursor: number[] | null = null;
@@ -180,7 +180,7 @@ class Figure {
     this.mark();
   }
 
-  /** Outlines the node of the keyboard. */
+  /** Outlines the node selected with the keyboard. */
   private mark(): void {
     const { sides: [w, d] } = grid(this.scene.machine), at = this.cursor;
     const plane = at && this.planes()[at[2] ?? 0], found = this.stage.shadowRoot;

@@ -97,7 +97,7 @@ class Page {
     history.replaceState(null, "", `#${settings.write({ both: this.both, view })}`);
   }
 
-  /** Starts both runs. A fault is shown, and the last runs stay. */
+  /** Starts both runs. An error is shown, and the previous runs remain. */
   private restart(): void {
     write("fault", "");
     this.form.blame(null);

@@ -129,7 +129,7 @@ export class Panel {
     find("replays").hidden = !isRead;
   }
 
-  /** Gives the log to the worker, which a cancellation has ended. */
+  /** Gives the log to the worker, again after each cancellation, which ends the worker. */
   private open(machine: (text: string) => void = () => {}): Promise<boolean> {
     const command = { do: "log", name: this.name }, bytes = this.bytes ?? undefined;
     return this.work<{ summary: Summary; machine: string }>("Reading the log", "summary",

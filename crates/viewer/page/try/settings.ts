@@ -11,7 +11,7 @@ interface Parameter {
   name: string; meaning: string; unit: string; heading: string; default: string;
 }
 
-/** What can be chosen. */
+/** The available choices. */
 export interface Registries {
   strategies: Entry[];
   schedulers: Entry[];
@@ -19,7 +19,7 @@ export interface Registries {
   parameters: Parameter[];
 }
 
-/** What differs between the machines. */
+/** The settings that differ between the machines. */
 export const OWN = ["strategy", "scheduler"] as const;
 const FIRST: [string, string, string][] =
   [["machine", "torus:8x8x8", ""], ["strategy", "ff", "tff"], ["scheduler", "fcfs", "fcfs"],
@@ -31,13 +31,13 @@ const LEFT_OUT = [...OWN, "trace", "failures", "reservations"];
 const HEADINGS = ["Job log", "Snapshots", "Results"];
 const LONGEST = 300;
 
-/** What the address says: the settings of both machines, and the view. */
+/** The contents of the address: the settings of both machines, and the view. */
 export interface Address { both: Both; view: Settings }
 
 /** The parts of an address that are not settings. */
 const VIEW = ["view", "speed", "t", "shape", "paused"];
 
-/** Reads the text after `#`. A setting that stands once is that of both machines. */
+/** Reads the text after `#`. A setting that occurs once applies to both machines. */
 export function read(hash: string): Address {
   const words = new URLSearchParams(hash.replace(/^#/, "").slice(0, 4000));
   const both: Both = [{}, {}], view: Settings = {};

@@ -38,9 +38,9 @@ export interface Opened {
 
 interface Answer { lines: string[]; fits: boolean; places: Part[]; moves: Move[] }
 
-/** What is drawn over time. */
+/** The quantities drawn over time. */
 export type Curve = "wait" | "used" | "largest";
-/** The most points of a curve; beyond, every second one is dropped. */
+/** The maximum number of points of a curve. If there are more, every second one is dropped. */
 const MOST = 3000;
 
 export class Side {
@@ -54,7 +54,7 @@ export class Side {
   private deep: View3d | null = null;
   private isDeep = false;
   private selected: Key | null = null;
-  /** The largest free box times the time for which it was so large. */
+  /** The time integral of the largest free box. */
   private spread = 0;
   private pressed = { x: 0, y: 0 };
   readonly stage: HTMLElement;
@@ -92,7 +92,7 @@ export class Side {
     this.step(engine, 0, null);
   }
 
-  /** Advances by at most so many events, until a time at the latest. */
+  /** Advances by at most this many events, and not beyond a time. */
   step(engine: Engine, instants: number, until: number | null): void {
     const { machine } = this, before = this.state;
     if (!machine || before?.over) return;
@@ -151,7 +151,7 @@ export class Side {
     this.draw();
   }
 
-  /** Selects the job on a node. Returns what is known of the node. */
+  /** Selects the job on a node. Returns what is known about the node. */
   select(node: number | null): string[] {
     const { machine } = this;
     if (node === null || !machine) { this.selected = null; return []; }
@@ -164,7 +164,7 @@ export class Side {
       + `expected to end at ${time(lease.ends)}.`];
   }
 
-  /** Chooses two or three dimensions. Returns false if the browser cannot draw the latter. */
+  /** Selects two or three dimensions. Returns false if the browser cannot draw in 3D. */
   choose(three: boolean): boolean {
     try {
       if (three) this.deep ??= new View3d(
