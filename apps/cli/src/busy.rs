@@ -102,7 +102,7 @@ pub(crate) fn read(path: &Path, grid: Grid) -> Result<Busy, Failure> {
 }
 
 /// Reads a file, or standard input if the path is `-`. If a time is given, accepts only jobs that
-/// run then.
+/// run at that time.
 pub(crate) fn read_at(path: &Path, grid: Grid, instant: Option<f64>) -> Result<Busy, Failure> {
     let mut busy = Busy { instant, ..Busy::none(grid) };
     each_line(path, |line, number| busy.line(line, number))?;

@@ -38,7 +38,7 @@ const PARAMETERS: [&str; 12] = [
     "log_format",
 ];
 
-/// Forecasts the start of each job of a log at its submission, as an interval, from the past alone.
+/// Forecasts the start of each job of a log at its submission, as an interval, using only the past.
 /// Each forecast runs `futures` simulations on `threads` threads; the results depend only on the
 /// number of futures. The other keywords are as in `simulate`, and so are the exceptions.
 #[pyfunction]

@@ -106,7 +106,7 @@ impl SlotsJson {
 pub struct NextSlotJson<At> {
     /// The time.
     pub at: At,
-    /// The number of boxes that fit then.
+    /// The number of boxes that fit at that time.
     pub slots: usize,
     /// True if there are certainly no more before.
     pub proven: bool,
@@ -132,7 +132,7 @@ pub struct SlotsAnswerJson<Name, At> {
     pub now: SlotsJson,
     /// The next time at which more fit. `None` if it is unknown.
     pub next: Option<NextSlotJson<At>>,
-    /// The boxes that fit after moves, if that was asked.
+    /// The boxes that fit after moves, if requested.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub after: Option<SlotsAfterJson<Name>>,
 }

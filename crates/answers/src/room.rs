@@ -20,7 +20,7 @@ use crate::{Prospect, Room, RoomBy, RoomPlan, SearchLimits, Snapshot, room_by};
 /// A question about making room on a dispatcher.
 #[derive(Clone, Copy, Debug)]
 pub struct RoomQuestion<'a> {
-    /// The nodes that are to be free.
+    /// The nodes to be freed.
     pub room: Room<'a>,
     /// The time from which the nodes must be free.
     pub by: Time,
@@ -72,7 +72,7 @@ impl RoomQuestion<'_> {
         let (machine, running) = (dispatcher.machine(), dispatcher.running());
         let mut open = Occupancy::all_free(*machine.grid());
         for reservation in dispatcher.calendar().iter() {
-            open.keep(reservation.others()).expect("a calendar is of one machine");
+            open.keep(reservation.others()).expect("a calendar belongs to one machine");
         }
         let snapshot = Snapshot::of(machine).within(&open);
         let prospect = |job: JobId| {

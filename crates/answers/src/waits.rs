@@ -17,14 +17,14 @@ const MOST_EXAMINED: usize = 1 << 20;
 
 /// Returns the reason why each waiting job of a dispatcher is waiting, in the order of the queue.
 ///
-/// `standing` is the scheduler's plan in this state, if it was asked ([`Dispatcher::standing`]).
+/// `standing` is the scheduler's plan in this state, if available ([`Dispatcher::standing`]).
 /// `endless` is the duration used in place of an unknown one: times further away than this are not
 /// reported.
 ///
-/// The strategy is asked about at most 512 different requests, and at most 2^20 reservations are
-/// examined. Beyond that, jobs that could be placed are reported as kept waiting by the scheduler
-/// ([`Queued::Kept`]). Cost: these questions, a copy of the machine, and O(q log q) for q waiting
-/// jobs.
+/// The strategy is consulted about at most 512 different requests, and at most 2^20 reservations
+/// are examined. Beyond that, jobs that could be placed are reported as kept waiting by the
+/// scheduler ([`Queued::Kept`]). Cost: these questions, a copy of the machine, and O(q log q) for q
+/// waiting jobs.
 pub fn waits(
     dispatcher: &Dispatcher,
     standing: Option<&Standing>,
@@ -63,7 +63,7 @@ struct Search<'a> {
     now: Time,
     endless: Time,
     plan: Plan<'a>,
-    /// The strategy's placement for each request about which it was asked.
+    /// The strategy's placements for the requests examined so far.
     known: HashMap<Request, Option<Placement>>,
     /// The number of reservations that may still be examined.
     left: usize,

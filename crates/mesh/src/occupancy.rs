@@ -173,7 +173,7 @@ impl Occupancy {
     ///
     /// # Errors
     /// Returns the error of [`Occupancy::take`] for the first box that cannot be taken after those
-    /// before it. Nothing is changed then.
+    /// before it. In that case, nothing changes.
     pub fn take_all(&mut self, boxes: &[Cuboid]) -> Result<(), OccupancyError> {
         for (index, part) in boxes.iter().enumerate() {
             if let Err(error) = self.take(part) {
@@ -191,7 +191,7 @@ impl Occupancy {
     ///
     /// # Errors
     /// Returns the error of [`Occupancy::give`] for the first box that cannot be given after those
-    /// before it. Nothing is changed then.
+    /// before it. In that case, nothing changes.
     pub fn give_all(&mut self, boxes: &[Cuboid]) -> Result<(), OccupancyError> {
         for (index, part) in boxes.iter().enumerate() {
             if let Err(error) = self.give(part) {

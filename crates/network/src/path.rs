@@ -127,7 +127,7 @@ pub(crate) fn write_segments(
 
 /// Passes the links along one axis to `write` and adds their number to `hops`. Returns the node at
 /// which they end.
-#[expect(clippy::inline_always, reason = "a call takes longer than the axis")]
+#[expect(clippy::inline_always, reason = "a call would take longer than the loop")]
 #[inline(always)]
 fn write_axis(
     channels: &Channels,

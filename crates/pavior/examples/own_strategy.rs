@@ -92,7 +92,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for strategy in [unturned, registry.select("good-company")?, last_nodes.into()] {
         println!("{strategy}: {} answers judged", conformance::suite(&strategy)?);
     }
-    // A machine of your own choice.
+    // A machine of your choice.
     conformance::history(&registry.select("good-company")?, &"torus:5x4x3".parse()?, 1, 500)?;
     Ok(())
 }

@@ -90,7 +90,7 @@ impl AdvanceReservation {
         self.number
     }
 
-    /// Returns the time from which the nodes are to be free.
+    /// Returns the time from which the nodes must be free.
     pub fn from(&self) -> Time {
         self.from
     }
@@ -220,7 +220,7 @@ impl Calendar {
     /// Panics if the nodes are on another grid.
     pub fn keep_open(&self, at: Time, estimate: Time, free: &mut Occupancy) {
         for met in self.met(at, estimate) {
-            free.keep(&met.others).expect("a calendar is of one machine");
+            free.keep(&met.others).expect("a calendar belongs to one machine");
         }
     }
 

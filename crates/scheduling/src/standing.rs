@@ -35,7 +35,7 @@ pub enum Kept {
 pub struct Reserved {
     /// The job.
     pub job: JobId,
-    /// The time at which it is to start.
+    /// The planned start time.
     pub from: Time,
     /// The time at which it is expected to end.
     pub to: Time,

@@ -53,8 +53,8 @@ impl Default for Bounds {
 /// count as progress.
 pub const ARRIVALS_IN_VAIN: u64 = 1_000;
 /// The same as [`ARRIVALS_IN_VAIN`], while nodes fail or are repaired. Some schedulers ask about
-/// every waiting job at each change. An instant at which several were asked about without success
-/// counts ten times, and once more for every hundred waiting jobs.
+/// every waiting job at each change. An instant at which a scheduler asked about several jobs
+/// without success counts ten times, and once more for every hundred waiting jobs.
 pub const CHANGES_IN_VAIN: u64 = 1_000_000;
 /// The maximum number of interruptions since a job last completed.
 pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
@@ -123,7 +123,7 @@ pub enum Endless {
         /// The number of times.
         times: u64,
     },
-    /// The run is over, and jobs wait that the idle machine could hold.
+    /// The run is over, but jobs that the idle machine could hold are waiting.
     #[error(
         "{} never started, although the idle machine has room: the scheduler is at fault, or times \
          are too large for it", named(jobs, *count)

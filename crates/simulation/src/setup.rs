@@ -36,7 +36,7 @@ pub struct Setup {
     pub strategy: pavior_allocation::Selection,
     /// The scheduler.
     pub scheduler: pavior_scheduling::Selection,
-    /// The network, if jobs send messages; a tick is then a cycle.
+    /// The network, if jobs send messages. With a network, a tick is a cycle.
     pub network: Option<NetworkSetup>,
     /// Moves of running jobs to make room. Incompatible with a network, failures and advance
     /// reservations.
@@ -87,8 +87,8 @@ impl Setup {
         })
     }
 
-    /// Lets jobs send messages on a network; a tick is then a cycle. By default there is no
-    /// network.
+    /// Lets jobs send messages on a network. With a network, a tick is a cycle. By default there is
+    /// no network.
     #[must_use]
     pub fn with_network(self, network: impl Into<Option<NetworkSetup>>) -> Setup {
         Setup { network: network.into(), ..self }

@@ -133,7 +133,7 @@ fn values(
 }
 
 impl Found {
-    /// Returns true if a value is within the limits, if any; then it must be a number.
+    /// Returns true if a value is within the limits, if any. With limits, it must be a number.
     fn holds(&self, value: Option<f64>) -> bool {
         let within = |limit: Option<f64>, fits: fn(f64, f64) -> bool| {
             limit.is_none_or(|limit| value.is_some_and(|value| fits(value, limit)))

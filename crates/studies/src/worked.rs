@@ -48,7 +48,7 @@ struct Candidate {
     y: u16,
     /// The index, `-1`, or `computed earlier`.
     worth: String,
-    /// The nodes that count: busy ones, and nodes of the box itself on the border.
+    /// The nodes that contribute: busy ones, and nodes of the box itself on the border.
     nodes: String,
     /// The printed version, if the row is a corrected one.
     #[serde(default)]
@@ -180,7 +180,8 @@ impl Asking<'_> {
         Ok(judged.note(format!("{busy} busy, {border} border: {}", touched.join(" "))))
     }
 
-    /// Returns the nodes that count for a box's index: busy neighbors, and own nodes on the border.
+    /// Returns the nodes that contribute to a box's index: busy neighbors, and own nodes on the
+    /// border.
     fn touches(&self, placed: &Cuboid) -> Vec<String> {
         let grid = self.state.grid();
         let mut all = Vec::new();

@@ -84,7 +84,7 @@ impl<'i> Arrivals<'i> {
         (Arrivals(Source::Feedback(feedback)), rejected)
     }
 
-    /// Returns the next job, as far as it is known now.
+    /// Returns the next job, if it is already known.
     pub fn peek(&mut self) -> Option<&Job> {
         match &mut self.0 {
             Source::Listed(jobs) => jobs.peek(),

@@ -41,7 +41,7 @@ pub(crate) struct RoundArgs {
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=1_000_000)
     )]
     pub(crate) attempts: usize,
-    /// Warm-up attempts, which do not count [default: until all jobs present at the first departure
+    /// Unmeasured attempts at the beginning [default: until all jobs present at the first departure
     /// have departed]
     #[arg(long, value_parser = RangedU64ValueParser::<u64>::new().range(0..=10_000_000))]
     pub(crate) warmup: Option<u64>,

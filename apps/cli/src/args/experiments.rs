@@ -46,7 +46,7 @@ pub(crate) struct SweepArgs {
 }
 
 impl SweepArgs {
-    /// Returns the way in which a directory is opened.
+    /// Returns the options for opening a directory.
     pub(crate) fn how(&self) -> pavior::experiments::directory::Resume {
         pavior::experiments::directory::Resume {
             resume: self.resume,

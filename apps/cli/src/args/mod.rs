@@ -249,7 +249,7 @@ pub(crate) struct ResultArgs {
     /// the name are replaced by those of the combination
     #[arg(long)]
     pub(crate) jobs_csv: Option<PathBuf>,
-    /// Writes the whole replication 0 as Batsim's schedule.json; named as for --jobs-csv
+    /// Writes all of replication 0 as Batsim's schedule.json; named as for --jobs-csv
     #[arg(long)]
     pub(crate) schedule: Option<PathBuf>,
     /// Writes the schedule of replication 0 as a log in the Standard Workload Format; named as for

@@ -18,8 +18,8 @@ pub(crate) struct SlotsArgs {
     pub(crate) busy: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// The boxes that count: box, turned or any-box, regardless of --turn
-    /// [default: the shape, turned if --turn allows it]
+    /// The boxes to count: box, turned or any-box, regardless of --turn [default: the shape, turned
+    /// if --turn allows it]
     #[arg(long)]
     pub(crate) freedom: Option<String>,
     /// The boxes that may be turned

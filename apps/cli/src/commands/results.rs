@@ -45,7 +45,7 @@ pub(crate) fn print(
 
 /// Checks for jobs that never started. A log runs to its last departure. Jobs that are still
 /// waiting then need nodes that are never repaired, or a placement that the strategy never finds.
-/// If several results are compared, their averages are then over different jobs.
+/// If several results are compared, their averages cover different jobs.
 ///
 /// # Errors
 /// Returns an error if there are such jobs and several results. Report it after the results are

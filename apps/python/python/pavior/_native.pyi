@@ -619,7 +619,7 @@ def forecast(
     pieces: bool | None = None,
     log_format: str | None = None,
 ) -> Forecasts:
-    """Forecasts the start of each job of a log at its submission, as an interval, from the past alone.
+    """Forecasts the start of each job of a log at its submission, as an interval, using only the past.
 
     >>> import pavior
     >>> told = pavior.forecast("docs/advise.in/jobs.sacct", "torus:8x8")  # doctest: +SKIP

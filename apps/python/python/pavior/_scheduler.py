@@ -41,7 +41,7 @@ class Scheduler:
 
 
 class Priority(Scheduler):
-    """A scheduler by keys: the waiting job with the least key starts first, with ties by arrival.
+    """A scheduler by keys: the waiting job with the smallest key starts first, with ties by arrival.
 
     `key` is called once for each job, when it starts to wait, and again if it is requeued after a failure
     of a node. For a key that changes with time, write a `Scheduler`.
@@ -57,8 +57,8 @@ class Priority(Scheduler):
 
     name: ClassVar[str] = "my-priority"
     backfill: ClassVar[bool] = False
-    """True if others are tried, in the order of their keys, when the least job does not fit. Otherwise it
-    blocks them."""
+    """True if other jobs are tried, in the order of their keys, when the job with the smallest key does
+    not fit. Otherwise, that job blocks them."""
 
     def key(self, job: Job) -> float:
         """Returns the key of a job."""

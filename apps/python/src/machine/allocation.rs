@@ -104,7 +104,7 @@ pub(super) fn new_name(inner: &mut Inner, job: Option<&Bound<'_, PyAny>>) -> PyR
     Ok(name)
 }
 
-/// Releases the nodes of a job, even if the strategy's own code fails then.
+/// Releases the nodes of a job, even if the strategy's own code fails.
 pub(super) fn release(py: Python<'_>, shared: &Shared, name: &JobName) -> PyResult<()> {
     let mut inner = shared.lock(py)?;
     let missing = || PyKeyError::new_err(format!("job {name} holds no nodes"));

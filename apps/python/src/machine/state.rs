@@ -12,7 +12,7 @@ use crate::shared::{Inner, Shared};
 /// Grants boxes to a job.
 ///
 /// # Errors
-/// Returns a message if they are not free. Nothing has changed then.
+/// Returns a message if they are not free. In that case, nothing has changed.
 pub(crate) fn hold(
     machine: &mut pavior::Machine,
     job: JobId,

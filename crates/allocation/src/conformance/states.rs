@@ -25,14 +25,14 @@ impl<'a> Subject<'a> {
     }
 
     fn take(&mut self, cuboid: Cuboid) {
-        self.free.take(&cuboid).expect("the state was chosen so");
+        self.free.take(&cuboid).expect("the box is free");
         self.held.push(Placement::Whole(cuboid));
         self.strategy.granted(&Placement::Whole(cuboid));
         self.strategy.validate(&self.free);
     }
 
     fn give(&mut self, cuboid: Cuboid) {
-        self.free.give(&cuboid).expect("the state was chosen so");
+        self.free.give(&cuboid).expect("the box was taken");
         self.held.retain(|placement| *placement != Placement::Whole(cuboid));
         self.strategy.released(&Placement::Whole(cuboid));
         self.strategy.validate(&self.free);

@@ -65,7 +65,7 @@ impl Machine {
     ///
     /// # Errors
     /// Returns an error if the job holds no nodes.
-    #[expect(clippy::missing_panics_doc, reason = "what a job holds was taken from the free nodes")]
+    #[expect(clippy::missing_panics_doc, reason = "a job's nodes were taken from the free nodes")]
     pub fn release(&mut self, job: JobId) -> Result<Placement, UnknownJob> {
         let Held { placement, nodes, .. } = self.held.remove(&job).ok_or(UnknownJob(job))?;
         self.memory = None;

@@ -1,4 +1,5 @@
-//! Properties of answers that are known before a request is asked. Schedulers plan with them.
+//! Properties of answers that are known in advance, without asking the strategy. Schedulers use
+//! them to plan.
 
 use pavior_mesh::{Request, Sides};
 

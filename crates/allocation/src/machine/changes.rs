@@ -3,8 +3,8 @@
 //! Invariant: the recorded changes lead from the state `since` to the machine's current state, one
 //! step per change.
 //!
-//! Cost: O(boxes) per change, and no cost until a plan has asked for them. At most [`BOXES`] boxes
-//! are recorded.
+//! Cost: O(boxes) per change, and no cost until a plan requests them. At most [`BOXES`] boxes are
+//! recorded.
 
 use std::collections::VecDeque;
 

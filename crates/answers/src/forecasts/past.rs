@@ -10,10 +10,10 @@ use super::Kind;
 
 /// The maximum number of runs that are stored.
 const RUNS: usize = 20_000;
-/// The number of recent runs of a class that count, because a user's latest jobs are the most
+/// The number of recent runs of a class that are used, because a user's latest jobs are the most
 /// informative.
 const LATEST: usize = 30;
-/// The number of recent runs that count in the class of all jobs.
+/// The number of recent runs that are used in the class of all jobs.
 const LATEST_OF_ALL: usize = 500;
 /// The weight of the wider class, in runs of the narrower one.
 const PRIOR: f64 = 2.0;

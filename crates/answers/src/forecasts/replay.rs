@@ -76,7 +76,7 @@ pub struct Linked<'l, J> {
     pub jobs: J,
     /// The links between their indices in `jobs`, sorted.
     pub links: &'l [Link],
-    /// Returns true if no more jobs are to be submitted.
+    /// Returns true if no more jobs should be submitted.
     pub stops: &'l dyn Fn() -> bool,
 }
 

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Sets of jobs to requeue are tried in the order of their loss, each once. For each set, the
-//! search finds the cheapest moves on the machine as it will be then.
+//! search finds the cheapest moves on the machine as it will be at that time.
 //!
 //! Cost: one search (`search.rs`) for each set of at most k jobs that loses no more work than the
 //! answer. All sets share the budget.
@@ -30,7 +30,7 @@ use crate::plans::search::cheapest;
 use crate::plans::unblock::unblocked;
 use crate::{Shape, Snapshot, Weights};
 
-/// The nodes that are to be free.
+/// The nodes to be freed.
 #[derive(Clone, Copy, Debug)]
 pub enum Room<'a> {
     /// One of several boxes; if several are equally cheap, the first one.

@@ -39,7 +39,7 @@ impl<'a> Room<'a> {
     /// Returns the usable nodes after these jobs are gone.
     pub(crate) fn without(&self, jobs: &[u32]) -> Occupancy {
         let mut free = self.snapshot.without(jobs.iter().map(|&job| job as usize));
-        free.keep(&self.goal.available).expect("a plan keeps to what it found free");
+        free.keep(&self.goal.available).expect("a plan uses only nodes that it found free");
         free
     }
 
@@ -118,13 +118,13 @@ pub(crate) fn pack(
         if budget.left == 0 {
             return false;
         }
-        free.take(&place).expect("a plan keeps to what it found free");
+        free.take(&place).expect("a plan uses only nodes that it found free");
         items[index].at = Some(place);
         if pack(room, free, items, budget, done) {
             return true;
         }
         items[index].at = None;
-        free.give(&place).expect("a plan keeps to what it found free");
+        free.give(&place).expect("a plan uses only nodes that it found free");
     }
     false
 }

@@ -70,7 +70,7 @@ pub struct Planned {
 
 /// The goal of a search.
 pub(crate) struct Goal {
-    /// The shape of the boxes that are to be free at once.
+    /// The shape of the boxes that must be free at the same time.
     pub(crate) shape: Shape,
     pub(crate) count: usize,
     /// The jobs that must move, by their index in the snapshot.

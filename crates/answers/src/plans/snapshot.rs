@@ -37,8 +37,8 @@ impl Snapshot {
     /// # Panics
     /// Panics if the two sets of nodes are on different grids.
     pub fn new(free: Occupancy, healthy: Occupancy, jobs: Vec<(JobId, Placement)>) -> Snapshot {
-        assert_eq!(free.grid(), healthy.grid(), "the nodes are those of one grid");
-        debug_assert!(jobs.is_sorted_by_key(|(job, _)| *job), "jobs stand by number");
+        assert_eq!(free.grid(), healthy.grid(), "both sets of nodes are on the same grid");
+        debug_assert!(jobs.is_sorted_by_key(|(job, _)| *job), "jobs are sorted by number");
         Snapshot { grid: *free.grid(), free, healthy, jobs }
     }
 
@@ -127,7 +127,7 @@ impl Snapshot {
         let whole = self.healthy.count() == self.grid.nodes();
         for part in jobs.flat_map(|job| self.parts(job)) {
             if whole {
-                free.give(part).expect("what a job held was taken");
+                free.give(part).expect("a job's nodes were taken");
             } else {
                 give_healthy(free, part, &self.healthy);
             }
@@ -138,12 +138,12 @@ impl Snapshot {
 /// Frees the healthy nodes of a box. None of them may already be free.
 pub(crate) fn give_healthy(free: &mut Occupancy, part: &Cuboid, healthy: &Occupancy) {
     if healthy.is_free(part) {
-        free.give(part).expect("what a job held was taken");
+        free.give(part).expect("a job's nodes were taken");
         return;
     }
     let grid = *free.grid();
     for node in part.nodes(&grid).filter(|&node| healthy.is_node_free(node)) {
-        free.give(&Cuboid::node(grid.point(node))).expect("what a job held was taken");
+        free.give(&Cuboid::node(grid.point(node))).expect("a job's nodes were taken");
     }
 }
 

@@ -55,7 +55,7 @@ pub enum AdviceError {
 pub struct Measure {
     /// The metric of simulations: its name and option.
     pub metric: String,
-    /// The range of sizes, in nodes, of the jobs that count; `None` for all jobs.
+    /// The range of sizes, in nodes, of the jobs to include; `None` for all jobs.
     pub nodes: Option<[u32; 2]>,
     /// The title for people.
     pub title: String,

@@ -6,7 +6,7 @@
 //! - with a clock reading around every attempt, minus the overhead of the clock. An attempt is only
 //!   the question, as in the metric `allocation_ns`. For each attempt, the middle readings of all
 //!   rounds are averaged, which removes interruptions and smooths the ticks of a coarse clock.
-//!   Medians and percentiles are then over attempts;
+//!   Medians and percentiles are computed over attempts;
 //! - with a clock reading around every [`BATCH`] attempts with their grants and releases, so that
 //!   the clock's overhead is negligible. This is the total work of an allocator, including the
 //!   maintenance of lists.
@@ -37,8 +37,8 @@ pub struct Bench {
     pub requests: Vec<Request>,
     /// The number of attempts of each strategy, at least 1.
     pub attempts: usize,
-    /// The number of attempts before those that count. `None`: until the first job departs, and
-    /// then until all jobs that were present at that time have departed.
+    /// The number of warm-up attempts. `None`: until the first job departs, and then until all jobs
+    /// that were present at that time have departed.
     pub warmup: Option<u64>,
     /// The maximum fraction of the nodes in use; `None` for as many as the strategy can fill.
     pub fill: Option<f64>,
@@ -68,7 +68,7 @@ pub struct BenchRow {
     pub refused: Answers,
     /// All attempts.
     pub all: Answers,
-    /// The number of attempts before those that count.
+    /// The number of warm-up attempts.
     pub warmup: u64,
     /// The number of requests that the strategy would never grant and that were skipped.
     pub rejected: u64,

@@ -138,7 +138,7 @@ impl OpenRun {
     /// Writes the files of a finished run and removes the journal once they are safe.
     ///
     /// # Errors
-    /// Returns an error if a file cannot be written; the journal then remains.
+    /// Returns an error if a file cannot be written. In that case, the journal remains.
     pub fn finish(&self, files: &[Publication]) -> Result<(), DirectoryError> {
         let OpenRun { directory, run, text, .. } = self;
         let path = &directory.path;

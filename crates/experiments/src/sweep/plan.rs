@@ -132,7 +132,7 @@ impl<'s> Plan<'s> {
         self.points.len()
     }
 
-    /// Returns the samples that count, in order; none for an unfinished point.
+    /// Returns the final samples of each point, in order; none for an unfinished point.
     pub(super) fn into_samples(self) -> Samples {
         let of = |state: PointState| {
             let goal = if state.finished { state.goal } else { 0 };

@@ -104,8 +104,8 @@ impl BusyBoxes {
 
     /// Removes a box that was added.
     pub(super) fn remove(&mut self, cuboid: &Cuboid) {
-        let index = self.unlist(key(cuboid.base)).expect("only what was taken is given back");
-        debug_assert_eq!(self.get(index), *cuboid, "a box is given back whole");
+        let index = self.unlist(key(cuboid.base)).expect("only taken boxes are released");
+        debug_assert_eq!(self.get(index), *cuboid, "boxes are released whole");
         let last = self.keys.len();
         let moved = self.get(last);
         self.set(index, moved.base, moved.sides);

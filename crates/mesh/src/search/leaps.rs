@@ -241,7 +241,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
 }
 
 /// Returns the longest leap over boxes that forbid a whole row or plane, and the box; 0 if none
-/// does. On a mesh there often is one. On a ring there rarely is, and none is sought.
+/// does. On a mesh, there often is one. On a ring, there rarely is, so none is searched for.
 #[inline(always)]
 fn forbidden_whole<const N: usize, const RINGS: bool>(
     left: &[I16x8; N],

@@ -197,8 +197,8 @@ impl BoxSearch {
         }
     }
 
-    /// Undoes a take after which only [`RefusalKey::Once`] was asked. Earlier refusals remain
-    /// valid, since every node that is free now was already free when they were recorded.
+    /// Undoes a take after which only [`RefusalKey::Once`] was used. Earlier refusals remain valid,
+    /// since every node that is free now was already free when they were recorded.
     pub fn untake(&mut self, cuboid: &Cuboid) {
         match &mut self.index {
             Index::Cube(cube) => cube.flip(cuboid),

@@ -8,7 +8,7 @@ use pavior_workload::Job;
 use super::{Change, DispatchError, Dispatcher, StartError, allocate};
 use crate::{AttemptObserver, Start};
 
-/// A waiting job that is to start now. It can only be used with [`Decision::start`].
+/// A waiting job that should start now. It can only be used with [`Decision::start`].
 ///
 /// It borrows the dispatcher, so it cannot be started on another one, and nothing can change before
 /// it starts:
@@ -44,7 +44,7 @@ pub struct Started<'a> {
 
 impl<'d> Decision<'d> {
     /// Returns the job.
-    #[expect(clippy::missing_panics_doc, reason = "the place was looked up for the decision")]
+    #[expect(clippy::missing_panics_doc, reason = "the decision has checked the index")]
     pub fn job(&self) -> &Job {
         self.dispatcher.queue.get(self.start.index).expect("nothing has changed since")
     }

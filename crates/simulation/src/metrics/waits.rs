@@ -9,7 +9,7 @@ use pavior_kernel::Time;
 use super::{Context, Metric};
 use crate::{Fact, Interest, Observer};
 
-/// The jobs that count.
+/// The jobs to include.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     All,

@@ -39,7 +39,7 @@ pub struct Readings {
     pub goal: Vec<Goal>,
     /// The readings; the first one changes nothing.
     pub reading: Vec<Reading>,
-    /// The open points, each with alternative readings: every combination is a reading, too.
+    /// The open points, each with alternative readings: every combination is also a reading.
     #[serde(default)]
     choice: Vec<Choice>,
 }

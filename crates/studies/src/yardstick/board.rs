@@ -40,7 +40,7 @@ pub struct Certificate {
     pub scenario: String,
     /// The CRC-64 of its jobs.
     pub sum: String,
-    /// The indices of jobs that do not count.
+    /// The indices of excluded jobs.
     pub left_out: Vec<usize>,
     /// The number of price units per second.
     pub scale: i64,
@@ -52,7 +52,7 @@ pub struct Certificate {
     pub makespan: Proven<Last>,
 }
 
-/// A run of the table, over the jobs that count. Times are in seconds.
+/// A run of the table, over the counted jobs. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The scenario.
@@ -61,7 +61,7 @@ pub struct Row {
     pub strategy: String,
     /// The scheduler.
     pub scheduler: String,
-    /// The number of jobs that count.
+    /// The number of counted jobs.
     pub jobs: usize,
     /// The mean turnaround.
     pub turnaround: f64,
@@ -74,7 +74,7 @@ pub struct Row {
     /// The excess of the mean turnaround over that of the best run in the scenario, as a paired
     /// difference.
     pub behind: Option<Change>,
-    /// The turnaround of each job that counts, in the order of submission.
+    /// The turnaround of each counted job, in the order of submission.
     pub each: Vec<f64>,
 }
 
@@ -217,7 +217,7 @@ fn counted(instance: &Instance, plays: &[Play]) -> Vec<usize> {
     (0..instance.tasks.len()).filter(ends).collect()
 }
 
-/// Returns the jobs that count according to a certificate.
+/// Returns the jobs that a certificate includes.
 pub(super) fn counted_of(instance: &Instance, certificate: &Certificate) -> Vec<usize> {
     (0..instance.tasks.len()).filter(|at| !certificate.left_out.contains(at)).collect()
 }
@@ -340,7 +340,7 @@ fn rows(
     order.par_iter().map(row).collect()
 }
 
-/// Returns the turnarounds of the jobs that count, in the order of submission.
+/// Returns the turnarounds of the counted jobs, in the order of submission.
 pub(super) fn turnarounds(
     instance: &Instance,
     ends: &[Option<f64>],

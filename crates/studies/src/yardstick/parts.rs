@@ -24,7 +24,7 @@ const AHEAD: [Arrivals; 2] = [Arrivals::Unknown, Arrivals::Known];
 pub struct Parts {
     /// The scenario.
     pub scenario: String,
-    /// The number of jobs that count.
+    /// The number of counted jobs.
     pub jobs: usize,
     /// The gap: turnaround minus bound.
     pub gap: f64,

@@ -262,7 +262,7 @@ fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, 
 }
 
 /// Returns the number in an id, which is the whole id or its end: `w0!17` is job 17 of workload w0.
-/// Numbers of 2^63 or more do not count, since they leave no space for others above them.
+/// Numbers of 2^63 or more are ignored, since they leave no space for others above them.
 fn number(job: &RawValue) -> Option<u64> {
     #[derive(Deserialize)]
     struct Named<'t> {

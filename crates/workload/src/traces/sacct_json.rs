@@ -7,7 +7,7 @@
 //!                     "elapsed": 3600, "limit": {"set": true, "infinite": false, "number": 9}}}]}
 //! ```
 //!
-//! The state is a word or a list of words, the first of which counts. A number is either plain or
+//! The state is a word or a list of words, whose first word is used. A number is either plain or
 //! `{set, infinite, number}`; one that is not set, or is infinite, is unknown. Times are in seconds
 //! since 1970, `limit` is in minutes. The size is `allocation_nodes`, or else the `node` of the
 //! trackable resources (`tres`) that were allocated or requested; without these, their `cpu` or

@@ -189,7 +189,7 @@ struct Story {
     /// The number of each waiting job. `None` for a job that can never start.
     ids: Vec<Option<JobId>>,
     forecast: QueueForecast,
-    /// Run times and forecasts from a past log, if there is one.
+    /// Run times and forecasts from a past log, if one was given.
     past: Option<Experience>,
 }
 

@@ -75,8 +75,7 @@ impl QuickAllocation {
     }
 }
 
-/// Finds the first base that no coverage contains, if they come in ascending order of their first
-/// column.
+/// Finds the first base that no coverage contains, given in ascending order of their first column.
 fn first_gap(coverages: &[Piece], covered: &mut Vec<u16>, starts: Sides) -> Option<Coordinates> {
     let [columns, rows, planes] = starts;
     covered.clear();

@@ -246,7 +246,7 @@ impl Tpu {
                 self.work.upkeep += 1;
                 let busy = &mut self.busy[cube.index()];
                 let before = *busy;
-                *busy = before.checked_add_signed(by).expect("what is given back was taken");
+                *busy = before.checked_add_signed(by).expect("released chips were taken before");
                 if before == 0 {
                     self.whole.take_node(cube);
                 } else if *busy == 0 {

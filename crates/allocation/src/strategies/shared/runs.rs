@@ -7,8 +7,8 @@ use pavior_mesh::{Cuboid, Grid, NodeId};
 
 use crate::Placement;
 
-/// Returns the maximal runs along x of some nodes, which come in row-major order. A run ends with
-/// its row, even if x wraps, so the order of the runs is the order of the nodes.
+/// Returns the maximal runs along x of some nodes, given in row-major order. A run ends with its
+/// row, even if x wraps, so the order of the runs is the order of the nodes.
 pub(crate) fn runs(grid: &Grid, nodes: impl Iterator<Item = NodeId>) -> Placement {
     let mut parts: Vec<Cuboid> = Vec::new();
     let mut after = None;

@@ -104,7 +104,7 @@ fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
     };
     // The longest axis, or the first of several.
     let longest = (0..3).rev().max_by_key(|&axis| range(axis).1 - range(axis).0);
-    let axis = longest.expect("there are three");
+    let axis = longest.expect("there are three axes");
     let (low, high) = range(axis);
     let middle = low + (high - low + 1).div_ceil(2);
     let (low, high): (Vec<_>, Vec<_>) = ranks.iter().partition(|(at, _)| at[axis] < middle);

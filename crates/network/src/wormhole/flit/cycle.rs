@@ -16,7 +16,7 @@ impl Flit {
             self.request(place, created);
         }
         while self.requests.front().is_some_and(|&(at, _)| at <= self.now) {
-            let (at, place) = self.requests.pop_front().expect("just looked at");
+            let (at, place) = self.requests.pop_front().expect("the channel was just examined");
             self.request(place, at);
         }
         if self.settings.virtual_channels == VirtualChannels::Shared {

@@ -49,7 +49,7 @@ impl Clock {
 
     /// Takes over the events of a clock at the same cycle.
     pub(super) fn join(&mut self, other: Clock) {
-        assert_eq!(self.now, other.now, "who catches up arrives in the present");
+        assert_eq!(self.now, other.now, "a clock that catches up reaches the current cycle");
         self.wheel.join(self.now, other.wheel);
         self.disordered.extend(other.disordered);
         self.later.extend(other.later);

@@ -156,7 +156,7 @@ impl ByCount {
             }
         }
         let before = free.count();
-        met.for_each(|one| free.keep(one.others()).expect("a calendar is of one machine"));
+        met.for_each(|one| free.keep(one.others()).expect("a calendar belongs to one machine"));
         i64::from(before - free.count())
     }
 }

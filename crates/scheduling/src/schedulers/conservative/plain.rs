@@ -196,7 +196,7 @@ impl Plain {
         }
         for (interval, open) in &self.closed {
             if interval.overlaps(stretch) {
-                free.keep(open).expect("a calendar is of one machine");
+                free.keep(open).expect("a calendar belongs to one machine");
             }
         }
         free

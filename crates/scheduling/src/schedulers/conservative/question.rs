@@ -1,6 +1,6 @@
 //! The test of whether, and where, a job fits on nodes that are free for its whole run.
 //!
-//! The strategy is asked last. Before that, for a job with monotone answers:
+//! The strategy is consulted last. Before that, for a job with monotone answers:
 //!
 //! ```text
 //!   few boxes allowed, refused before:      is one of them free that holds a freed node?

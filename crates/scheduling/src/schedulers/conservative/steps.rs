@@ -280,7 +280,7 @@ mod tests {
 
     const TIMES: usize = 40;
 
-    /// The number at each time, one by one.
+    /// The number of free nodes at each time, as a plain list.
     struct Plain {
         from: usize,
         free: Vec<i64>,

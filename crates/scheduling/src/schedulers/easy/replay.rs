@@ -77,7 +77,7 @@ struct Walk<'a> {
     fork: Fork,
     /// The number of jobs that have ended.
     ended: usize,
-    /// True if the fork was asked, which means that a new one may answer differently.
+    /// True if the fork has answered a question, so a new one may answer differently.
     was_asked: bool,
     /// True if advance reservations are taken in it. They stay taken.
     is_reserved: bool,

@@ -6,7 +6,7 @@
 //! Invariant: at most one reservation is kept, and it is that of the present head. Its nodes are
 //! given to no job that may still hold them at its time.
 //!
-//! Cost: the search, which is asked for a reservation only after the machine has changed.
+//! Cost: that of the search, which runs only after the machine has changed.
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;

@@ -26,7 +26,7 @@ impl Messages {
         let Messages { network, jobs, ready, next_message, totals, .. } = self;
         let Some(Sender { id, traffic, .. }) = &mut jobs[slot as usize] else { return };
         ready.push((*id, slot));
-        let Network::Worm(network) = network else { unreachable!("only there jobs are recalled") };
+        let Network::Worm(network) = network else { unreachable!("jobs are recalled only there") };
         if since == now {
             return;
         }

@@ -30,7 +30,7 @@ impl Family for SideDistribution {
     }
 }
 
-/// The check of distributions that are defined on every machine.
+/// The `supports` function of distributions that are defined on every machine.
 const ANY_GRID: fn(&Options, &Grid) -> Result<(), String> = |_, _| Ok(());
 
 /// Sides drawn independently, axis by axis in the order x, y, z, each by `side` from the length of

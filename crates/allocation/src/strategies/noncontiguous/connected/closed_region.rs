@@ -92,7 +92,7 @@ impl ClosedRegion {
     fn least_passed(&self) -> u32 {
         let in_rest = |(_, node): &&(usize, u32)| self.marks[*node as usize] != TAKEN;
         let least = self.passed.iter().filter(in_rest).min();
-        least.expect("a connected component has neighbours of a part of it").1
+        least.expect("a part of a connected component has neighbors").1
     }
 
     fn take(&mut self, component: &ComponentGraph, hop_sums: &mut HopSums, node: u32) {

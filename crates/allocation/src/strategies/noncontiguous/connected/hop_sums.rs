@@ -69,7 +69,7 @@ impl HopSums {
 
     /// Returns the sum of the hops from a node of the set, or next to it, to the nodes of the set.
     /// The result is 0 for an empty set. O(1).
-    #[expect(clippy::inline_always, reason = "a call takes longer than the sum")]
+    #[expect(clippy::inline_always, reason = "a call would take longer than the sum")]
     #[inline(always)]
     pub(crate) fn of(&self, point: Coordinates) -> u64 {
         let along = |axis: usize| self.axes[axis].sums[usize::from(point[axis])];

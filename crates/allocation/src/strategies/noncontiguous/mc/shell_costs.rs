@@ -199,7 +199,7 @@ impl ShellCosts {
     }
 
     /// Returns the rows of the table whose sums give a box: for the plane at its end in z, the row
-    /// at its end in y and the row at its begin in y; then the same for the plane at its begin in
+    /// at its end in y and the row at its start in y; then the same for the plane at its start in
     /// z. The last two are 0 if that plane is the border.
     fn rows_around(&self, core: &Core, shells: i32) -> [usize; 4] {
         let range = |axis: usize| {

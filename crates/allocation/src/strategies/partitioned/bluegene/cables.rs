@@ -95,7 +95,7 @@ impl Cables {
             for (axis, first) in self.rings_of(part) {
                 let rings = &mut self.rings[axis][line(&self.grid, axis, first)];
                 let had_room = *rings < self.most;
-                *rings = rings.checked_add_signed(by).expect("what is given back was taken");
+                *rings = rings.checked_add_signed(by).expect("released units were taken before");
                 self.upkeep += 1;
                 let mut units = Cuboid::node(first);
                 units.sides[axis] = self.grid.side(axis);

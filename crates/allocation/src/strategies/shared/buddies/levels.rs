@@ -4,8 +4,8 @@
 //! level are the AND of shifted bits of the level below. A free block is maximal if its parent is
 //! not free.
 //!
-//! Cost: O(L N/64) for L levels. Following single changes instead costs one visit for each block
-//! that changes.
+//! Cost: O(L N/64) for L levels. The alternative, following each change, costs one visit per
+//! changed block.
 
 use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
 

@@ -122,12 +122,12 @@ impl BusyList {
 
     /// Forgets the key of a box to remove and returns its position in the list.
     fn unlist(&mut self, part: &Cuboid) -> usize {
-        let key = self.by_base.remove(&part.base).expect("what is released was granted");
+        let key = self.by_base.remove(&part.base).expect("released boxes were granted before");
         if let Some(owners) = &mut self.owners {
             owners.give(part);
         }
         let index = self.keys.binary_search(&key).expect("every box has its key");
-        debug_assert_eq!(self.boxes[index], *part, "a box is released whole");
+        debug_assert_eq!(self.boxes[index], *part, "boxes are released whole");
         index
     }
 

@@ -23,12 +23,12 @@ use crate::strategies::shared::busy_list::BusyList;
 pub(crate) struct BusyBoxes<'a> {
     /// Indexed by [`List`].
     lists: [&'a [Cuboid]; 2],
-    /// The list that may know the box of each node.
+    /// The list, if it may store the box of each node.
     by_node: Option<&'a BusyList>,
 }
 
 impl<'a> BusyBoxes<'a> {
-    /// Returns the boxes of a list that does not know the box of each node.
+    /// Returns the boxes of a list that does not store the box of each node.
     pub(crate) fn listed(boxes: &'a [Cuboid]) -> BusyBoxes<'a> {
         BusyBoxes { lists: [boxes, &[]], by_node: None }
     }

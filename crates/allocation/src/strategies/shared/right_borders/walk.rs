@@ -71,7 +71,7 @@ pub(super) struct Stop {
 }
 
 impl BorderWalk {
-    /// Starts a walk, in O(words). A list that knows the box of each node may make it faster.
+    /// Starts a walk, in O(words). A list that stores the box of each node may make it faster.
     pub(super) fn begin(&mut self, bases: &BaseSet, list: Option<&BusyList>) {
         self.side = u32::from(bases.grid().side(0));
         bases.columns_into(&mut self.columns);
@@ -125,7 +125,7 @@ impl BorderWalk {
     }
 
     /// Returns the next box that may have a base in the column on its right. `granted` is the list
-    /// of the machine's boxes if it may know the box of each node.
+    /// of the machine's boxes if it may store the box of each node.
     #[inline]
     pub(super) fn next(
         &mut self,

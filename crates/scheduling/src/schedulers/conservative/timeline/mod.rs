@@ -77,7 +77,7 @@ impl NodeTimeline {
     pub(super) fn close(&mut self, interval: Interval, open: &Occupancy) {
         let Some(Range { start, end }) = self.cut_out(interval) else { return };
         for index in start..end {
-            self.free[index].keep(open).expect("a calendar is of one machine");
+            self.free[index].keep(open).expect("a calendar belongs to one machine");
             self.count[index] = self.free[index].count();
         }
         // Segments that differed only in closed nodes are now equal.
