@@ -23,7 +23,7 @@ pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     let (run, grid) = (session.run(), session.grid());
     let ask = Ask::typed(Some(shape), None, grid).map_err(Fault::of)?;
     let request = request(ask, grid)?;
-    // A copy is asked, because the question must not consume random numbers of the strategy.
+    // Asks a copy, so that the question does not consume the strategy's random numbers.
     let selection = run.machine().selection();
     let mut machine = State::of(run.machine()).machine(selection, 1).map_err(Fault::of)?;
     let (demand, snapshot) = (Demand::of(&mut machine, &request), Snapshot::of(&machine));

@@ -19,7 +19,7 @@ type Settings = Map<String, Value>;
 #[derive(Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 enum Command {
-    /// Lists strategies, schedulers, patterns and parameters with their sentences.
+    /// Lists strategies, schedulers, patterns and parameters with their descriptions.
     Registries,
     /// Opens a run to be advanced in steps, replacing the one with this number.
     Open { run: usize, settings: Settings },
@@ -131,7 +131,7 @@ impl Engine {
     fn scenario(&self, settings: &Settings) -> Result<(Scenario, Specification), Fault> {
         let specification = specification(settings)?;
         let [point] = &specification.points[..] else {
-            return Err("one value of each setting".to_string().into());
+            return Err("give one value per setting".to_string().into());
         };
         let histories = Histories::default();
         let scenario = Scenario::new(point.settings(), false, &self.log, &histories);
@@ -157,11 +157,11 @@ fn listed(settings: &Settings) -> Result<Vec<Setting>, Fault> {
             let texts = values.iter().map(|value| value.as_str().map(str::to_string));
             let values = texts.collect::<Option<Vec<String>>>();
             values.map(|values| Setting { key: key.clone(), values }).ok_or_else(|| Fault {
-                reason: "a value is a text".to_string(),
+                reason: "a value must be text".to_string(),
                 setting: Some(key.clone()),
             })
         }
-        _ => Err(Fault { reason: "a value is a text".to_string(), setting: Some(key.clone()) }),
+        _ => Err(Fault { reason: "a value must be text".to_string(), setting: Some(key.clone()) }),
     };
     settings.iter().map(one).collect()
 }

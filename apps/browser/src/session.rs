@@ -26,7 +26,7 @@ pub(crate) struct Session {
     jobs: usize,
     is_over: bool,
     begin: Time,
-    /// The running jobs that the page knows, with their start and first box.
+    /// The running jobs that were sent to the page, with their start and first box.
     known: BTreeMap<JobId, (Time, Option<Cuboid>)>,
     /// The waits of jobs by their index, once they have started.
     waits: Vec<Option<Time>>,
@@ -43,7 +43,7 @@ impl Session {
         let point = &specification.points[0];
         let jobs = usize::try_from(scenario.length()).unwrap_or(usize::MAX);
         let run = scenario.stepped(0, jobs).map_err(Fault::of)?;
-        let run = run.ok_or_else(|| Fault::from("a run of jobs is needed".to_string()))?;
+        let run = run.ok_or_else(|| Fault::from("this requires a run of jobs".to_string()))?;
         Ok(Session {
             begin: run.now(),
             run,
@@ -76,7 +76,7 @@ impl Session {
         self.unit.units(time)
     }
 
-    /// Formats a time, rounded for people.
+    /// Formats a time for display, with two decimals.
     pub(crate) fn in_words(&self, time: Time) -> String {
         format!("{:.2}", self.units(time))
     }

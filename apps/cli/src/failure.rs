@@ -82,7 +82,7 @@ impl Failure {
         }
     }
 
-    /// Describes the error in a line, for messages about something larger.
+    /// Describes the error in one line, for use in a longer message.
     pub(crate) fn in_words(&self) -> String {
         match self {
             Failure::Usage { message, place: Some(place) } => format!("{} {message}", place.from),

@@ -50,7 +50,7 @@ pub(crate) fn check_drawing(option: &str, path: &Path, known: &[&str]) -> Result
     }
     let known: Vec<String> = known.iter().map(|extension| format!(".{extension}")).collect();
     Err(Failure::usage(format!(
-        "{option} {}: a name that ends in {}",
+        "{option} {}: the name must end in {}",
         shown(path),
         known.join(" or ")
     )))

@@ -19,7 +19,7 @@ pub(crate) fn xml(text: &str) -> Cow<'_, str> {
     escaped(text, |c| format!("&#x{:x};", u32::from(c)))
 }
 
-/// Escapes hidden characters of lines for people, or of a CSV table, as `\u{202e}`.
+/// Escapes hidden characters of human-readable lines, or of a CSV table, as `\u{202e}`.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| pavior::text::cell(c.encode_utf8(&mut [0; 4])))
 }

@@ -15,7 +15,7 @@ pub(crate) fn read(path: &Path, args: &ParameterArgs<OfReading>) -> Result<Trace
     Ok(read_log(path, &args.given()?.reading(), files::lines())?)
 }
 
-/// Summarizes a log as it is replayed on a machine with a number of nodes.
+/// Summarizes a log as replayed on a machine with this number of nodes.
 pub(crate) fn summarize(
     path: &Path,
     args: &ParameterArgs<OfReading>,

@@ -80,7 +80,7 @@ fn text(key: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
     Err(PyTypeError::new_err(format!("{} is not a value of {key}", shown(&given))))
 }
 
-/// Creates the experiment from settings. Errors are `BadName`.
+/// Creates the experiment from settings. Raises `BadName` on error.
 fn specification(
     py: Python<'_>,
     settings: &[Setting],

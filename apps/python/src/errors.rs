@@ -28,7 +28,7 @@ static REFUSED: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static BROKEN: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static PAVIOR_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
-/// Creates an instance of an exception class or returns the error of doing so.
+/// Creates an instance of an exception class or returns the error raised in the attempt.
 fn raise(
     class: PyResult<&Bound<'_, PyType>>,
     arguments: impl FnOnce(&Bound<'_, PyType>) -> PyErr,
@@ -47,7 +47,7 @@ pub(crate) fn bad_name(py: Python<'_>, text: &str, reason: String, span: Range<u
     raise(class(py, &BAD_NAME, "BadName"), |class| PyErr::from_type(class.clone(), (reason, span)))
 }
 
-/// Parses a text with its `FromStr`. Errors are `BadName`.
+/// Parses a text with its `FromStr`. Raises `BadName` on error.
 pub(crate) fn read<T: std::str::FromStr<Err = BadName>>(py: Python<'_>, text: &str) -> PyResult<T> {
     text.parse().map_err(|bad: BadName| bad_name(py, text, bad.reason, bad.span))
 }

@@ -97,13 +97,13 @@ pub(crate) fn watched<T: Send + 'static>(
     std::thread::Builder::new()
         .name("pavior".into())
         .spawn(run)
-        .map_err(|error| other(py, format!("no thread could be started: {error}")))?;
+        .map_err(|error| other(py, format!("cannot start a thread: {error}")))?;
     py.detach(move || {
         loop {
             match answer.recv_timeout(POLL) {
                 Ok(result) => return Ok(result),
                 Err(RecvTimeoutError::Disconnected) => {
-                    let message = "a run failed: this is an error of pavior; please report it";
+                    let message = "a run failed because of a bug in pavior; please report it";
                     return Err(Python::attach(|py| other(py, message.into())));
                 }
                 Err(RecvTimeoutError::Timeout) => {

@@ -17,12 +17,12 @@ impl Cancel {
         Cancel::default()
     }
 
-    /// Requests the end.
+    /// Requests cancellation.
     fn cancel(&self) {
         self.stop.set();
     }
 
-    /// True if the end was requested.
+    /// True if cancellation was requested.
     #[getter]
     fn cancelled(&self) -> bool {
         self.stop.is_set()

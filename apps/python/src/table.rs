@@ -186,7 +186,9 @@ fn objects<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Vec<Bound<'py, P
             };
             (0..list.len()).map(entry).collect()
         }
-        other => Err(PyTypeError::new_err(format!("a column of {other} has no Python objects"))),
+        other => Err(PyTypeError::new_err(format!(
+            "a column of type {other} cannot be converted to Python objects"
+        ))),
     }
 }
 

@@ -69,7 +69,7 @@ pub enum DrawError {
     },
 }
 
-/// Returns a time if it can be drawn, and otherwise an error in which it is named `what`.
+/// Returns a time if it can be drawn, and otherwise an error that calls it `what`.
 pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64, DrawError> {
     if axis::can_show(value, false) { Ok(value) } else { Err(DrawError::NoNumber { what, value }) }
 }

@@ -138,7 +138,7 @@ pub fn read_log(path: &Path, options: &ReadOptions, limits: Limits) -> Result<Tr
     read(path, opened(path, limits)?, options, limits)
 }
 
-/// Summarizes a log as it is replayed on a machine with a number of nodes, with the limits of
+/// Summarizes a log as replayed on a machine with this number of nodes, with the limits of
 /// [`read_log`].
 ///
 /// # Errors

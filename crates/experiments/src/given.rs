@@ -18,7 +18,7 @@ use crate::boxes::Slice;
 
 /// The given value of each parameter; `None` if it was not given.
 #[derive(Clone, Default)]
-#[expect(missing_docs, reason = "each is described by the parameter of its name")]
+#[expect(missing_docs, reason = "each is documented at the parameter of the same name")]
 pub struct Given {
     pub machine: Option<Grid>,
     pub strategy: Option<pavior_allocation::Selection>,

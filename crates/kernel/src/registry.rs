@@ -226,7 +226,7 @@ impl<F: Family> Registry<F> {
                 return fail(format!("option `{}` is declared twice", option.key));
             }
             if !option.values.accept(option.default) {
-                return fail(format!("option `{}` does not take its default", option.key));
+                return fail(format!("option `{}` does not accept its default", option.key));
             }
         }
         for variant in entry.variants {

@@ -38,7 +38,7 @@ pub use pavior_experiments::{
 };
 
 pub mod advice {
-    //! Reruns of the jobs of a log under alternatives to the present configuration, with paired
+    //! Reruns of the jobs of a log under alternatives to the current configuration, with paired
     //! differences.
 
     pub use pavior_experiments::advice::{

@@ -159,7 +159,7 @@ impl Calendar {
         self.ahead.is_empty()
     }
 
-    /// Returns the reservations by start time, with ties by number.
+    /// Returns the reservations in the order of their start times, then of their numbers.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &AdvanceReservation> {
         self.ahead.iter()
     }

@@ -1,5 +1,5 @@
-//! Priority by a function of the job: the waiting job with the smallest key starts first, with ties
-//! by arrival.
+//! Priority by a function of the job: the waiting job with the smallest key starts first, and ties
+//! go to the earliest arrival.
 //!
 //! The key of a job is computed once, when the job starts to wait, and again if it is requeued
 //! after a failure. The key therefore cannot change with time; a rule whose keys change over time

@@ -84,7 +84,7 @@ impl Running {
         self.jobs.get(&(*self.ends.get(&job)?, job))
     }
 
-    /// Returns the jobs by estimated end, with ties by number.
+    /// Returns the jobs in the order of their estimated ends, then of their numbers.
     pub fn by_estimated_end(&self) -> impl DoubleEndedIterator<Item = &RunningJob> {
         self.jobs.values()
     }

@@ -182,8 +182,8 @@ impl<'i> Inputs<'i> {
         Inputs { reserved, ..self }
     }
 
-    /// Does the same with links between jobs, given by their positions in the order of arrival;
-    /// none by default. The number of jobs must be finite.
+    /// Adds links between jobs, given by their positions in the order of arrival; none by default.
+    /// The number of jobs must be finite.
     #[must_use]
     pub fn with_links(self, links: impl Into<Option<Arc<[Link]>>>) -> Inputs<'i> {
         Inputs { links: links.into(), ..self }
@@ -214,7 +214,7 @@ pub struct Outcome {
     pub rejected: Vec<JobId>,
     /// Links to jobs that were rejected: the jobs that follow them were submitted as listed.
     pub unfollowed: u64,
-    /// Measured time per attempt, clock overhead removed, in nanoseconds.
+    /// Measured time per attempt, without the clock's overhead, in nanoseconds.
     pub allocation_ns: Option<f64>,
 }
 

@@ -53,7 +53,7 @@ impl Combination {
         }
         let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
         let unknown = unknown_name("parameter", name, &names).reason;
-        Err(format!("`id`: {unknown} (a word of its own: {{ word = \"{name}\" }})"))
+        Err(format!("`id`: {unknown} (for a literal word, write {{ word = \"{name}\" }})"))
     }
 }
 

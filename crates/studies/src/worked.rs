@@ -126,7 +126,7 @@ impl Asking<'_> {
             let place = shown([row.x, row.y, 0]);
             let paper = format!("{} {place}: {}", row.side, row.worth);
             let Some(one) = found.get(position) else {
-                return Statement::counted(id, paper, None, false).note("not looked at");
+                return Statement::counted(id, paper, None, false).note("not considered");
             };
             let mut nodes = String::new();
             let (worth, index, words) = match one.verdict {

@@ -7,8 +7,8 @@
 //!
 //! A job is held until each of its predecessors has started or ended. It becomes ready at its own
 //! submit time or the time of these events plus their think times, whichever is latest. Ready jobs
-//! are submitted by time, with ties in list order, and get their ids in that order. Schedulers thus
-//! receive the same kind of stream as without dependencies.
+//! are submitted in order of time (ties in list order), and get their ids in that order. Schedulers
+//! thus receive the same kind of stream as without dependencies.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! The command line as clap reads it. Names with options remain text here; `input` parses them, so
+//! The command line as clap parses it. Names with options remain text here; `input` parses them, so
 //! that errors can be underlined in the typed text.
 
 mod advise;

@@ -84,7 +84,7 @@ impl Choice for OfAdvice {
     const DEFAULTS: &[(&str, &str)] = &OF_LOGS;
 }
 
-/// The parameters of reading a log.
+/// The parameters for reading a log.
 #[derive(Debug)]
 pub(crate) struct OfReading;
 
@@ -229,7 +229,7 @@ fn controls<C: Choice>() -> impl Iterator<Item = &'static Control> {
     CONTROLS.iter().filter(|control| C::CONTROLS && control.heading.is_some())
 }
 
-/// Returns the names of the options, each with true if it has no value.
+/// Returns the names of the options, each with true if it takes no value.
 fn names<C: Choice>() -> impl Iterator<Item = (&'static str, bool)> {
     let chosen = parameters::ALL.iter().filter(|parameter| C::has(parameter));
     let chosen = chosen.map(|parameter| (parameter.name, parameter.kind == ValueType::Switch));

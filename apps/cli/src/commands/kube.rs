@@ -153,7 +153,7 @@ fn uninstall(open: bool) -> Result<(), Failure> {
 }
 
 /// Converts an error. An unknown Job, or a shape that no machine has, is a usage error.
-#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
+#[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 fn failure(error: KubeError) -> Failure {
     match error {
         KubeError::UnknownJob(_)

@@ -15,7 +15,7 @@ pub(crate) fn strategies(args: &ListArgs) -> Result<(), Failure> {
     let defaults = Registry::new().entries().map(Selection::defaults);
     let mut entries: Vec<Value> = defaults.map(|selection| strategy(&selection)).collect();
     for (name, stands_for) in Registry::new().aliases() {
-        let selection: Selection = stands_for.parse().expect("aliases are written right");
+        let selection: Selection = stands_for.parse().expect("aliases are valid");
         let mut entry = strategy(&selection);
         let is_open = |option: &&OptionSpec| selection.options.get(option.key) == option.default;
         entry["name"] = json!(name);

@@ -86,12 +86,12 @@ fn of_dependencies(records: &[Record]) -> String {
     let found = Dependencies::of(records);
     let Dependencies { links, jobs, missing, later, cycles, .. } = &found;
     if found.is_empty() {
-        return "no job in the log names a preceding job (fields 17, 18); `pavior trace convert \
+        return "no job in the log refers to a preceding job (fields 17, 18); `pavior trace convert \
                 --sessions 20m` writes them"
             .to_string();
     }
     let (all, followed) = (records.len(), links.len());
-    let mut text = format!("{jobs} of {all} jobs name preceding jobs: {followed} followed");
+    let mut text = format!("{jobs} of {all} jobs refer to preceding jobs: {followed} followed");
     if *missing > 0 {
         text += &format!(", {missing} filtered out, skipped or not in the log");
     }
@@ -123,7 +123,7 @@ fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), F
     Ok(())
 }
 
-/// Reports the number of jobs on the places that they had in the log, if they take them.
+/// Reports the number of jobs that run in their places from the log, if these are used.
 fn note_placed(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
     let is_placed = |point: &&Point| {
         point.settings().jobs().and_then(|jobs| jobs.log()?.placed.as_ref()).is_some()
@@ -141,10 +141,10 @@ fn note_placed(specification: &Specification, folder: &Folder) -> Result<(), Fai
 fn of_places(counts: &PlacedCounts) -> String {
     let &PlacedCounts { placed, unknown, elsewhere, overlapping, sharing } = counts;
     let all = placed + unknown + elsewhere;
-    let mut text = format!("{placed} of {all} jobs run on their places in the log");
+    let mut text = format!("{placed} of {all} jobs run on their nodes from the log");
     for (count, words) in [
         (unknown, "without nodes or a start"),
-        (elsewhere, "on nodes with other names"),
+        (elsewhere, "on nodes that the machine does not have"),
         (overlapping, "starting on a node of another job"),
         (sharing, "starting on a router of another job"),
     ] {

@@ -100,7 +100,7 @@ impl Story<'_> {
 
     fn sentences(&self) -> Vec<String> {
         let Some(shape) = self.shapes.first() else {
-            return vec!["no box here has that many nodes".to_string()];
+            return vec!["no box of this machine has that many nodes".to_string()];
         };
         let sides = shape.sides[..self.grid.axes()].iter().map(u16::to_string).collect::<Vec<_>>();
         let size = match self.shapes.len() {

@@ -68,7 +68,7 @@ fn install(config: &Config, path: &Path, folder: &Path) -> Result<(), Failure> {
 }
 
 /// Converts an error. A bad configuration or an unknown job is a usage error.
-#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
+#[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 fn failure(error: SlurmError) -> Failure {
     match error {
         SlurmError::Config(_) | SlurmError::UnknownJob(_) => Failure::usage(error.to_string()),

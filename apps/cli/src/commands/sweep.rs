@@ -89,7 +89,7 @@ fn cut(spans: &[Span], most: u64) -> Vec<Replications> {
     all
 }
 
-/// Runs the replications that a file names, into a part of the experiment.
+/// Runs the replications listed in a file, and stores them in a part of the experiment.
 fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
     let (text, specification) = experiment(&args.directory)?;
     let spans = read_spans(&args.spans, &specification)?;

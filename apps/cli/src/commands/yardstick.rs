@@ -54,7 +54,7 @@ pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
     if format == Format::Table && !judged.rows.is_empty() { verdicts(&judged) } else { Ok(()) }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
+#[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 fn of_yardstick(error: YardstickError) -> Failure {
     Failure::usage(error.to_string())
 }

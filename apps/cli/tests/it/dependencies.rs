@@ -41,7 +41,7 @@ fn placements_and_schedules_have_the_simulated_submit_time() {
     let output = simulate(&log, &[&["--dependencies"], &files[..]].concat());
     assert!(output.status.success(), "{output:?}");
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("note: 1 of 2 jobs name preceding jobs: 1 followed"), "{said}");
+    assert!(said.contains("note: 1 of 2 jobs refer to preceding jobs: 1 followed"), "{said}");
     let last: Value = serde_json::from_str(&lines(&placed)[1]).unwrap();
     assert_eq!(
         (&last["job"], &last["submit"], &last["start"]),
@@ -64,7 +64,8 @@ fn what_is_not_followed_is_said() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
         said.contains(
-            "note: 5 of 6 jobs name preceding jobs: 3 followed, 1 filtered out, skipped or not in \
+            "note: 5 of 6 jobs refer to preceding jobs: 3 followed, 1 filtered out, skipped or \
+             not in \
              the log, 1 not before their job in the log (1 cycle)"
         ),
         "{said}"
@@ -72,7 +73,7 @@ fn what_is_not_followed_is_said() {
     assert!(said.contains("note: 1 preceding jobs are not followed"), "{said}");
     let (_folder, log) = folder(&LOG.replace(" 1 60\n", " -1 -1\n"));
     let said = String::from_utf8(simulate(&log, &["--dependencies"]).stderr).unwrap();
-    assert!(said.contains("note: no job in the log names a preceding job"), "{said}");
+    assert!(said.contains("note: no job in the log refers to a preceding job"), "{said}");
 }
 
 #[test]

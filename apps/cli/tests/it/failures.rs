@@ -96,7 +96,7 @@ fn options_of_failures_that_make_no_sense() {
         (&["--spares", "1"], "--spares applies only to failures"),
         (&["--fail-classes", "chip:9:1", "--spares", "1"], "mesh:16x16 is not made of cubes"),
         (&["--slice", "16"], "mesh:16x16 is not made of cubes"),
-        (&["--slice", "17x17"], "no turn of it fits mesh:16x16"),
+        (&["--slice", "17x17"], "it does not fit in any orientation on mesh:16x16"),
         (&["--slice", "big"], "is not a slice"),
     ] {
         let message = refused(&[&run[..], more].concat());

@@ -52,6 +52,6 @@ fn everything_is_told_and_drawn() {
     assert_eq!(std::fs::read_to_string(&to).unwrap(), page);
     refused_for(
         &["trace", "inspect", path, "--lenient", "--html", "x.swf"],
-        "a name that ends in .html",
+        "the name must end in .html",
     );
 }

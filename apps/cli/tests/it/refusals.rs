@@ -47,9 +47,9 @@ fn a_drawing_under_a_name_of_another_format() {
     let name = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     refused_for(
         &["plot", &results, "--out", &name("x.pdf")],
-        "x.pdf: a name that ends in .svg or .json",
+        "x.pdf: the name must end in .svg or .json",
     );
-    refused_for(&["bench", "--chart", &name("b.pdf")], "b.pdf: a name that ends in .svg");
+    refused_for(&["bench", "--chart", &name("b.pdf")], "b.pdf: the name must end in .svg");
     for kept in ["x.svg", "x.json", "X.SVG"] {
         good(&["plot", &results, "--out", &name(kept)]);
     }
@@ -67,7 +67,10 @@ fn columns_of_a_log_for_drawn_jobs() {
         &["experiment", &file, "--out", out.to_str().unwrap()],
     ] {
         let message = refused(run);
-        assert!(message.contains("queue=2 applies only to job logs; name one with"), "{message}");
+        assert!(
+            message.contains("queue=2 applies only to job logs; specify one with"),
+            "{message}"
+        );
     }
     good(&["simulate", "--trace", &log, "--freedom", "any:queue=2"]);
     good(&["simulate", "--jobs", "10", "--freedom", "box:4,any:25%"]);

@@ -40,7 +40,7 @@ fn the_tbl_paper_quickly() {
     refused(&["reproduce", "no-such-paper"]);
     let other = folder.path().join("other");
     let logs = ["reproduce", "tbl", "--quick", "--logs", at, "--out", other.to_str().unwrap()];
-    assert!(refused(&logs).contains("--logs: the experiment of tbl reads no job log"));
+    assert!(refused(&logs).contains("--logs: the experiment of tbl does not read a job log"));
     assert!(!other.exists());
 }
 

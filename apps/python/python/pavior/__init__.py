@@ -2,7 +2,7 @@
 
 A *shape* is one to three sides in nodes, x first; a *node* is its coordinates in the same order. Arrays
 of nodes are indexed ``[z, y, x]`` (x fastest). Names with options are those of the command line
-(``"tff:scan=yzx"``). Nothing but the standard library is needed.
+(``"tff:scan=yzx"``). Only the standard library is required.
 """
 
 from pavior._errors import BadName, Broken, PaviorError, Refused

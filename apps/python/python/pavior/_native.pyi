@@ -707,7 +707,7 @@ def simulate(
             (str, or sides of a mesh as an int or a sequence of ints; default 'mesh:16x16')
         strategy: which nodes a job gets; `pavior strategies` lists the names
             (str, or a subclass of `Strategy`; default 'tff')
-        scheduler: which job goes next; `pavior schedulers` lists the names
+        scheduler: which job starts next; `pavior schedulers` lists the names
             (str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key;
             default 'fcfs')
         reservations: a list of advance reservations of nodes, which no job may overlap: JSON lines
@@ -843,8 +843,8 @@ def simulate(
             (int; default 0)
         warmup: completions to drop before averages start
             (int, in jobs; default 0)
-        max_waiting: ends a run of synthetic jobs with an error when more jobs wait; by default
-            1000000
+        max_waiting: ends a run of synthetic jobs with an error when more jobs are waiting; by
+            default 1000000
             (int, in jobs; default None)
         max_time: ends a run with an error at this time; by default at the largest possible time
             (float or timedelta, in units of time; default None)
@@ -898,7 +898,7 @@ class Episode:
     ) -> tuple[list[bytearray], float, bool, float, tuple[int, int, int], bool]:
         """Carries out an action, and runs to the next decision."""
     def see(self) -> tuple[list[bytearray], float, bool, float, tuple[int, int, int], bool]:
-        """Returns the current observation without a step."""
+        """Returns the current observation without taking a step."""
     def drawn(self) -> str:
         """Draws the machine as text: `.` free, `#` busy or failed."""
 
@@ -907,7 +907,7 @@ class Span:
     """Consecutive replications of one point: the unit of work."""
 
     def __new__(cls, point: int, first: int, end: int) -> Self:
-        """Creates the span of the replications from `first` to before `end`."""
+        """Creates the span of the replications from `first` up to, but not including, `end`."""
     @property
     def point(self) -> int:
         """The index of the point."""
@@ -934,10 +934,10 @@ class Cancel:
 
     def __new__(cls) -> Self: ...
     def cancel(self) -> None:
-        """Requests the end."""
+        """Requests cancellation."""
     @property
     def cancelled(self) -> bool:
-        """True if the end was requested."""
+        """True if cancellation was requested."""
 
 @final
 class Journal:

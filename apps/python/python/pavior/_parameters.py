@@ -37,7 +37,7 @@ class Parameters(TypedDict, total=False):
         movable: the running jobs that may be moved: up to a number of nodes, with a value in a
             column, or a share: 64; queue=1; 25%; several mean any of them; all by default
             (str; default None)
-        scheduler: which job goes next; `pavior schedulers` lists the names
+        scheduler: which job starts next; `pavior schedulers` lists the names
             (str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key;
             default 'fcfs')
         schedulers: another name of `scheduler`
@@ -177,8 +177,8 @@ class Parameters(TypedDict, total=False):
     Parameters: Replications
         warmup: completions to drop before averages start
             (int, in jobs; default 0)
-        max_waiting: ends a run of synthetic jobs with an error when more jobs wait; by default
-            1000000
+        max_waiting: ends a run of synthetic jobs with an error when more jobs are waiting; by
+            default 1000000
             (int, in jobs; default None)
         max_time: ends a run with an error at this time; by default at the largest possible time
             (float or timedelta, in units of time; default None)

@@ -1,4 +1,4 @@
-"""Requests to a service: connections, repetition, and problems."""
+"""Requests to a service: connections, retries, and problem documents."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Problem(_errors.PaviorError):
     status: int
     """The HTTP status."""
     reason: str
-    """A word for programs, such as `stale-epoch`; empty if the answer is not a problem document."""
+    """A machine-readable word, such as `stale-epoch`; empty if the answer is not a problem document."""
     document: Document
     """The problem document, unchanged."""
 

@@ -1,4 +1,4 @@
-"""A client of `pavior serve`, with nothing but the standard library.
+"""A client of `pavior serve` that uses only the standard library.
 
     from pavior.client import Service
 

@@ -153,7 +153,7 @@ impl Episode {
         self.look(py, valid)
     }
 
-    /// Returns the current observation without a step.
+    /// Returns the current observation without taking a step.
     fn see<'py>(&self, py: Python<'py>) -> PyResult<Step<'py>> {
         self.look(py, true)
     }

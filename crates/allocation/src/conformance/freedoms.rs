@@ -19,7 +19,7 @@ use crate::{Machine, Placement, Selection, oracle};
 /// Returns the first broken claim, with a drawing of the state.
 #[expect(
     clippy::missing_panics_doc,
-    reason = "each busy node has a job, and a job is placed on a free node only"
+    reason = "each busy node has a job, and jobs are only placed on free nodes"
 )]
 pub fn freedoms(selection: &Selection, grid: &Grid) -> Result<u64, String> {
     let mut machine = Machine::with_seed(*grid, selection, 1).map_err(|error| error.to_string())?;

@@ -85,7 +85,9 @@ fn allocate(
         return Err(failed(selection, &before, request, &error));
     }
     if probed.clone().map_err(AllocateError::from) != answer {
-        let words = format!("{selection}: {request:?} was probed {probed:?}, then {answer:?}");
+        let words = format!(
+            "{selection}: the probe of {request:?} returned {probed:?}, the allocation {answer:?}"
+        );
         return Err(words.into());
     }
     judge(selection, &before, &held, request, answer.as_ref().ok())?;

@@ -19,7 +19,7 @@ const LATEST_OF_ALL: usize = 500;
 const PRIOR: f64 = 2.0;
 const MINUTE: u64 = 60 * TimeUnit::SECOND.ticks;
 
-/// The last 20,000 run times, in classes. Times are in ticks of [`TimeUnit::SECOND`].
+/// The last 20,000 run times, grouped into classes. Times are in ticks of [`TimeUnit::SECOND`].
 ///
 /// A run time is drawn from the narrowest class of similar jobs: same user, nodes and estimate;
 /// same user and estimate; same user; similar nodes and estimate; all. A class with n runs is used

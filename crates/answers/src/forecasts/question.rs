@@ -1,4 +1,4 @@
-//! The question when the jobs of a queue will start, which any thread can answer.
+//! The question of when the jobs of a queue will start, which any thread can answer.
 
 use pavior_allocation::{Machine, Selection as Strategy};
 use pavior_kernel::Time;

@@ -74,7 +74,7 @@ pub fn replay(
 pub struct Linked<'l, J> {
     /// The jobs, in the order of their submission in the log.
     pub jobs: J,
-    /// The links between their indices in `jobs`, sorted.
+    /// Links between jobs, given by their indices in `jobs`; sorted.
     pub links: &'l [Link],
     /// Returns true if no more jobs should be submitted.
     pub stops: &'l dyn Fn() -> bool,

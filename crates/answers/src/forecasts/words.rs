@@ -1,4 +1,4 @@
-//! Sentences for a forecast.
+//! Wording of a forecast.
 
 use pavior_allocation::explain;
 use pavior_kernel::Time;
@@ -28,7 +28,7 @@ impl QueueForecast {
             Some(obstacle) => obstacle.words(words.grid),
             None if learned.calibrated => self.range(start, words.date),
             None => format!(
-                "A range is given once 30 {} had to wait; of {} that {}, {} had to.",
+                "A range requires 30 {} that had to wait; of {} that {}, {} had to.",
                 words.jobs,
                 learned.runs,
                 words.known,

@@ -1,4 +1,4 @@
-//! Sentences for an answer.
+//! Wording of an answer.
 
 use pavior_allocation::explain;
 use pavior_kernel::Time;

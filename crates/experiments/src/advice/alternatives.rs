@@ -29,7 +29,7 @@ impl Topic {
     }
 }
 
-/// A change to the present that may turn out not to apply.
+/// A change to the current configuration, which may turn out not to apply.
 pub(super) struct Change {
     pub(super) topic: Topic,
     /// A short name.

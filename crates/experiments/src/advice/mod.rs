@@ -57,9 +57,9 @@ pub struct Measure {
     pub metric: String,
     /// The range of sizes, in nodes, of the jobs to include; `None` for all jobs.
     pub nodes: Option<[u32; 2]>,
-    /// The title for people.
+    /// The displayed title.
     pub title: String,
-    /// The unit for people.
+    /// The displayed unit.
     pub unit: &'static str,
     /// The divisor that converts the metric to that unit.
     pub scale: f64,

@@ -143,7 +143,7 @@ fn method(advice: &Advice) -> Section {
             .to_string(),
     );
     text.push(
-        "Users would have sent other jobs to a machine with other waiting times.".to_string(),
+        "Users would have submitted other jobs to a machine with other waiting times.".to_string(),
     );
     text.extend(notes(advice).into_iter().filter(|note| note != MESSAGES));
     Section { title: "How to read this".to_string(), text, folded: true, ..Section::default() }

@@ -201,8 +201,8 @@ fn decimals(value: f64) -> usize {
 }
 
 /// A remark on an effect that is not included in any of the numbers.
-pub(super) const MESSAGES: &str = "None of these numbers include the effect of the distances between a job's nodes on its \
-     messages.";
+pub(super) const MESSAGES: &str = "None of these numbers include the effect of the distances \
+     between a job's nodes on its messages.";
 
 /// Returns notes that accompany the numbers, one sentence each.
 pub fn notes(advice: &Advice) -> Vec<String> {
@@ -221,16 +221,19 @@ pub fn notes(advice: &Advice) -> Vec<String> {
     let present = &advice.present;
     if present.rejected > 0 {
         let rejected = jobs(present.rejected);
-        all.push(format!("The current machine can never hold {rejected}: left out."));
+        all.push(format!("Left out: {rejected} that can never fit on the current machine."));
     }
     if present.stuck > 0 {
-        all.push(format!("Currently, {} never start: left out.", jobs(present.stuck)));
+        all.push(format!(
+            "Left out: {} that never started with the current configuration.",
+            jobs(present.stuck)
+        ));
     }
     for one in &advice.alternatives {
         let own = |run: &super::Run| run.rejected + run.stuck;
         if own(&one.run) != own(present) {
             all.push(format!(
-                "With {}, {} never start (now {}): differences cover only the jobs that run in \
+                "With {}, {} never started (now {}): differences cover only the jobs that run in \
                  both.",
                 one.words,
                 jobs(own(&one.run)),

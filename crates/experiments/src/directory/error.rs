@@ -42,7 +42,7 @@ pub enum DirectoryError {
 }
 
 impl DirectoryError {
-    /// Returns true for bad usage or bad input of the user, and false if the system failed.
+    /// Returns true for bad usage or bad input, and false for a system failure.
     pub fn is_usage(&self) -> bool {
         match self {
             DirectoryError::File(error) => error.is_usage(),

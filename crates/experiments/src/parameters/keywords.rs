@@ -96,7 +96,7 @@ const OF_PYTHON: [OfPython; 6] = [
         "str | type[Scheduler] | KeyFunction",
         "str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key",
         "'fcfs'",
-        "which job goes next; `pavior schedulers` lists the names",
+        "which job starts next; `pavior schedulers` lists the names",
         Heading::General,
     ),
     (

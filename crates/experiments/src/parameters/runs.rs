@@ -36,7 +36,7 @@ pub const STRATEGY: Parameter = Parameter {
 pub const SCHEDULER: Parameter = Parameter {
     name: "scheduler",
     alias: Some("schedulers"),
-    meaning: "which job goes next; see `pavior schedulers`",
+    meaning: "which job starts next; see `pavior schedulers`",
     applies: Applies::Runs,
     default: &["fcfs"],
     read: |text, catalogue| {
@@ -100,7 +100,8 @@ const BOUND: Parameter = Parameter {
 pub(super) const MAX_WAITING: Parameter = Parameter {
     name: "max-waiting",
     applies: Applies::Synthetic,
-    meaning: "ends a run of synthetic jobs with an error when more jobs wait; by default 1000000",
+    meaning: "ends a run of synthetic jobs with an error when more jobs are waiting; by default \
+              1000000",
     unit: "jobs",
     read: |text, _| count(text, 1..=MOST_WAITING, |given| &mut given.max_waiting),
     ..BOUND

@@ -153,7 +153,7 @@ pub(super) fn slice(given: &Given, machine: Grid) -> Result<Option<Request>, Fau
         (Some(Slice::Sides(sides)), _)
             if !pavior_mesh::orientations(sides).any(|turned| machine.fits(turned)) =>
         {
-            format!("no turn of it fits {machine}")
+            format!("it does not fit in any orientation on {machine}")
         }
         (Some(slice), _) => return Ok(Some(slice.request())),
     };

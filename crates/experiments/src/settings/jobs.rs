@@ -291,7 +291,7 @@ impl MigrationSettings {
 fn without_columns(given: &Given, keys: Keys) -> Result<(), Fault> {
     let fault = |name: &'static str, condition: &Condition| {
         let trace = keys.spell("trace");
-        Err((name, format!("{condition} applies only to job logs; name one with {trace}")))
+        Err((name, format!("{condition} applies only to job logs; specify one with {trace}")))
     };
     if let Some(condition) = given.freedom.as_ref().and_then(FreedomRule::needs_log) {
         return fault("freedom", condition);

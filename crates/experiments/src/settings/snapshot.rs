@@ -39,7 +39,7 @@ impl SnapshotSettings {
     ) -> Result<SnapshotSettings, Fault> {
         let (busy, name) = match (&given.busy, given.submeshes) {
             (Some(_), Some(_)) => {
-                let reason = "a state is either given by `busy` or drawn, not both".to_string();
+                let reason = "a state is either given by `busy` or generated, not both".to_string();
                 return Err(("submeshes", reason));
             }
             (None, Some(count)) => (BusyBoxes::Drawn(count), "submeshes"),

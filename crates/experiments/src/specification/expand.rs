@@ -162,7 +162,7 @@ fn refuse_what_does_not_apply(
                  iterations"
             )
         } else {
-            format!("{name} applies only to job logs; name one with {trace}")
+            format!("{name} applies only to job logs; specify one with {trace}")
         };
         return Err(Fault::new(reason, entry.key_place.clone()));
     }

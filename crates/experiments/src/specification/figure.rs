@@ -101,7 +101,7 @@ pub(super) fn read(node: Node<'_>, specification: &Specification) -> Result<Figu
     let find = |key: &str| entries.iter().find(|entry| entry.is(key));
     let text = |key: &str| find(key).map(|entry| entry.node.text()).transpose();
     let Some(name) = find("name") else {
-        return node.fail("a figure needs a `name`, which names its files");
+        return node.fail("a figure needs a `name`, which is used for its files");
     };
     let name_text = word(name.node)?;
     if specification.figures.iter().any(|other| other.name == name_text) {

@@ -285,8 +285,8 @@ impl Specification {
         };
         if self.targets.is_empty() {
             return precision.node.fail(
-                "no metric to be precise about: observe `turnaround` or `utilization`, or name \
-                 `precision-metrics`",
+                "no metric for the precision target: observe `turnaround` or `utilization`, or \
+                 set `precision-metrics`",
             );
         }
         Ok(())
@@ -427,7 +427,8 @@ fn observed(node: Node<'_>) -> Result<(Vec<&'static MetricSpec>, bool), Fault> {
         });
     }
     if chosen.is_empty() && !timing {
-        return node.fail("name at least one metric; without the key the usual ones are observed");
+        return node
+            .fail("list at least one metric; without this key, the default ones are observed");
     }
     chosen.extend(metrics::ALL.iter().filter(|spec| adds && spec.standard));
     let place = |spec: &MetricSpec| all().position(|known| known.name == bare_name(spec.name));

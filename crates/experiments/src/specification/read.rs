@@ -42,7 +42,7 @@ pub(super) struct Entry<'a> {
 impl Entry<'_> {
     /// Returns the error for an unknown key.
     pub(super) fn unknown(&self, known: &[&str]) -> Fault {
-        // The names in the answer have underscores if the key has one.
+        // The suggested names have underscores if the key has one.
         let between = if self.key.contains('_') { "_" } else { "-" };
         let known: Vec<String> = known.iter().map(|name| name.replace('-', between)).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();

@@ -224,7 +224,7 @@ fn faults_are_shown_where_they_stand() {
         ("confidence = 0.9", "confidence", "needs `precision`"),
         ("precision = 1", "1", "between 0 and 1"),
         ("precision = 0.1\nprecision-metrics = 'allocation_ns'", "'allocation_ns'", "measured"),
-        ("precision = 0.1\nmetrics = 'makespan'", "0.1", "no metric to be precise about"),
+        ("precision = 0.1\nmetrics = 'makespan'", "0.1", "no metric for the precision target"),
         ("baseline = 'mbs'\nstrategy = ['ff', 'tff']", "mbs", ""),
         ("name = 'a/b'", "'a/b'", "names files"),
         ("[[sweep]]\nlod = 1", "lod", "did you mean `load`?"),

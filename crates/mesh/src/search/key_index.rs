@@ -13,7 +13,7 @@ const NONE: u32 = u32::MAX;
 /// The positions of the keys of a list, which are distinct.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeyIndex {
-    /// A power of two of slots, or none if there is no index.
+    /// The slots; their number is a power of two, or 0 if there is no index.
     slots: Vec<u32>,
 }
 

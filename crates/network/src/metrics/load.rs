@@ -184,7 +184,7 @@ impl ChannelLoad {
         self.channels.all().map(row).collect()
     }
 
-    /// Returns the `count` busiest channels, busiest first, with ties by number.
+    /// Returns the `count` busiest channels, busiest first; ties are ordered by number.
     pub fn hottest(&self, cycles: u64, count: usize) -> Vec<ChannelUse> {
         let mut table = self.table(cycles);
         table.sort_by_key(|row| (Reverse(row.busy_cycles), row.id));

@@ -83,7 +83,8 @@ impl<'a> Expected<'a> {
         running.expected_end(self.now)
     }
 
-    /// Returns the running jobs with their expected ends, the earliest first, with ties by number.
+    /// Returns the running jobs with their expected ends, the earliest first; ties are ordered by
+    /// number.
     ///
     /// [`Running`] keeps the jobs by estimated end. Only the l jobs that have outrun their
     /// estimates have later expected ends. They are sorted in O(l log l), and merged with the

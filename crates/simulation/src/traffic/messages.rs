@@ -84,11 +84,11 @@ struct Sender {
 
 /// The method by which a job is processed.
 enum How {
-    /// In the network, where it may share links with others, or computing.
+    /// Simulated in the network, where it may share links with others, or computing.
     Shared,
-    /// In the network, and alone so far.
+    /// Simulated in the network, and alone so far.
     Watched { since: Time, totals: MessageTotals, key: HistoryKey },
-    /// Not in the network, because its history is known.
+    /// Not simulated, because its history is known.
     Recalled { since: Time, history: History },
 }
 

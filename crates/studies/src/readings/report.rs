@@ -12,7 +12,7 @@ const DISTANCE: &str = "The distance of a reading is the root mean square of ln(
     paper's ratio): 0 is the paper, 0.69 a factor of 2 on average.";
 
 /// The definition for a paper that states orders.
-const DISTANCE_OF_ORDERS: &str = "Every ratio is to be below 1, the order that the paper states. \
+const DISTANCE_OF_ORDERS: &str = "Every ratio should be below 1, the order that the paper states. \
                                   The distance of a reading is the root mean square of ln(our \
                                   ratio), 0 where the order is the paper's: 0 is the paper, 0.69 a \
                                   factor of 2 on average.";

@@ -63,7 +63,7 @@ struct Row {
 /// The rows of a statement, each with its claim.
 type Claims = Vec<(Row, Claim)>;
 
-/// A number of the board.
+/// A number on the board.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 enum Number {
@@ -84,7 +84,7 @@ enum Number {
 enum Difference {
     /// A part of the gap.
     Cost { cost: Cost },
-    /// Two runs of the board.
+    /// Two runs on the board.
     Runs { a: Name, b: Name },
 }
 

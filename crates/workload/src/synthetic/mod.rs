@@ -34,11 +34,11 @@ pub use sides::{DrawSides, SideDistribution};
 pub struct Synthetic {
     /// Arrivals per unit of time: the reciprocal of the mean gap.
     pub load: f64,
-    /// The arrivals of jobs.
+    /// The arrival process.
     pub arrivals: Selection<ArrivalProcess>,
-    /// The sides that they request.
+    /// The requested sides.
     pub sides: Selection<SideDistribution>,
-    /// The work that they do.
+    /// The work of a job on its nodes.
     pub service: Selection<ServiceDistribution>,
 }
 

@@ -300,7 +300,7 @@ fn logarithmic(args: &PlotArgs) -> Result<(bool, bool), Failure> {
     Ok((has("x"), has("y")))
 }
 
-/// Writes SVG, or Vega-Lite if the name of the file asks for JSON.
+/// Writes SVG, or Vega-Lite if the file name ends in `.json`.
 fn write_chart(args: &PlotArgs, chart: &Chart) -> Result<(), Failure> {
     let json = args.out.as_ref().is_some_and(|out| files::has_extension(out, "json"));
     let text =

@@ -6,7 +6,7 @@ use pavior::draw::Placed;
 use pavior::{Cuboid, Grid, json};
 use serde_json::Value;
 
-/// Reads placements, and the unit of their times if the first of them names one.
+/// Reads placements, and the unit of their times if the first one specifies it.
 ///
 /// # Errors
 /// Returns a message with the line if a line is not a placement on this machine.

@@ -153,7 +153,7 @@ impl Task<'_> {
         let Task { text, specification, name, out } = self;
         if args.logs.is_some() && !specification.reads_files() {
             return Err(Failure::usage(format!(
-                "--logs: the experiment of {name} reads no job log"
+                "--logs: the experiment of {name} does not read a job log"
             )));
         }
         let files = logs::folder(args.logs.clone().unwrap_or_default());

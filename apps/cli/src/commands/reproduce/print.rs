@@ -98,8 +98,7 @@ pub(super) fn alternatives(
         Format::Csv => csv(|bytes| readings.write(ranking, bytes)),
         Format::Table => {
             let (header, lines) = readings.table(ranking);
-            // The columns of ratios only have the names of strategies, so that they fit into 80
-            // columns.
+            // The columns of ratios are headed by strategy names alone, to fit into 80 columns.
             let short = |name: &String| match name.split_once('@') {
                 Some((_, strategy)) => strategy.to_string(),
                 None => name.replace("distance", "dist."),

@@ -46,7 +46,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
         eprintln!("{linked} of {} jobs follow another job of their session", trace.records.len());
         if trace.records.iter().all(|record| record.wait.is_none()) {
             eprintln!(
-                "note: the log has no wait times, so jobs are taken to end at submission \
+                "note: the log has no wait times, so jobs are assumed to end at submission \
                        plus run time"
             );
         }

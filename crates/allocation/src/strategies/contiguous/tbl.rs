@@ -18,8 +18,8 @@
 //! too, and the plane x = 0 is always searched. The intervals of the planes are taken modulo the
 //! axis and split at 0.
 //!
-//! The engine first asks the exact search for the existence of a base. If there is one, it uses the
-//! set of all bases, one bit per base, to find the first plane that has one, and the piece of that
+//! The engine first asks the exact search whether a base exists. If there is one, it uses the set
+//! of all bases, one bit per base, to find the first plane that has one, and the piece of that
 //! plane. That takes O(m) planes, O(1) per row of each, and O(m) subtractions from one piece.
 //!
 //! Cost of `plain`: O(m^2) pieces of planes for m busy boxes, if planes are divided into few

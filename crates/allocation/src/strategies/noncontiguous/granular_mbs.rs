@@ -70,7 +70,7 @@ fn intervals(side: u16) -> Vec<(u16, u32)> {
     digits.map(|digit| (side & !((2 << digit) - 1) as u16, digit)).collect()
 }
 
-/// Returns the sides by level of a block with sides of these powers of two.
+/// Returns the sides of a block at each level, up to these powers of two.
 fn sides_by_level(powers: [u32; 3]) -> Arc<[Sides]> {
     let mut sides = [1; 3];
     let mut sides_by_level = vec![sides];

@@ -107,7 +107,7 @@ impl FreeSet {
 
     /// Replaces the contents of a sorted set by the numbers of these bits.
     pub(crate) fn assign(&mut self, bits: &[u64]) {
-        debug_assert!(self.is_sorted(), "the numbers come in no order");
+        debug_assert!(self.is_sorted(), "the numbers are not sorted");
         self.set.assign(bits);
     }
 
@@ -123,7 +123,7 @@ impl FreeSet {
         }
     }
 
-    /// Returns the numbers in their order.
+    /// Returns the numbers in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
         std::iter::successors(self.after(None), |&number| self.after(Some(number)))
     }

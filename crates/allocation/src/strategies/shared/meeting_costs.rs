@@ -110,7 +110,7 @@ impl MeetingCosts {
     }
 }
 
-/// Adds to each line the previous one.
+/// Adds the previous line to each line.
 fn sum_lines(cells: &mut [i64], length: usize) {
     for at in (length..cells.len()).step_by(length) {
         let (before, line) = cells[at - length..at + length].split_at_mut(length);

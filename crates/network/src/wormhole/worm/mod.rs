@@ -135,7 +135,7 @@ impl Worm {
     /// message between `since` and now.
     ///
     /// In `run`, the engine is at `since` and contains only messages that are created there. `run`
-    /// must advance it to the present cycle again. Messages that are in flight at that point
+    /// must advance it to the current cycle again. Messages that are in flight at that point
     /// continue with the others, as if they had been simulated all along.
     ///
     /// ```

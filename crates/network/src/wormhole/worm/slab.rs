@@ -30,7 +30,7 @@ pub(super) struct Header {
     /// The step from that channel to the one after it, and the last channel of its segment.
     pub(super) step: i32,
     pub(super) corner: u32,
-    /// The segment after the present one, and the end of the path.
+    /// The segment after the current one, and the end of the path.
     pub(super) segment: u32,
     pub(super) segments_end: u32,
     /// The first channel on the path without a release time, and the number of grants until it has

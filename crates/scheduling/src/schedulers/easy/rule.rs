@@ -3,7 +3,7 @@
 //! Each decision starts the head if it can. Otherwise it reserves nodes for the head, and then
 //! starts the first other job that may start.
 //!
-//! Invariant: at most one reservation is kept, and it is that of the present head. Its nodes are
+//! Invariant: at most one reservation is kept, and it is that of the current head. Its nodes are
 //! given to no job that may still hold them at its time.
 //!
 //! Cost: that of the search, which runs only after the machine has changed.

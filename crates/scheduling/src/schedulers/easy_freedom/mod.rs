@@ -35,7 +35,7 @@
 //! Cost: as `easy`, but each level has its own question. For a job that could start now at a cost,
 //! the expected ends are replayed up to that cost.
 //!
-//! Source: ours.
+//! Source: this project.
 
 mod price;
 mod start_options;

@@ -10,8 +10,8 @@
 //!   1 2 2 4      it, so that bases on the lower left come first
 //! ```
 //!
-//! The engine first asks the exact search for the existence of a base, and divides only pieces that
-//! have one according to the set of all bases.
+//! The engine first asks the exact search whether a base exists, and divides only pieces that have
+//! one according to the set of all bases.
 //!
 //! Cost of `plain`: O(B) for each piece that reaches the top of the stack, for B busy boxes. O(B^2)
 //! is quoted. The number of pieces is small in practice, but an adverse arrangement makes O(B^2) of

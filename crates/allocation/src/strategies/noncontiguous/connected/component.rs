@@ -15,7 +15,8 @@ use crate::strategies::shared::components::Components;
 #[derive(Clone)]
 pub(super) struct ComponentGraphs {
     grid: Grid,
-    /// For each node of the machine, its number in its component, if a graph of that was built.
+    /// For each node of the machine, its number in its component, if the component's graph was
+    /// built.
     numbers: Vec<u32>,
     /// The graphs. The first `count` belong to the current question.
     kept: Vec<ComponentGraph>,

@@ -28,7 +28,7 @@ pub(super) struct Allocated<'a> {
     pub(super) visited: u64,
 }
 
-/// A set of nodes that knows its first one in row-major order.
+/// A set of nodes that keeps track of its first one in row-major order.
 struct NodeSet {
     nodes: BitSet,
     /// No node before this one is in the set.

@@ -64,7 +64,7 @@ const WIRING: OptionSpec = OptionSpec {
     key: "wiring",
     values: Values::OneOf(&["plain", "multi"]),
     default: "plain",
-    meaning: "one cable between neighbors, or further loops on each line (multi-toroidal)",
+    meaning: "one cable between neighbors, or additional loops on each line (multi-toroidal)",
     bare: true,
 };
 

@@ -287,6 +287,10 @@ mod tests {
             list.remove(&job(turn % 10));
             list.add(&job(turn % 10));
         }
-        assert_eq!(list.work().upkeep - before, 2_000_000, "one a part that leaves or comes");
+        assert_eq!(
+            list.work().upkeep - before,
+            2_000_000,
+            "one for each part that is added or removed"
+        );
     }
 }

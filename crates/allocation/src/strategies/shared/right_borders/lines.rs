@@ -120,7 +120,8 @@ impl RightBorders {
         }
     }
 
-    /// Returns the next base next to a box of one list and the top row of that box.
+    /// Finds the next base to the right of a box in one of the lists. Returns the top row of that
+    /// box and the placement.
     fn next_in(&mut self, list: List, bases: &BaseSet) -> Option<(u16, Cuboid)> {
         let boxes = match list {
             List::Granted => self.busy.boxes(),
