@@ -57,7 +57,7 @@ pub(crate) fn numbers(
     Ok((all, count))
 }
 
-/// Does the same as [`numbers`], with one entry per axis of a machine.
+/// Like [`numbers`], with one entry per axis of a machine.
 fn on(grid: &Grid, argument: &Bound<'_, PyAny>, what: &str, fill: u16) -> PyResult<[u16; 3]> {
     let (all, count) = numbers(argument, what, fill)?;
     if count == grid.axes() {

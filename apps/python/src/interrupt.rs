@@ -22,10 +22,9 @@ fn signals(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 
-/// Does the same as [`watched`], for work that calls the caller's code. Its thread stays registered
-/// with the interpreter, so that calls are cheap. A signal, or another thread that makes
-/// `is_stopped` true, also raises an exception in the caller's code, which may be in an endless
-/// loop.
+/// Like [`watched`], for work that calls the caller's code. Its thread stays registered with the
+/// interpreter, so that calls are cheap. A signal, or another thread that makes `is_stopped` true,
+/// also raises an exception in the caller's code, which may be in an endless loop.
 pub(crate) fn interruptible_own<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
@@ -70,9 +69,8 @@ fn raise_in(py: Python<'_>, thread: u64) -> PyResult<()> {
     raise.call1((thread, raised)).map(drop)
 }
 
-/// Runs a function on another thread, without the interpreter lock, and checks for signals
-/// meanwhile. If a signal raises, calls `stop`, which must make the work end, and raises the
-/// exception.
+/// Runs a function on another thread, without the interpreter lock, and checks for signals while it
+/// runs. If a signal raises, calls `stop`, which must make the work end, and raises the exception.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
@@ -81,8 +79,8 @@ pub(crate) fn interruptible<T: Send + 'static>(
     watched(py, stop, || Ok(()), work)
 }
 
-/// Does the same as [`interruptible`] and calls `looked` after each check without a signal. An
-/// exception from `looked` also ends the work.
+/// Like [`interruptible`], but also calls `looked` after each check without a signal. An exception
+/// from `looked` also ends the work.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,

@@ -29,7 +29,7 @@ pub(crate) struct Shared {
 pub(crate) struct Inner {
     pub(crate) machine: pavior::Machine,
     pub(crate) jobs: Jobs,
-    /// The boxes for requests of a number of nodes.
+    /// The boxes for requests that only specify a number of nodes.
     pub(crate) shaper: Shaper,
 }
 

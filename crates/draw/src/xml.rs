@@ -77,7 +77,7 @@ impl Element {
         let _ = writeln!(out, "{}><title>{}</title></{}>", self.tag, escape(title), self.name);
     }
 
-    /// Writes the element around a title and other elements.
+    /// Writes the element with a title and other elements as its content.
     pub(crate) fn titled_around(self, title: &str, inner: &str, out: &mut String) {
         let title = escape(title);
         let _ = writeln!(out, "{}><title>{title}</title>\n{inner}</{}>", self.tag, self.name);

@@ -43,8 +43,8 @@ impl Point {
         Point { texts, settings: Arc::new(settings) }
     }
 
-    /// Splits off the point of the places in the log, if one is wanted: returns the point in which
-    /// the scheduler decides, and the other one.
+    /// Splits off the point of the places in the log, if requested: returns the point in which the
+    /// scheduler decides, and the other one.
     pub(crate) fn split_placed(self) -> (Point, Option<Point>) {
         let Asked::Jobs(jobs) = &self.settings.asked else { return (self, None) };
         if jobs.log().is_none_or(|log| log.placed.is_none()) {

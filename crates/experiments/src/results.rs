@@ -109,7 +109,7 @@ pub struct PointResult<'a> {
 }
 
 impl PointResult<'_> {
-    /// Returns all metrics with names and units, the measured time last, if it was wanted.
+    /// Returns all metrics with names and units, the measured time last, if requested.
     pub fn all_metrics(
         &self,
         timing: bool,

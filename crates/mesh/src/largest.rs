@@ -51,13 +51,13 @@ impl Occupancy {
         self.largest_free_above(0)
     }
 
-    /// Finds the same among the boxes of more than `least` nodes. It is faster if there are none.
+    /// Finds the largest free box of more than `least` nodes. It is faster if there are none.
     pub fn largest_free_above(&self, least: u32) -> Option<Cuboid> {
         Search::new(self, least, self.grid().sides()).run()
     }
 
-    /// Finds the same among the boxes whose sides do not exceed the given ones, axis by axis. The
-    /// base is one at which the box is free, not always the first.
+    /// Finds the largest free box whose sides do not exceed the given ones, axis by axis. The base
+    /// is one at which the box is free, not always the first.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -93,7 +93,7 @@ struct Search {
     /// word. On a ring the row appears twice, without the bits that have no node.
     heights: Vec<u16>,
     line: Line,
-    /// Columns of increasing height that end at the present node: beginning and height of each.
+    /// Columns of increasing height that end at the current node: beginning and height of each.
     stack: Vec<(usize, u16)>,
 }
 
@@ -264,7 +264,7 @@ impl Search {
         }
     }
 
-    /// Replaces the best box by this one, given in the order of the search, if it is better.
+    /// Replaces the best box with this one, given in the order of the search, if it is better.
     fn offer(&mut self, base: [u16; 3], sides: Sides) {
         let cuboid = Cuboid::new(self.own(base), self.own(sides)).canonical(&self.grid);
         let rank = |c: &Cuboid| {

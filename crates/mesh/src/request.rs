@@ -121,7 +121,7 @@ impl Request {
         Request { nodes, shape: None, freedom: None, pool: None }
     }
 
-    /// Requests a number of nodes and the box in which a contiguous strategy is to place them.
+    /// Requests a number of nodes and the box in which a contiguous strategy should place them.
     pub fn hinted(nodes: u32, sides: impl PerAxis) -> Request {
         Request { shape: Some(sides.padded(1)), ..Request::nodes(nodes) }
     }

@@ -134,7 +134,7 @@ impl<'a> MachineView<'a> {
         })
     }
 
-    /// Does the same as [`MachineView::can_start_on`], with another way of asking the fork.
+    /// Like [`MachineView::can_start_on`], with another way of asking the fork.
     pub(crate) fn can_start_by(
         &mut self,
         fork: &mut Fork,

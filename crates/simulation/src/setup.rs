@@ -224,7 +224,7 @@ pub enum RunError {
     /// The strategy does not work on the machine.
     #[error(transparent)]
     Strategy(#[from] BuildError),
-    /// An event names a node that the machine does not have.
+    /// An event refers to a node that the machine does not have.
     #[error(transparent)]
     Node(#[from] UnknownNode),
     /// Failures name components that the machine does not have.

@@ -62,7 +62,7 @@ impl JudgedLog {
         points.map(one).collect()
     }
 
-    /// Returns true if the intervals contain the start as often as required; Returns `None` if the
+    /// Returns true if the intervals contain the start as often as required. Returns `None` if the
     /// log is not judged because none of its jobs has an estimate.
     pub fn holds(&self) -> Option<bool> {
         let LogScore { score, estimates, .. } = &self.forecasts;

@@ -230,9 +230,9 @@ impl LogSummary {
         jobs.finish(trace)
     }
 
-    /// Reads and summarizes a log, as it is replayed on a machine with a number of nodes. Jobs in
-    /// SWF and `.sim` are summarized one by one: the memory depends on the number of distinct
-    /// values, and is a few bytes per job.
+    /// Reads and summarizes a log, as replayed on a machine with this number of nodes. Jobs in SWF
+    /// and `.sim` are summarized one by one: the memory depends on the number of distinct values,
+    /// and is a few bytes per job.
     ///
     /// # Errors
     /// Returns the errors of [`Format::read`].

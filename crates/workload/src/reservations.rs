@@ -43,7 +43,7 @@ struct Part {
 /// `{"nodes":[[1,1],[2,1]],"from":3600,"to":7200}`. Blank lines are ignored.
 ///
 /// # Errors
-/// Returns an error if the reader fails, or if a line is not such an object, names nodes that the
+/// Returns an error if the reader fails, or if a line has another form, contains nodes that the
 /// machine does not have, or does not end after it begins.
 pub fn read_reservations(
     reader: impl BufRead,

@@ -142,7 +142,7 @@ impl Machine {
         self.grant(py, &asked, job)?.map_err(|refusal| refused(py, refusal))
     }
 
-    /// Does the same as `allocate`, but returns the reason of a refusal instead of raising it.
+    /// Like `allocate`, but returns the reason for a refusal instead of raising it.
     #[pyo3(signature = (shape = None, *, nodes = None, job = None, freedom = None))]
     fn try_allocate(
         &self,

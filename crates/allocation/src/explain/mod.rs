@@ -65,7 +65,7 @@ fn choose(machine: &mut Machine, request: &Request) -> Result<Choice, Refusal> {
 /// `allocation` of `seed`.
 ///
 /// # Errors
-/// Returns an error if the strategy does not work on such a machine.
+/// Returns an error if the strategy does not work on this machine.
 pub fn answer(
     state: &State,
     selection: &Selection,

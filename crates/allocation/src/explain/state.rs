@@ -170,7 +170,7 @@ impl State {
     /// their grants, and then the failed nodes.
     ///
     /// # Errors
-    /// Returns an error if the strategy does not work on such a machine.
+    /// Returns an error if the strategy does not work on this machine.
     #[expect(
         clippy::missing_panics_doc,
         reason = "a state holds disjoint boxes and nodes of its grid"

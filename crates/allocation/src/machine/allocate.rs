@@ -24,7 +24,7 @@ impl Machine {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the name cannot be read, or the strategy does not work on such a grid.
+    /// Returns an error if the name cannot be read, or the strategy does not work on this grid.
     pub fn new<S>(grid: Grid, strategy: S) -> Result<Machine, BuildError>
     where
         S: TryInto<Selection>,

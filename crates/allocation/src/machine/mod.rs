@@ -106,7 +106,7 @@ impl Machine {
     /// which a randomized strategy draws.
     ///
     /// # Errors
-    /// Returns an error if the strategy does not work on such a grid.
+    /// Returns an error if the strategy does not work on this grid.
     pub fn with_seed(grid: Grid, selection: &Selection, seed: u64) -> Result<Machine, BuildError> {
         Machine::with_stream(grid, selection, Stream::new(seed, 0, "allocation"))
     }
@@ -114,7 +114,7 @@ impl Machine {
     /// Creates a machine as [`Machine::new`] does, with a stream for random draws.
     ///
     /// # Errors
-    /// Returns an error if the strategy does not work on such a grid.
+    /// Returns an error if the strategy does not work on this grid.
     pub fn with_stream(
         grid: Grid,
         selection: &Selection,

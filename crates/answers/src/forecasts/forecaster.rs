@@ -161,7 +161,7 @@ impl Forecaster {
         }
     }
 
-    /// Records that a job is gone without a result: it has left the queue, or was killed.
+    /// Records that a job is gone without a result: it left the queue or was killed.
     pub fn withdrawn(&mut self, job: JobId) {
         self.kinds.remove(&job);
         self.calibration.withdrawn(job);

@@ -80,8 +80,7 @@ pub struct Linked<'l, J> {
     pub stops: &'l dyn Fn() -> bool,
 }
 
-/// Does the same as [`replay`] for linked jobs. No information about a job is used before it is
-/// submitted.
+/// Like [`replay`], for linked jobs. No information about a job is used before it is submitted.
 ///
 /// # Errors
 /// Returns an error if the scheduler or the strategy fails.

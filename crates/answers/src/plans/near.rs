@@ -19,7 +19,7 @@ pub(crate) fn first_free(free: &Occupancy, shape: Shape) -> Option<Cuboid> {
     first_free_with(&mut BaseSet::new(*free.grid()), free, shape)
 }
 
-/// Finds the same with reusable scratch memory for the grid.
+/// Like [`fit`], with reusable scratch memory for the grid.
 pub(crate) fn first_free_with(
     bases: &mut BaseSet,
     free: &Occupancy,

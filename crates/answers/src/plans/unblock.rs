@@ -21,7 +21,7 @@ pub fn unblock(
     unblocked(snapshot, shape, weights, (limits.max_jobs, limits.turn), &mut budget)
 }
 
-/// Does the same with a budget that other searches share.
+/// Like [`unblock`], with a budget that other searches share.
 pub(crate) fn unblocked(
     snapshot: &Snapshot,
     shape: Shape,
@@ -41,7 +41,7 @@ pub(crate) fn unblocked(
     cheapest(snapshot, &goal, weights, limit, budget)
 }
 
-/// Does the same for the one of several boxes that can be made to fit with the smallest weight;
+/// Like [`unblock`], for the one of several boxes that can be made to fit with the smallest weight;
 /// ties go to the first. The budget is divided equally among the boxes. If the list is empty, there
 /// is no plan.
 pub fn unblock_any(

@@ -148,7 +148,7 @@ pub fn advise(
     advise_among(present, slots, None, environment)
 }
 
-/// Does the same with only some of the alternatives: `(names, most)` selects the first `most` of
+/// Like [`advise`], with only some of the alternatives: `(names, most)` selects the first `most` of
 /// these names that apply. The names are those in the result, such as `scheduler easy`.
 ///
 /// # Errors

@@ -172,7 +172,7 @@ impl Specification {
         Ok(specification)
     }
 
-    /// Adds a point for the places that jobs had in their log after the others, if it is wanted.
+    /// Adds a point for the places that jobs had in their log after the others, if requested.
     fn add_placed(&mut self) {
         let (mut placed, mut caps): (Vec<Point>, Vec<_>) = Default::default();
         for (point, cap) in self.points.iter_mut().zip(&self.caps) {

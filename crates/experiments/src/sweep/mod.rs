@@ -49,7 +49,7 @@ pub struct Environment<'e> {
     pub files: &'e dyn InputFiles,
     /// The receiver of progress reports.
     pub progress: &'e dyn Progress,
-    /// A place to record replication 0 of every point, if wanted.
+    /// A place to record replication 0 of every point, if requested.
     pub recording: Option<&'e Recording>,
     /// A flag that ends the sweep and its running replications when it is set from outside.
     pub stop: Option<&'e Stop>,

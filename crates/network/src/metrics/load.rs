@@ -38,7 +38,7 @@ impl Energy {
         self.sum(u128::from(flits * hops), u128::from(flits * (hops + 1)))
     }
 
-    /// Returns the energy of a number of traversals of links and of routers by single flits.
+    /// Returns the energy of the given numbers of link and router traversals by single flits.
     pub(super) fn sum(&self, links: u128, routers: u128) -> f64 {
         links as f64 * self.per_link + routers as f64 * self.per_router
     }

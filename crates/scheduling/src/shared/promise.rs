@@ -44,8 +44,8 @@ impl HeadPromise {
         changed
     }
 
-    /// Does the same as [`HeadPromise::voided_by`]. Any job that was given nodes outside the queue
-    /// also voids the promise.
+    /// Like [`HeadPromise::voided_by`], but the promise is also voided by any job that was given
+    /// nodes outside the queue.
     pub(crate) fn voided_in(&mut self, view: &MachineView<'_>) -> bool {
         let (changed, granted) = (self.voided_by(view.health()), !view.granted().is_empty());
         if granted {

@@ -71,7 +71,7 @@ impl Failing {
 /// Failures or spares that the machine cannot have.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadFailing {
-    /// An event names a component that the machine does not have.
+    /// An event refers to a component that the machine does not have.
     #[error("the machine has no {0}")]
     Unknown(Component),
     /// There are spare cubes on a machine without cubes, or no cube is left in use.

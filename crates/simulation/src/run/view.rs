@@ -28,8 +28,8 @@ impl Simulation<'_, '_, '_> {
         self.dispatcher.machine()
     }
 
-    /// Returns true if jobs are still to arrive or to depart. Otherwise only failures and repairs
-    /// of nodes are to come.
+    /// Returns true if jobs have yet to arrive or depart. Otherwise, only failures and repairs of
+    /// nodes remain.
     pub fn goes_on(&mut self) -> bool {
         !self.running().is_empty() || self.jobs.peek().is_some()
     }

@@ -174,7 +174,7 @@ impl Findings {
     /// Judges every statement whose rows all have a number.
     ///
     /// # Errors
-    /// Returns an error if a row names a scenario that is not in the set.
+    /// Returns an error if a row refers to a scenario that is not in the set.
     pub fn judge(&self, evidence: &Evidence<'_>) -> Result<Judged, PaperError> {
         let (mut judged, mut left_out) = (Vec::new(), Vec::new());
         for (id, rows) in self.rows()? {

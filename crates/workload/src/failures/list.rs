@@ -34,8 +34,7 @@ enum Op {
 /// order of time. At the same instant, repairs come first; otherwise the order of the list is kept.
 ///
 /// # Errors
-/// Returns an error if the reader fails, or if a line is not such an object or has an unknown
-/// component.
+/// Returns an error if the reader fails, or if a line has another form or an unknown component.
 pub fn read_failures(
     reader: impl BufRead,
     grid: &Grid,

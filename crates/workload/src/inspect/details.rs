@@ -13,7 +13,7 @@ use crate::traces::{Dependencies, Record};
 /// Jobs that follow others, in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct DependencyCounts {
-    /// The number of jobs that name a preceding job.
+    /// The number of jobs that refer to a preceding job.
     pub jobs: u64,
     /// The number of preceding jobs that `--dependencies` follows.
     pub followed: u64,

@@ -44,7 +44,7 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// Creates empty statistics for a machine with a number of nodes.
+    /// Creates empty statistics for a machine with this number of nodes.
     pub(crate) fn new(machine: Option<u64>) -> Jobs {
         Jobs {
             machine,
@@ -64,7 +64,7 @@ impl Jobs {
         }
     }
 
-    /// Prepares to divide sizes, given a divisor for machines with a number of nodes.
+    /// Prepares to divide sizes, given a divisor for machines with this number of nodes.
     pub(crate) fn may_divide(&mut self, divisor: Option<(u32, u64)>) {
         let divisor = divisor.filter(|&(_, nodes)| self.machine == Some(nodes));
         self.divided = divisor.map(|(by, _)| (by, Course::default()));

@@ -58,7 +58,7 @@ pub struct Link {
     pub event: Event,
     /// The job that follows.
     pub follower: u32,
-    /// The time from the event to the submission of the follower, at the earliest.
+    /// The minimum time from the event to the submission of the follower.
     pub think: Time,
 }
 
@@ -67,7 +67,7 @@ pub struct Link {
 pub struct Dependencies {
     /// The links that a run follows, sorted.
     pub links: Vec<Link>,
-    /// The number of jobs that name a predecessor.
+    /// The number of jobs that have a predecessor in the log.
     pub jobs: u64,
     /// The number of jobs without a submit time of their own.
     pub without_submit: u64,
@@ -105,7 +105,7 @@ impl Dependencies {
         links.finish()
     }
 
-    /// Returns true if no job names a predecessor.
+    /// Returns true if no job has a predecessor.
     pub fn is_empty(&self) -> bool {
         self.jobs == 0
     }

@@ -207,7 +207,7 @@ impl World {
 }
 
 impl Unit {
-    /// Creates the job, given the Pods of all Jobs, and the names of nodes if they are wanted.
+    /// Creates the job, given the Pods of all Jobs, and the names of nodes if requested.
     fn draft(&self, pods: &HashMap<String, Pods>, names: &HashMap<u64, String>) -> Draft {
         let own = || self.uids.iter().filter_map(|uid| pods.get(uid));
         let nodes: FxHashSet<u64> = own().flat_map(|pods| pods.nodes.iter().copied()).collect();

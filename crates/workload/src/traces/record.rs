@@ -137,10 +137,10 @@ impl Trace {
         Trace { header, records, report, names, divisor: None, divided, hosts }
     }
 
-    /// Returns the log as it is replayed on a machine with a number of nodes. This is the log
-    /// itself, unless its sizes certainly count processors of that machine: the header has the same
-    /// number of nodes, a multiple of it as the number of processors, and some job is larger than
-    /// the number of nodes. In that case, sizes are divided, as with
+    /// Returns the log as replayed on a machine with this number of nodes. This is the log itself,
+    /// unless its sizes certainly count processors of that machine: the header has the same number
+    /// of nodes, a multiple of it as the number of processors, and some job is larger than the
+    /// number of nodes. In that case, sizes are divided, as with
     /// [`ReadOptions::processors_per_node`], which disables this if given.
     #[must_use]
     pub fn for_machine(self: &Arc<Trace>, nodes: u64) -> Arc<Trace> {
@@ -177,7 +177,7 @@ impl Trace {
         trace
     }
 
-    /// Returns the divisor of the sizes for a machine with a number of nodes.
+    /// Returns the divisor of the sizes for a machine with this number of nodes.
     pub(crate) fn divisor_for(&self, nodes: u64) -> Option<u32> {
         self.divisor.filter(|_| self.header.count("MaxNodes") == Some(nodes))
     }

@@ -24,8 +24,8 @@
 //!
 //! Departures: the vertical jump (`rows=jump`) is our own. After a row without a base, the scan
 //! continues above the lowest top of the coverages met in that row, because all of them cover the
-//! rows below it. Support for 3D meshes and tori is also the project's own. On tori, coverages are
-//! cut at the wrap, and lines are followed in the same way.
+//! rows below it. Support for 3D meshes and tori is also our addition. On tori, coverages are cut
+//! at the wrap, and lines are followed in the same way.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Scan, Sides};

@@ -22,8 +22,8 @@
 //!
 //! Departures: the abstract credits "all shapes combined with priority to peripheral submeshes",
 //! which the NAS paper leaves out. No source defines the measure; the count of border nodes is an
-//! interpretation. 3D (by the difference of the longest and the shortest side) and tori are the
-//! project's own.
+//! interpretation. 3D (by the difference of the longest and the shortest side) and tori are our
+//! additions.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};

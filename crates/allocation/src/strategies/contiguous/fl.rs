@@ -28,9 +28,9 @@
 //! the MFA paper says that it misses some. They agree that the second takes the first submesh that
 //! fits, and the part of it with the most busy neighbors.
 //!
-//! Departures: the order and the joins of the lists are the project's own. `bounded` starts over
-//! with the whole machine once every node is free; otherwise a job could wait forever on an empty
-//! machine. Only 2D meshes are supported; tori are rejected, as by KYMFL.
+//! Departures: the order and the joins of the lists are ours. `bounded` starts over with the whole
+//! machine once every node is free; otherwise a job could wait forever on an empty machine. Only 2D
+//! meshes are supported; tori are rejected, as by KYMFL.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy};

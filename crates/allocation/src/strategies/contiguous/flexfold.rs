@@ -17,8 +17,8 @@
 //!
 //! Departures: folding may lengthen execution, and the original decides by "a simple test" whether
 //! it pays off. The test is not known, and a strategy does not know run times, so folds are always
-//! tried, as in later papers. Support for tori is the project's own. 3D is not supported, because
-//! no paper says which side would double.
+//! tried, as in later papers. Support for tori is our addition. 3D is not supported, because no
+//! paper says which side would double.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides};

@@ -19,7 +19,7 @@
 //! Source: the idea is from Weng, Yang, Yu, Wang, Tang, Yang & Zhang, "Beware of fragmentation:
 //! scheduling GPU-sharing workloads with fragmentation gradient descent", USENIX ATC 2023. There,
 //! fragments are parts of the GPUs of a node, and the mix is known. Boxes, the mix of running jobs,
-//! and the shares are the project's own.
+//! and the shares are ours.
 
 use std::collections::BTreeMap;
 

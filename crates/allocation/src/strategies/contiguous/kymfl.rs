@@ -21,10 +21,9 @@
 //! available. It says that all maximal free submeshes are kept, and that the one of least potential
 //! fragmentation is taken.
 //!
-//! Departures: the formula is not known, and the one here is the project's own. So are the
-//! maintenance of the list and the support of 3D. Tori are rejected, because two boxes on a ring
-//! can overlap in two pieces, and the rules do not hold. Virtual submeshes around faulty rows are
-//! omitted.
+//! Departures: the formula is not known, and the one here is ours. So are the maintenance of the
+//! list and the support for 3D. Tori are rejected, because two boxes on a ring can overlap in two
+//! pieces, and the rules do not hold. Virtual submeshes around faulty rows are omitted.
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::free_list::FreeBoxes;

@@ -19,11 +19,11 @@
 //! mesh-connected parallel systems", JSS 67(1), 2003, known from the abstract and from the NAS
 //! paper. The NAS paper's formulas for the nucleus define the larger part of the L.
 //!
-//! Departures: the order of Ls and the search by bounding boxes are the project's own. Tori are not
-//! supported: an L that closes a ring has one bounding box but as many distinct places as nodes,
-//! and the paper is about meshes. 3D is not supported: the paper does not say on which axis the
-//! smaller box joins the larger, or which Ls of three boxes belong to the shapes. `connected` finds
-//! a place whenever an L of free nodes exists, including in 3D and on tori.
+//! Departures: the order of Ls and the search by bounding boxes are ours. Tori are not supported:
+//! an L that closes a ring has one bounding box but as many distinct places as nodes, and the paper
+//! is about meshes. 3D is not supported: the paper does not say on which axis the smaller box joins
+//! the larger, or which Ls of three boxes belong to the shapes. `connected` finds a place whenever
+//! an L of free nodes exists, including in 3D and on tori.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan};

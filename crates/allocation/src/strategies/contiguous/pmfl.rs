@@ -22,8 +22,8 @@
 //! Source: Ababneh & Bani-Mohammad, "PMFL: an efficient contiguous allocation strategy for mesh
 //! multicomputers", International Journal of Computers and their Applications 29(4), 2022. Only the
 //! names and the claims are known: a faster detection scheme, quadratic in F while KYMFL's is
-//! cubic, to be combined with placement policies. The scheme here is the project's own and has the
-//! claimed property; support of 3D is also the project's own. Tori are rejected, as by KYMFL.
+//! cubic, to be combined with placement policies. The scheme here is ours and has the claimed
+//! property; support for 3D is also our addition. Tori are rejected, as by KYMFL.
 
 use pavior_kernel::OptionSpec;
 use pavior_mesh::Cuboid;

@@ -21,8 +21,8 @@
 //! IEEE TPDS 8(9), 1997, known from its abstract and from the MFA paper. Departures: the MFA paper
 //! calls `last_covered` "the last busy node on that row", which would skip the gaps before it; here
 //! it is the end of the covered prefix. The sort is required for correctness, which no summary
-//! states: without it, the scan offers covered bases. Support for 3D meshes and tori is the
-//! project's own.
+//! states: without it, the scan offers covered bases. Support for 3D meshes and tori is our
+//! addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Coordinates, Cuboid, Grid, Scan, Sides};

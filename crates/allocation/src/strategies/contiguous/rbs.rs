@@ -28,7 +28,7 @@
 //! Source: Chiu & Chen, "An efficient submesh allocation scheme for two-dimensional meshes with
 //! little overhead", IEEE TPDS 10(5), 1999. The loop is a reconstruction from the published
 //! summaries. The choice within a clear segment is not known; the lowest base is taken here.
-//! Support for an x axis that wraps is the project's own.
+//! Support for an x axis that wraps is our addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Grid, Occupancy, Sides};

@@ -33,8 +33,8 @@
 //! loses nodes and two more are missing. The automatic prohibited regions are clipped beforehand. A
 //! plane is accepted only after *every* box has been subtracted: the printed early acceptance
 //! grants overlapping nodes unless the list is sorted. Pieces that remain at the end count as
-//! success. Support for tori is the project's own. The busy list is in grant order, as in the
-//! paper's example.
+//! success. Support for tori is our addition. The busy list is in grant order, as in the paper's
+//! example.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};

@@ -19,12 +19,12 @@
 //! multicomputer systems", ICPP 1997, and "Performance improvement of allocation schemes for
 //! mesh-connected computers", JPDC 52(1), 1998. The full text was not available.
 //!
-//! The project's own choices: the longest side is halved (the first if several are longest), an odd
-//! side into ceil and floor. Larger pieces are placed first, each by first fit. They are turned if
-//! necessary; `turn=none` keeps orientations as given. A level is not tried if a piece would get a
-//! side of 1 that it did not have before. A bare count gets the most compact box of exactly that
-//! many nodes. Pieces are numbered as they are placed, the largest first (with `order=small`, the
-//! largest last). Support for 3D and wraps is the project's own.
+//! Our choices: the longest side is halved (the first if several are longest), an odd side into
+//! ceil and floor. Larger pieces are placed first, each by first fit. They are turned if necessary;
+//! `turn=none` keeps orientations as given. A level is not tried if a piece would get a side of 1
+//! that it did not have before. A bare count gets the most compact box of exactly that many nodes.
+//! Pieces are numbered as they are placed, the largest first (with `order=small`, the largest
+//! last). Support for 3D and wraps is our addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};

@@ -21,7 +21,7 @@
 //!
 //! Departures: the shapes are in the order of All-Shapes First Fit, compact ones first. The
 //! requested shape comes before them if it has exactly n nodes. Support for 3D and wraps (for the
-//! boxes) is the project's own.
+//! boxes) is our addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides, order, volume};

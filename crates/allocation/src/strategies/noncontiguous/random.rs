@@ -14,9 +14,9 @@
 //! n numbers are drawn for a granted request and none for a refused one.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, "Non-contiguous processor allocation algorithms for
-//! distributed memory multicomputers", Supercomputing '94. The project's own: the nodes are drawn
-//! by the first n steps of a Fisher-Yates shuffle of the free nodes. They are granted in row-major
-//! order, not in the order of drawing, because strategies map processes row-major.
+//! distributed memory multicomputers", Supercomputing '94. Our choices: the nodes are drawn by the
+//! first n steps of a Fisher-Yates shuffle of the free nodes. They are granted in row-major order,
+//! not in the order of drawing, because strategies map processes row-major.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, NodeId, Occupancy, Request};

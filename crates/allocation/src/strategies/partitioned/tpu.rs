@@ -32,10 +32,10 @@
 //!
 //! Source: Jouppi et al., "TPU v4: an optically reconfigurable supercomputer for machine learning
 //! with hardware support for embeddings", ISCA 2023 (4x4x4 cubes, any i x j x k of them, and the
-//! comparison with static wiring); Google Cloud's documentation of slice topologies. The project's
-//! own: the lowest cubes and the fullest cube are chosen, and single chips are allocated, not hosts
-//! of 2x2x1. Twisted slices (n x n x 2n, n x 2n x 2n) need the same cubes as others, so nothing
-//! here depends on them.
+//! comparison with static wiring); Google Cloud's documentation of slice topologies. Our choices:
+//! the lowest cubes and the fullest cube are chosen, and single chips are allocated, not hosts of
+//! 2x2x1. Twisted slices (n x n x 2n, n x 2n x 2n) need the same cubes as others, so nothing here
+//! depends on them.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{

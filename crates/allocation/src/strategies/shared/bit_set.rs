@@ -53,7 +53,7 @@ impl BitSet {
         present
     }
 
-    /// Replaces the contents by the numbers of these bits.
+    /// Replaces the contents with the numbers of these bits.
     pub(crate) fn assign(&mut self, words: &[u64]) {
         self.words.copy_from_slice(words);
         self.len = words.iter().map(|word| word.count_ones()).sum();

@@ -105,7 +105,7 @@ impl FreeSet {
         self.returned.is_none()
     }
 
-    /// Replaces the contents of a sorted set by the numbers of these bits.
+    /// Replaces the contents of a sorted set with the numbers of these bits.
     pub(crate) fn assign(&mut self, bits: &[u64]) {
         debug_assert!(self.is_sorted(), "the numbers are not sorted");
         self.set.assign(bits);

@@ -37,7 +37,7 @@ use crate::{Calendar, MachineView};
 pub(super) trait Timeline: Send + Sync {
     /// The nodes of a job.
     type Held: Held;
-    /// The same as [`Profile::Taken`].
+    /// Same as [`Profile::Taken`].
     type Taken;
 
     /// Creates a timeline in which no nodes are taken from now on.
@@ -54,7 +54,7 @@ pub(super) trait Timeline: Send + Sync {
     /// Returns the nodes of a running job. Failed nodes cannot be taken.
     fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;
 
-    /// Does the same as [`Profile::close`].
+    /// Same as [`Profile::close`].
     fn close(
         &mut self,
         calendar: &Calendar,
@@ -74,10 +74,10 @@ pub(super) trait Timeline: Send + Sync {
     /// Releases the part of a slot that is not in the past.
     fn give(&mut self, slot: &Slot<Self::Held>);
 
-    /// Does the same as [`Profile::taken_by`].
+    /// Same as [`Profile::taken_by`].
     fn taken_by(&self, slot: &Slot<Self::Held>) -> Self::Taken;
 
-    /// Does the same as [`Profile::needs_any`].
+    /// Same as [`Profile::needs_any`].
     fn needs_any(
         &self,
         booked: &Slot<Self::Held>,
@@ -95,7 +95,7 @@ pub(super) trait Timeline: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Slot<Self::Held>>;
 
-    /// Does the same as [`Profile::start`].
+    /// Same as [`Profile::start`].
     fn start(
         &mut self,
         slot: &Slot<Self::Held>,

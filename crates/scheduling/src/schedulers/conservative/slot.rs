@@ -24,7 +24,7 @@ impl Interval {
     }
 }
 
-/// The nodes of a job or their number.
+/// The nodes of a job, or only their number.
 pub(super) trait Held: Clone + Send + Sync {
     /// Returns the number of nodes.
     fn nodes(&self) -> u64;

@@ -59,7 +59,7 @@ impl Wanted {
 }
 
 impl Steps {
-    /// Creates a timeline with a number of free nodes from a time on.
+    /// Creates a timeline with a constant number of free nodes from a time on.
     pub(super) fn new(from: Time, nodes: u32) -> Steps {
         let first = i64::from(nodes);
         Steps { from, first, root: None, changes: Vec::new(), unused: Vec::new() }

@@ -156,9 +156,8 @@ fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shad
     None
 }
 
-/// Does the same with advance reservations. A node counts if it is free at that time and not
-/// reserved at any time during the head's run. O((r + R) R N/64) for r running jobs and R
-/// reservations.
+/// Like [`shadow`], with advance reservations. A node counts if it is free at that time and not reserved at any
+/// time during the head's run. O((r + R) R N/64) for r running jobs and R reservations.
 fn shadow_beside(
     head: &Job,
     expected: &Expected<'_>,

@@ -98,7 +98,7 @@ impl StartOptions {
         self.best.as_ref()
     }
 
-    /// Does the same and returns it by value.
+    /// Returns the cheapest option by value.
     pub(super) fn into_best(self) -> Option<StartOption> {
         self.best
     }

@@ -34,7 +34,7 @@ pub struct Task {
     pub run: i64,
     /// The number of nodes.
     pub nodes: i64,
-    /// The cost of a second of its completion time.
+    /// The cost per second of completion time.
     pub weight: i64,
 }
 

@@ -2,10 +2,10 @@
 //!
 //! Whenever a job is released or ends, every job that fits is tried: it starts, and all others
 //! follow the rule in `greedy.rs`. Waiting for the next instant is also tried. The alternative with
-//! the smallest weighted completion times is chosen, repeatedly, until that is to wait. Among
-//! equals, the job with the largest weight per node second is preferred, and waiting comes last.
-//! This is a rollout (Bertsekas, Tsitsiklis and Wu, Rollout algorithms for combinatorial
-//! optimization, Journal of Heuristics 3, 1997).
+//! the smallest weighted completion times is chosen, repeatedly, until the best alternative is to
+//! wait. Among equals, the job with the largest weight per node second is preferred, and waiting
+//! comes last. This is a rollout (Bertsekas, Tsitsiklis and Wu, Rollout algorithms for
+//! combinatorial optimization, Journal of Heuristics 3, 1997).
 //!
 //! If arrivals are known, the alternatives are continued with them, so that nodes can be kept free
 //! for a job that has not arrived. Otherwise they are continued only with the jobs that have

@@ -27,11 +27,11 @@
 //! Source: Das Sharma & Pradhan, "Submesh allocation in mesh multicomputers using busy-list: a
 //! best-fit approach with complete recognition capability", JPDC 36(2), 1996. Only its abstract was
 //! available; the candidates are a reconstruction. Corners of single busy boxes are not enough to
-//! be complete, so every x is combined with every y. The flush candidates are the project's own;
-//! without them the best placement can be missed. The MFA paper says that ADJ takes the *least*
-//! contact; the abstract says the highest. The abstract does not say which orientation is used.
-//! Here it is the first that has a free base, or with `over=all` the one with the best score (ties
-//! go to the earlier orientation).
+//! be complete, so every x is combined with every y. The flush candidates are our addition; without
+//! them the best placement can be missed. The MFA paper says that ADJ takes the *least* contact;
+//! the abstract says the highest. The abstract does not say which orientation is used. Here it is
+//! the first that has a free base, or with `over=all` the one with the best score (ties go to the
+//! earlier orientation).
 
 mod plain;
 

@@ -33,8 +33,7 @@ pub enum MfaSide {
 }
 
 impl MfaSide {
-    /// All sides in the paper's order. The third axis, which is the project's own, comes after each
-    /// pair.
+    /// All sides in the paper's order. The third axis, our addition, comes after each pair.
     pub(super) const ALL: [MfaSide; 6] = [
         MfaSide::Right,
         MfaSide::Top,

@@ -46,7 +46,7 @@
 //! 4. There is one mark instead of a status that is 1 or 2.
 //!
 //! `printed` keeps defects 2 and 3 and the blind fallback to <0,0>, but never grants overlapping
-//! nodes. Support for tori and 3D is the project's own.
+//! nodes. Support for tori and 3D is our addition.
 
 mod beside;
 mod candidates;

@@ -20,7 +20,7 @@
 //! Source: Yoo & Das, "A fast and efficient processor allocation scheme for mesh-connected
 //! multicomputers", IEEE Transactions on Computers 51(1), 2002 (other papers cite it as a volume of
 //! TPDS, which it is not). The loop is a reconstruction from published summaries, as are the order
-//! of the pieces and their disjointness. Support for 3D and tori is the project's own: on tori, a
+//! of the pieces and their disjointness. Support for 3D and tori is our addition: on tori, a
 //! coverage is up to eight boxes, cut at coordinate 0 of each ring.
 
 mod plain;

@@ -37,7 +37,7 @@ pub(super) struct ClosedRegion {
 }
 
 impl ClosedRegion {
-    /// Grows a set of `wanted` nodes of the component that contains `seed`, in no order.
+    /// Grows a set of `wanted` nodes of the component that contains `seed`, in no particular order.
     /// Afterwards, `hop_sums` contains the set. Returns `None` as soon as the set has a sum of hops
     /// above `most`.
     ///

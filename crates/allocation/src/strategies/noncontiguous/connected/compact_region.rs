@@ -76,9 +76,9 @@ impl CompactRegions {
         }
     }
 
-    /// Grows a set of `nodes` nodes that contains `seed`, in no order. Afterwards, `hop_sums`
-    /// contains the set. Returns `None` as soon as the set has a sum of hops above `most`, or
-    /// equals the set of an earlier growth.
+    /// Grows a set of `nodes` nodes that contains `seed`, in no particular order. Afterwards,
+    /// `hop_sums` contains the set. Returns `None` as soon as the set has a sum of hops above
+    /// `most`, or equals the set of an earlier growth.
     ///
     /// The component is the one that was started last, and has enough nodes. `most` does not
     /// increase from one growth to the next.

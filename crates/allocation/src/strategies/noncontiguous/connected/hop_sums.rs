@@ -102,8 +102,8 @@ impl HopSums {
         }
     }
 
-    /// Replaces the set by these nodes. O(nodes), and for each coordinate that occurs O(side of the
-    /// bounding box, or the whole side for a ring).
+    /// Replaces the set with these nodes. O(nodes), and for each coordinate that occurs O(side of
+    /// the bounding box, or the whole side for a ring).
     pub(crate) fn load(&mut self, points: &(impl Iterator<Item = Coordinates> + Clone)) {
         self.clear();
         for (index, axis) in self.axes[..self.count].iter_mut().enumerate() {

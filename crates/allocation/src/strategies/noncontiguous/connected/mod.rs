@@ -58,7 +58,7 @@
 //! least one is grown. Growth ends early if it cannot be better than the best candidate that cuts
 //! off nothing.
 //!
-//! Source: the project's own, based on three ideas. Growth by the neighbor with the most granted
+//! Source: this project, based on three ideas. Growth by the neighbor with the most granted
 //! neighbors: Shdefat, Bani-Mohammad & Ababneh 2023 ([`nas`](super::nas), whose L-shapes bind it to
 //! plane meshes). The sum of hops between all pairs as the measure of compactness: Bender, Bunde,
 //! Demaine, Fekete, Leung, Meijer & Phillips, "Communication-aware processor allocation for

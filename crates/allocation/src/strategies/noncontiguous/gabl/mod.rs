@@ -36,8 +36,8 @@
 //! Departures: if no piece of the current size is free, the printed step 7 returns to step 5 with
 //! the same size and never ends (a test shows it). Here the shape shrinks, which must be the
 //! intention. The paper does not say if pieces turn. Here they do, which gives the paper's numbers
-//! of blocks. Nor does it say which of equal sides shrinks. Support for 3D and tori is the
-//! project's own (the paper's future work).
+//! of blocks. Nor does it say which of equal sides shrinks. Support for 3D and tori is our addition
+//! (the paper's future work).
 
 mod busy_search;
 mod engine;

@@ -31,8 +31,7 @@
 //! processor allocation", PDCS 1997. The rule is known only from its restatements (Bender et al.
 //! 2005).
 //!
-//! Departures: the rounding of even sides, the order in the last shell, 3D and wraps are the
-//! project's own.
+//! Departures: the rounding of even sides, the order in the last shell, 3D and wraps are ours.
 
 mod line_shells;
 pub(crate) mod mc1x1;

@@ -35,8 +35,8 @@
 //!   negative (`nuclei.rs`).
 //! - The printed conditions allow only +x and +y neighbors (`neighbours=right-up`), and growth then
 //!   fails in corners.
-//! - The project's own: the order of growth. A request without a matching shape starts at the boxes
-//!   of n nodes, and without a shape the first of these replaces it.
+//! - Our choice: the order of growth. A request without a matching shape starts at the boxes of n
+//!   nodes, and without a shape the first of these replaces it.
 //! - Tori and 3D are unsupported: neither the Ls nor the nuclei are defined there. Growth by the
 //!   neighbor with the most granted neighbors works there too: see [`connected`](super::connected).
 

@@ -112,7 +112,7 @@ fn cut(a: u16, b: u16, k: i32) -> Option<LShape> {
     Some(LShape::new(sides(tall)?, sides(short)?))
 }
 
-/// Replaces the contents of `l_shapes` by the distinct L-shapes of a x b that fit a grid: of
+/// Replaces the contents of `l_shapes` with the distinct L-shapes of a x b that fit a grid: of
 /// S(a,b), then of S(b,a), k ascending, each in its eight symmetries. Without turning they are
 /// those of S(a,b) in the four symmetries that keep them upright.
 pub(crate) fn l_shapes_into(

@@ -115,7 +115,7 @@ impl NodeTimeline {
         }
     }
 
-    /// Does the same as [`NodeTimeline::earliest`], run by run.
+    /// Like [`NodeTimeline::earliest`], but searches run by run.
     fn earliest_in(
         &self,
         segments: Range<usize>,
