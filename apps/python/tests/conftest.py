@@ -1,4 +1,4 @@
-"""Notes what is skipped for the runner of the checks (`xtask/trials`)."""
+"""Records skipped tests for the runner of the checks (`xtask/trials`)."""
 
 import os
 
@@ -6,7 +6,7 @@ import pytest
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Notes a test that was skipped, and why."""
+    """Records a skipped test and the reason."""
     notes = os.environ.get("PAVIOR_NOTES")
     if not report.skipped or notes is None:
         return

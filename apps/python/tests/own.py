@@ -30,7 +30,7 @@ class InOrder(Scheduler):
 
 
 class Smallest(Priority):
-    """The smallest job first, and any that fits."""
+    """Smallest job first, with backfilling."""
 
     name = "smallest"
     backfill = True
@@ -40,5 +40,5 @@ class Smallest(Priority):
 
 
 def shortest_demand(job: Job) -> float:
-    """Shortest service demand first."""
+    """Returns the key for shortest service demand first."""
     return job.estimate

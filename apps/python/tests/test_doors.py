@@ -1,4 +1,4 @@
-"""The command line and the package are doors to one engine: what goes in by either comes out the same."""
+"""The command line and the package use the same engine, so the same input gives the same output."""
 
 from __future__ import annotations
 
@@ -123,24 +123,24 @@ CONTROLS = {
     "title": "A run",
     "baseline": "tff",
 }
-"""What is about several runs."""
+"""Arguments that apply to several runs."""
 STILLS = {"busy": "0,0:2x2", "submeshes": 3, "request": "3x2"}
 
 
 def listed() -> set[str]:
-    """The names in docs/parameters.md, which is made from the one list."""
+    """Returns the names in docs/parameters.md, which is generated from the list of parameters."""
     text = (ROOT / "docs/parameters.md").read_text()
     return set(re.findall(r"^\| `([a-z-]+)`", text, re.MULTILINE))
 
 
 def test_every_parameter_is_tried() -> None:
-    # `skip-unsupported` has a file of its own, test_unsupported.py; `placed` adds a second point.
+    # `skip-unsupported` has its own file, test_unsupported.py; `placed` adds a second point.
     tried = {*CASES, *CONTROLS, *STILLS, "timing", "orders", "skip-unsupported", "placed"}
     assert tried == listed()
 
 
 def options(arguments: dict[str, Any]) -> list[str]:
-    """Keyword arguments as the command line's options."""
+    """Converts keyword arguments to options of the command line."""
     words = []
     for key, value in arguments.items():
         words.append("--" + key.replace("_", "-"))
@@ -196,7 +196,7 @@ STILL_ARGUMENTS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_gives_the_same_bytes_by_both_doors(example: Path, tmp_path: Path) -> None:
-    # Measured times differ from run to run. A tenth of the jobs makes the same files in less time.
+    # Measured times differ from run to run. A tenth of the jobs gives the same files in less time.
     text = "timing = false\n" + re.sub(r"(?m)^(jobs = \d+)0$", r"\1", example.read_text())
     copy = tmp_path / example.name
     copy.write_text(text)
@@ -221,7 +221,7 @@ SEVERAL: list[dict[str, Any]] = [
 
 
 def compact(text: str) -> str:
-    """JSON without spaces, and without what only the results of an experiment have."""
+    """Removes spaces, and members that only the results of an experiment have, from JSON."""
     alone = '"(?:experiment|command|target_missed)": .*\n *'
     return re.sub(alone + '|\n *|(?<=":) ', "", text)
 

@@ -1,4 +1,4 @@
-"""The environments of `pavior.gym`: Gymnasium's own checks, and agents that decide as schedulers do."""
+"""Tests the environments of `pavior.gym`: Gymnasium's own checks, and agents that decide like schedulers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def first(mask: Any) -> int:
 
 
 def episode(env: Any, agent: Any, **reset: Any) -> tuple[float, list[dict[str, Any]]]:
-    """The sum of the rewards, and what was told at each step."""
+    """Returns the sum of the rewards, and the info of each step."""
     _, info = env.reset(**reset)
     told, total, over = [info], 0.0, False
     while not over:
@@ -63,18 +63,18 @@ def test_an_agent_that_takes_the_oldest_job_is_fcfs() -> None:
     total, told = episode(env, first, options={"replication": 0})
     assert told[-1]["completed"] == 300 and told[-1]["waiting"] == 0
     assert all(info["valid"] for info in told)
-    # The same jobs in Rust, to the last departure.
+    # The same jobs in Rust, until the last departure.
     trace = simulate("mesh:8x8", "ff", "fcfs", load=1.5, jobs=300, timing=False)
     frame = pl.DataFrame(trace.jobs)[:300]
     assert pytest.approx(waited(scheduled(frame, "fcfs"))) == -total
-    # With a longer window the first that fits starts: scan-all.
+    # With a longer window, the first job that fits starts, as in scan-all.
     env = gymnasium.make(IDS[0], machine="mesh:8x8", strategy="ff", load=1.5, jobs=300, window=300)
     total, _ = episode(env, first, options={"replication": 0})
     assert pytest.approx(waited(scheduled(frame, "scan-all"))) == -total
 
 
 def scheduled(jobs: pl.DataFrame, scheduler: str) -> pavior.Result:
-    """These jobs as a log; all of them depart."""
+    """Simulates these jobs as a log; all of them depart."""
     boxes = jobs["boxes"].list.first()
     departed = jobs.select(
         "submit", (pl.col("end") - pl.col("start")).alias("run"), "nodes", pl.col("job")
@@ -166,7 +166,7 @@ def test_own_strategies_in_environments() -> None:
 
 
 def system_threads() -> int:
-    """The threads that the operating system knows of this process."""
+    """Returns the number of threads of this process, according to the operating system."""
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("Threads"))
 
@@ -193,7 +193,7 @@ def test_drawings() -> None:
     _, info = env.reset()
     assert env.render() == "....\n....\n" and list(info["action_mask"]) == [1, 1, 1, 0] * 2
     _, _, _, _, info = env.step(5)
-    # The second job fits when the first has gone.
+    # The second job fits once the first has ended.
     assert info["time"] == 5.0 and list(info["action_mask"]) == [1, 1, 0, 0] + [0] * 4
     env.step(0)
     assert env.render() == "....\n....\n"

@@ -1,4 +1,4 @@
-"""What the import of the package brings with it."""
+"""Tests which modules the package imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A live machine: names, errors, copies, threads."""
+"""Tests a live machine: names, errors, copies, threads."""
 
 import copy
 import json
@@ -306,7 +306,7 @@ def test_an_explanation_is_that_of_the_table_that_every_interface_is_asked() -> 
         for node in case["unavailable"]:
             machine.fail(tuple(node))
         why = [line.replace("`ff`", "`S`") for line in machine.explain(tuple(case["shape"])).why]
-        # A machine knows no ends of jobs: the table's clause about the time is left out, and the place is then the one
+        # A machine has no data on the ends of jobs: the clause about the time is left out, and the place is the one
         # whose jobs hold the fewest nodes.
         first = case["why"][0].partition("; ")[0].rstrip(".")
         assert why[0].startswith(first), case["case"]

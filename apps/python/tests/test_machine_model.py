@@ -1,4 +1,4 @@
-"""A live machine against a model of arrays, driven by hypothesis: First Fit on meshes and tori."""
+"""Tests a live machine against a model of arrays, driven by hypothesis: First Fit on meshes and tori."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MACHINES = {
 
 
 class Model:
-    """Who holds each node, and which have failed: arrays `[z, y, x]`."""
+    """The job that holds each node, and the failed nodes: arrays `[z, y, x]`."""
 
     def __init__(self, sides: Point, wraps: tuple[bool, ...]) -> None:
         self.sides, self.wraps = sides, wraps
@@ -41,7 +41,7 @@ class Model:
         return (self.holder == -1) & ~self.broken
 
     def place(self, base: Point, shape: Point) -> tuple[npt.NDArray[np.intp], ...]:
-        """The nodes of a box, as an index."""
+        """Returns the nodes of a box, as an index."""
         return np.ix_(
             *(
                 (start + np.arange(length)) % side
@@ -50,8 +50,8 @@ class Model:
         )
 
     def bases(self, shape: Point) -> list[Point]:
-        """Where the box is free, x fastest. On an axis that it fills or that does not wrap, it does not
-        begin anywhere else."""
+        """Returns the bases at which the box is free, x fastest. On an axis that it fills or that does not wrap, it
+        does not begin anywhere else."""
         if any(length > side for length, side in zip(shape, self.sides, strict=True)):
             return []
         starts = [
@@ -64,7 +64,7 @@ class Model:
 
 
 class AgainstArrays(RuleBasedStateMachine):
-    """The machine and the model go through the same changes."""
+    """Applies the same changes to the machine and the model."""
 
     @initialize(name=st.sampled_from(sorted(MACHINES)))
     def begin(self, name: str) -> None:
@@ -100,7 +100,7 @@ class AgainstArrays(RuleBasedStateMachine):
             return
         assert answer == probed and isinstance(answer, str)
         sides = self.model.sides
-        # What would fit an empty machine turned is not larger than the machine.
+        # A shape that fits the empty machine when turned is not larger than the machine.
         pairs = zip(sorted(shape), sorted(sides), strict=True)
         larger = any(length > side for length, side in pairs)
         assert (answer == "larger-than-machine") == larger

@@ -1,8 +1,8 @@
-"""The notebooks, run from an empty folder: they give what is stored in them.
+"""Runs the notebooks from an empty folder: they give the stored outputs.
 
     PAVIOR_NOTEBOOKS=write python -m pytest tests/test_notebooks.py
 
-stores what they give now.
+stores the current outputs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
 
 def cleaned(notebook: Any) -> Any:
-    """A notebook without what differs from run to run."""
+    """Returns a notebook without the parts that differ from run to run."""
     notebook = copy.deepcopy(notebook)
     kernel = {"name": "python3", "display_name": "Python 3"}
     notebook.metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
@@ -40,17 +40,17 @@ def cleaned(notebook: Any) -> Any:
 
 
 def given(notebook: Any) -> list[tuple[int, str, str]]:
-    """What the cells give: kind and text."""
+    """Returns the outputs of the cells: number, kind and text."""
     told = []
     for number, cell in enumerate(notebook.cells):
         for output in cell.get("outputs", []):
             if output.output_type == "stream":
-                # A kernel sends what a cell prints in one piece or in several, as its timer has it.
+                # A kernel sends the text that a cell prints in one or several pieces, depending on a timer.
                 follows = bool(told) and told[-1][:2] == (number, output.name)
                 before = told.pop()[2] if follows else ""
                 told.append((number, output.name, before + output.text))
             for kind, content in sorted(output.get("data", {}).items()):
-                # The letters of a chart are as wide as the fonts of the machine say.
+                # The width of the letters in a chart depends on the fonts of the machine.
                 chart = kind.startswith("image/") and 'class="marks"' in content
                 told.append((number, kind, "a chart" if chart else content))
     return told

@@ -1,4 +1,4 @@
-"""What the comparison of two runs by their placements says."""
+"""Tests the comparison of two runs by their placements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from test_placements import Line, line, written
 
 
 def compare(folder: Path, *runs: list[Line]) -> subprocess.CompletedProcess[str]:
-    """What the script says of runs."""
+    """Runs the script on some runs."""
     paths = [folder / f"{number}.jsonl" for number in range(len(runs))]
     for path, run in zip(paths, runs, strict=True):
         path.write_text(written(run))
@@ -24,12 +24,12 @@ def compare(folder: Path, *runs: list[Line]) -> subprocess.CompletedProcess[str]
 
 
 def run(waits: list[float]) -> list[Line]:
-    """Jobs that are submitted one after the other and wait so long."""
+    """Returns jobs that are submitted one after another, with these waits."""
     return [line(job, job + wait, job + wait + 2, submit=job) for job, wait in enumerate(waits)]
 
 
 def ratios(said: str) -> dict[str, list[float]]:
-    """The ratio and its interval by span."""
+    """Returns the ratio and its interval for each span."""
     found = re.findall(r"^(\w+): .*ratio ([\d.]+), ([\d.]+) to ([\d.]+)$", said, re.M)
     return {name: [float(one) for one in numbers] for name, *numbers in found}
 
@@ -45,7 +45,7 @@ def test_what_both_share_cancels(tmp_path: Path) -> None:
 
 
 def test_the_interval_is_that_of_the_noise(tmp_path: Path) -> None:
-    """Of independent waits the interval is that of the normal law: 1.96 standard errors."""
+    """For independent waits, the interval is that of the normal distribution: 1.96 standard errors."""
     dice = random.Random(5)
     pairs = [(10 + dice.random(), 10.0) for _ in range(10_000)]
     done = compare(tmp_path, *(run(list(column)) for column in zip(*pairs, strict=True)))
@@ -56,7 +56,7 @@ def test_the_interval_is_that_of_the_noise(tmp_path: Path) -> None:
 
 
 def test_jobs_are_matched_by_number_and_submission(tmp_path: Path) -> None:
-    """Not by their place in the file; one that goes on in one of the runs is left out."""
+    """The order of the file does not matter; a job still running in one of the runs is left out."""
     waits = [float(job % 7) for job in range(200)]
     one, other = run(waits), run(waits)[::-1]
     one[3]["end"] = None
@@ -79,7 +79,7 @@ def test_nothing_is_said_of_too_few_jobs_and_of_faulty_files(tmp_path: Path) -> 
 
 
 def test_a_cell_of_the_choice_is_of_the_jobs_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ordered by submission, whatever the order of the files; jobs of one run alone are left out."""
+    """Jobs are in the order of submission, regardless of the files; jobs of only one run are left out."""
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
     from choice_pairs import cell
 

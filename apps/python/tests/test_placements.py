@@ -1,4 +1,4 @@
-"""What the check of a file of placements finds, and that it finds nothing where nothing is wrong."""
+"""Tests that the check of a file of placements finds every fault, and none in a correct file."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ Line = dict[str, Any]
 
 
 def line(job: int, start: Any = 0, end: float | None = 10, /, **more: Any) -> Line:
-    """A job of one node on x = 0, y = 1, or as `more` says."""
+    """Returns a job of one node at x = 0, y = 1, with changes from `more`."""
     parts = [{"base": [0, 1], "sides": [1, 1]}]
     return {"job": job, "submit": 0, "start": start, "end": end, "nodes": 1, "parts": parts} | more
 
 
 def box(nodes: int, *parts: tuple[list[int], list[int]]) -> Line:
-    """The keys of a job of so many nodes in parts of a base and sides."""
+    """Returns the keys of a job with this number of nodes, in parts with a base and sides."""
     return {"nodes": nodes, "parts": [{"base": base, "sides": sides} for base, sides in parts]}
 
 
 def check(path: Path, text: str, machine: str = "mesh:4x4") -> subprocess.CompletedProcess[str]:
-    """What the script says of a file."""
+    """Runs the script on a file."""
     path.write_text(text)
     command = [sys.executable, str(ROOT / "examples" / "placements.py"), str(path), machine]
     return subprocess.run(command, capture_output=True, text=True)
 
 
 def written(lines: list[Line]) -> str:
-    """Lines as a file has them."""
+    """Formats lines as in a file."""
     return "".join(json.dumps(one) + "\n" for one in lines)
 
 

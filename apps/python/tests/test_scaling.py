@@ -1,4 +1,4 @@
-"""`pavior sweep` driven by a pool of processes, as any batch system would drive it."""
+"""Runs `pavior sweep` from a pool of processes, as a batch system would."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_parts_from_anywhere_make_the_whole(tmp_path: Path) -> None:
             part = parts / f"{turn:02}-{number:03}"
             words = ["sweep", "run", sweep, "--spans", todo, "--out", part, "--threads", 1]
             if number == 0:
-                # A worker that is killed leaves no lock: the same part is gone on with.
+                # A worker that is killed leaves no lock, so its part can be continued.
                 victim = subprocess.Popen([program(), *map(str, words)])
                 victim.send_signal(signal.SIGKILL)
                 victim.wait()

@@ -1,4 +1,4 @@
-"""Schedulers and priority functions in Python: the same runs as those of Rust, and what goes wrong."""
+"""Tests schedulers and priority functions in Python: the same runs as in Rust, and errors."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ RUN: dict[str, Any] = {"load": 2.0, "jobs": 300, "timing": False}
 
 
 def same(ours: pavior.Result, theirs: pavior.Result) -> bool:
-    """The same jobs at the same times in the same places, after the same questions."""
+    """Returns True for the same jobs at the same times in the same places, after the same questions."""
     tables = pl.DataFrame(ours.jobs).equals(pl.DataFrame(theirs.jobs))
     return tables and pl.DataFrame(ours.metrics).equals(pl.DataFrame(theirs.metrics))
 
 
 class Greedy(Scheduler):
-    """The oldest that fits: `scan-all`, which asks about equal requests once in a state."""
+    """The oldest job that fits: `scan-all`, which asks about equal requests once in each state."""
 
     name = "greedy"
 
@@ -74,7 +74,7 @@ def test_a_strategy_and_a_scheduler_of_ones_own() -> None:
 
 
 class Looks(Scheduler):
-    """Looks at everything that it is given; else FCFS."""
+    """Looks at everything that it is given; otherwise FCFS."""
 
     name = "looks"
     seen: list[Any] = []
@@ -239,7 +239,7 @@ def test_keys_that_are_none() -> None:
         simulate(scheduler=Scheduler)
     with pytest.raises(ValueError, match="fcfs"):
         simulate(scheduler=type("Taken", (Scheduler,), {"name": "fcfs"}))
-    # A strategy is not a scheduler, and the other way round.
+    # A strategy is not a scheduler, and vice versa.
     with pytest.raises(TypeError, match="a scheduler must be a name"):
         simulate(scheduler=CornerFirst)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a strategy must be a name"):
@@ -313,14 +313,14 @@ import os
 import signal
 import pavior
 
-# A shell's background job begins with the signal ignored.
+# A background job of a shell starts with the signal ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 class Endless(pavior.Scheduler):
     name = "endless"
 
     def next(self, now, queue, running, view):
-        # In one piece: the other thread's may come in between.
+        # Written in one piece, because the other thread also writes.
         os.write(1, b"asked\\n")
         while True:
             pass

@@ -1,4 +1,4 @@
-"""One run, as tables."""
+"""Tests single runs and their tables."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_logs_come_from_any_arrow_table() -> None:
         result = simulate("torus:16x16", trace=trace)
         assert result.jobs["fate"] == ["departed", "rejected", "departed"]
         assert result.jobs["reason"] == [None, "larger-than-machine", None]
-        # pandas reads no dictionary in which a word appears twice.
+        # pandas cannot read a dictionary in which a word appears twice.
         assert result.jobs.to_pandas()["fate"].tolist() == ["departed", "rejected", "departed"]
         assert result.unit == "s" and result.end == 10.0
         frame = pl.DataFrame(result.jobs)
@@ -85,7 +85,7 @@ def test_logs_come_from_any_arrow_table() -> None:
 
 
 def test_a_column_says_how_free_jobs_are() -> None:
-    # By itself `mbs` grants six nodes as squares of nodes, not as one box.
+    # On its own, `mbs` grants six nodes as squares, not as one box.
     rows = {"submit": [0, 1, 2], "run": [1, 1, 1], "nodes": [6, 6, 6]}
     words = [None, "box", "any"]
     for column in (words, pa.array(words, pa.large_string()), pa.array(words).dictionary_encode()):
@@ -368,7 +368,7 @@ def test_tables_are_handed_over_without_a_copy() -> None:
 
 
 def interrupted(call: Callable[[], object], after: float = 0.3) -> float:
-    """The seconds from Ctrl-C to the exception."""
+    """Returns the seconds from Ctrl-C to the exception."""
     pressed: list[float] = []
 
     def press() -> None:
@@ -376,7 +376,7 @@ def interrupted(call: Callable[[], object], after: float = 0.3) -> float:
         os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(after, press)
-    # A shell's background job begins with the signal ignored.
+    # A background job of a shell starts with the signal ignored.
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer.start()
     try:

@@ -1,4 +1,4 @@
-"""A sweep on a real Slurm, with a worker that is killed: `examples/sweep-slurm.sh` as a user calls it."""
+"""Tests a sweep on a real Slurm with a killed worker: `examples/sweep-slurm.sh`, called as by a user."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ timing = false
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """The environment of a toy cluster of two nodes."""
+    """Starts a toy cluster of two nodes, and yields its environment."""
     path = f"{Path(program()).parent}:{os.environ['PATH']}:/usr/sbin"
     missing = [name for name in NEEDED if shutil.which(name, path=path) is None]
     if missing or os.getuid() != 0:
@@ -38,7 +38,7 @@ def cluster(tmp_path: Path) -> Iterator[dict[str, str]]:
         assert "PAVIOR_REQUIRE_SLURM" not in os.environ, reason
         pytest.skip(reason)
     script, folder = EXAMPLES / "slurm/cluster.sh", tmp_path / "cluster"
-    # Slurm waits some seconds before it starts what could start; here it does not.
+    # By default, Slurm waits some seconds before it starts a job that could start.
     at_once = "SchedulerParameters=batch_sched_delay=0,sched_min_interval=0"
     environment = os.environ | {"PATH": path, "SLURM_PLAIN": "2", "SLURM_EXTRA": at_once}
     environment["POLL_SECONDS"] = "0.2"
@@ -52,7 +52,7 @@ def cluster(tmp_path: Path) -> Iterator[dict[str, str]]:
 
 
 def workers(parts: Path) -> dict[int, str]:
-    """The processes that run a part, with the part."""
+    """Returns the processes that run a part, each with its part."""
     found = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -67,7 +67,7 @@ def workers(parts: Path) -> dict[int, str]:
 
 
 def is_killed_in_the_middle(worker: int, part: Path) -> bool:
-    """Kills a worker that has kept some of its four replications, but not all."""
+    """Kills a worker that has stored some of its four replications, but not all."""
     journal = part / "journal"
     if not journal.exists() or journal.read_bytes().count(b"\n") == 0:
         return False
@@ -101,7 +101,7 @@ def test_a_sweep_as_job_arrays(tmp_path: Path, cluster: dict[str, str]) -> None:
         said = sweep.stdout.read()
     assert sweep.returncode == 0, said
     assert killed and said.count("turn ") > 1
-    # The worker has left neither a child nor a lock: what it kept counts, and its part can be gone on with.
+    # The worker has left neither a child nor a lock: its stored replications count, and its part can be continued.
     assert not workers(out / "parts")
     kept = Path(killed, "journal").read_bytes().count(b"\n")
     assert 1 <= kept < 4

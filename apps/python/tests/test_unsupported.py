@@ -1,4 +1,4 @@
-"""What does not apply is an error, or is left out and told."""
+"""Combinations that do not apply are errors, or are left out and reported."""
 
 import pytest
 
