@@ -1,4 +1,4 @@
-//! The page in Chromium: as one file, from a keyboard, on a phone, and in dark.
+//! The page in Chromium: as one file, from a keyboard, on a phone, and in dark mode.
 
 use pavior_trials::Browser;
 
@@ -12,8 +12,8 @@ fn open(browser: &mut Browser, hash: &str) -> Option<()> {
 
 const COMPLETED: &str = "window.pavior.sides.map((side) => side.state.completed)";
 
-/// The first view: both machines run, and after enough jobs the difference has an interval. What
-/// is typed restarts them and is in the address.
+/// The first view: both machines run, and after enough jobs the difference has an interval. Typed
+/// settings restart the runs, and appear in the address.
 #[test]
 fn two_machines_run_and_are_compared() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

@@ -14,8 +14,8 @@
 //!
 //! - `mean`, `median`, `p99`: single readings without the overhead of the clock. Each question
 //!   counts with the median of its readings in all rounds. A reading waits for the search to end,
-//!   while the processor would otherwise go on with the next instructions: 5 to 15 ns more for fast
-//!   searches. (Timing batches and subtracting the same batch without searches would be wrong,
+//!   while the processor would otherwise continue with the next instructions: 5 to 15 ns more for
+//!   fast searches. (Timing batches and subtracting the same batch without searches would be wrong,
 //!   because the engine defers upkeep that only a search needs.)
 //! - `instructions`: counted by callgrind (`valgrind` must be installed), of `find` alone, per
 //!   search; over the first questions only if some strategy is slow. They do not depend on other

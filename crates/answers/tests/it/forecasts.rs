@@ -95,7 +95,7 @@ fn the_number_of_threads_changes_nothing() {
     assert_eq!(judged(&jobs, "easy", effort(1)), judged(&jobs, "easy", effort(3)));
 }
 
-/// Checks that the future is not read. From the submission of a job on, no job ends or arrives, and
+/// Checks that the future is not used. From the submission of a job on, no job ends or arrives, and
 /// its forecast must be the same. Under `fcfs`, decisions read no estimates, so the state is also
 /// the same.
 #[test]

@@ -54,7 +54,7 @@ fn job() -> impl Strategy<Value = Job> {
     })
 }
 
-/// A scheduler that may name any index of the queue and any nodes.
+/// A scheduler that may choose any index of the queue and any nodes.
 struct Careless(u64);
 
 impl Scheduler for Careless {

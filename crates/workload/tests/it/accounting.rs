@@ -91,7 +91,7 @@ fn sacct_may_have_any_delimiter_and_warnings_in_front() {
         assert_eq!(trace.report.kept, 1, "{delimiter:?}");
         assert_eq!(trace.report.notes[0].count, 2);
     }
-    // What contains the delimiter is between columns that are read.
+    // Text that contains the delimiter is between columns that are read.
     let log = "JobID,AllocTRES,Submit,Elapsed,NNodes,State\n1,cpu=1,node=2,5,00:01:00,4,FAILED\n";
     assert_eq!(seen(&read(log)), [(1, 0, 60, None, 4)]);
     let table = "       JobID    JobName  Partition      State ExitCode \n\

@@ -23,7 +23,7 @@ fn within(mebibytes: u64, arguments: &[&str]) -> Result<Outcome, String> {
     command.args(["-c", &format!("ulimit -v {} && exec \"$@\"", mebibytes << 10), "sh"]);
     command.arg(env!("CARGO_BIN_EXE_pavior")).args(arguments);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    // On a busy machine, glibc reserves another 128 MiB of addresses for a second thread.
+    // On a busy machine, glibc reserves another 128 MiB of address space for a second thread.
     command.env("MALLOC_ARENA_MAX", "1");
     run(command)
 }
