@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""One log under AccaSim and under Pavior: start times compared, and processor time.
+"""Compares AccaSim and Pavior on one log: start times and processor time.
 
-    python3.9 -m venv acc && acc/bin/pip install accasim==1.1.3      # it needs a Python before 3.10
+    python3.9 -m venv acc && acc/bin/pip install accasim==1.1.3      # requires Python before 3.10
     examples/beside_accasim.py LOG.swf NODES acc/bin/python > rows.csv
 
-Both count nodes (a node is one core of AccaSim, `naive` in Pavior) under FCFS and EASY. A row has, for a program and a
-policy, the jobs, the processor seconds of the whole process (the least of three), the mean wait in seconds, and the jobs
-that start at another second than in the other program. Needs Python 3.11 alone, and `pavior` on the path.
+Both count nodes (a node is one core in AccaSim, and Pavior uses `naive`) under FCFS and EASY. There is a row for each
+program and policy: the number of jobs, the processor time of the whole process in seconds (the best of three runs), the
+mean wait in seconds, and the number of jobs whose start differs from the other program's, to the second. Requires only
+Python 3.11, and `pavior` on the path.
 """
 
 import argparse
@@ -31,16 +32,16 @@ rule = {"fcfs": FirstInFirstOut, "easy": EASYBackfilling}[policy]
 Simulator(log, system, rule(FirstFit()), RESULTS_FOLDER_PATH=out, statistics_output=False, show_statistics=False,
           LOG_LEVEL="ERROR").start_simulation()
 """
-"""Run by AccaSim's own Python."""
+"""Run by the Python that has AccaSim."""
 ROUNDS = 3
 SCHEDULERS = {"fcfs": "fcfs", "easy": "easy:count"}
-"""AccaSim's policy, and Pavior's name of it."""
+"""AccaSim's policies, and their names in Pavior."""
 
 Starts = dict[str, int]
 
 
 def seconds(command: list[str]) -> float:
-    """The processor time of a command, the least of some rounds."""
+    """Returns the processor time of a command, the minimum of several rounds."""
     spent = []
     for _ in range(ROUNDS):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -57,21 +58,21 @@ def seconds(command: list[str]) -> float:
 
 
 def accasim(python: str, log: Path, nodes: int, policy: str, folder: Path) -> tuple[float, Starts]:
-    """A run of AccaSim: its processor time, and when each job starts."""
+    """Runs AccaSim. Returns its processor time, and the start of each job."""
     system = folder / "system.json"
     groups = {"groups": {"node": {"core": 1}}, "resources": {"node": nodes}}
     system.write_text(json.dumps(groups | {"equivalence": {"processor": {"core": 1}}, "start_time": 0}))
     spent = seconds([python, "-c", ACCASIM, str(log), str(system), str(folder), policy])
     lines = (folder / f"sched-{log.name}").read_text().splitlines()
     rows = [line.split(";") for line in lines]
-    # ID;USER;QUEUED__NODES__START;END;...: the nodes are many cells.
+    # ID;USER;QUEUED__NODES__START;END;...: the nodes fill many cells.
     starts = {row[0]: next(cell for cell in row if "__" in cell and cell != row[2]).split("__")[-1] for row in rows}
     utc = timezone.utc
     return spent, {job: int(datetime.fromisoformat(at).replace(tzinfo=utc).timestamp()) for job, at in starts.items()}
 
 
 def pavior(log: Path, nodes: int, policy: str, folder: Path) -> tuple[float, Starts]:
-    """The same run of Pavior."""
+    """Runs Pavior on the same jobs."""
     out = folder / "placed.swf"
     command = ["pavior", "simulate", "--trace", str(log), "--machine", f"mesh:{nodes}", "--strategy", "naive"]
     spent = seconds([*command, "--scheduler", SCHEDULERS[policy], "--swf", str(out), "--threads", "1"])

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Checks a certificate of lower bounds of the yardstick, from the jobs and the prices alone.
+"""Checks a certificate of lower bounds of the yardstick, using only the jobs and the prices.
 
     pavior yardstick --out yardstick
     examples/bounds.py yardstick/mesh-light
 
-Reads jobs.json and bounds.json of a folder. A bound on a sum of weighted completion times is a curve of prices for a
-node and second. Each job takes the start at which its completion and the price of its nodes are least; less the price
-of the whole machine, that is a bound for every schedule. All numbers are whole. Prints the bounds that are proven.
+Reads jobs.json and bounds.json in a folder. A bound on a sum of weighted completion times is given by a price curve:
+the price of a node for a second. Each job starts at the time with the lowest cost of its completion and its nodes. The
+sum of these costs, minus the price of the whole machine, is a bound for every schedule. All numbers are integers.
+Prints the proven bounds.
 
-Exits with status 1 if a claim is not proven, and 2 if a file cannot be read. Needs Python 3.11 alone; shares no code
+Exits with status 1 if a claim is not proven, and 2 if a file cannot be read. Requires only Python 3.11; shares no code
 with Pavior.
 """
 
@@ -30,14 +31,14 @@ class Job(NamedTuple):
 
 
 def whole(value: object, least: int) -> int:
-    """A whole number that is not below the least."""
+    """Returns a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < least:
         raise ValueError(f"{value!r} is not a whole number from {least}")
     return int(value)
 
 
 def jobs_of(workload: Any) -> list[Job]:
-    """The jobs of a workload as Batsim has it."""
+    """Returns the jobs of a Batsim workload."""
     runs = {name: whole(profile["delay"], 1) for name, profile in workload["profiles"].items()}
     found = []
     for job in workload["jobs"]:
@@ -47,7 +48,7 @@ def jobs_of(workload: Any) -> list[Job]:
 
 
 def checksum(jobs: list[Job]) -> str:
-    """CRC-64/XZ of a line for each job."""
+    """Returns the CRC-64/XZ of one line per job."""
     sum_ = 2**64 - 1
     for byte in "".join(f"{job.release} {job.run} {job.nodes} {job.sides}\n" for job in jobs).encode():
         sum_ ^= byte
@@ -57,7 +58,7 @@ def checksum(jobs: list[Job]) -> str:
 
 
 def proven(jobs: list[Job], weights: list[int], capacity: int, scale: int, curve: Any) -> int:
-    """What prices prove, rounded down."""
+    """Returns the bound that prices prove, rounded down."""
     start, width = whole(curve["start"], 0), whole(curve["width"], 1)
     prices = [whole(price, 0) for price in curve["prices"]]
     edges = [start + width * bucket for bucket in range(len(prices) + 1)]
@@ -73,7 +74,7 @@ def proven(jobs: list[Job], weights: list[int], capacity: int, scale: int, curve
 
     total = -capacity * sums[-1]
     for job, weight in zip(jobs, weights):
-        # Between these starts what the job comes to is linear.
+        # Between these starts, the cost of the job is linear.
         starts = {job.release, *edges, *(edge - job.run for edge in edges)}
         total += min(
             scale * weight * (at + job.run) + job.nodes * (until(at + job.run) - until(at))
@@ -84,7 +85,7 @@ def proven(jobs: list[Job], weights: list[int], capacity: int, scale: int, curve
 
 
 def last(jobs: list[Job], capacity: int, proof: Any) -> int:
-    """What is proven of the end of the last job: by one job, or by the work that is released from a time on."""
+    """Returns a proven bound on the end of the last job: from one job, or from the work released after a time."""
     if "job" in proof:
         job = jobs[whole(proof["job"], 0)]
         return job.release + job.run
@@ -105,7 +106,7 @@ def main() -> None:
         jobs, capacity = jobs_of(workload), whole(workload["nb_res"], 1)
         certificate = json.loads((folder / "bounds.json").read_text(encoding="utf-8"))
         if certificate["sum"] != (found := checksum(jobs)):
-            print(f"the certificate is of other jobs: {certificate['sum']}, not {found}")
+            print(f"the certificate is for other jobs: {certificate['sum']}, not {found}")
             sys.exit(1)
         left_out = {whole(place, 0) for place in certificate["left_out"]}
         jobs = [job for place, job in enumerate(jobs) if place not in left_out]

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Whether a count of bricks proves more than a count of nodes of what jobs in boxes keep a machine busy for.
+"""Tests whether counting bricks proves longer busy times than counting nodes, for jobs in boxes.
 
     pavior yardstick --logs LOGS --strategy tff --out yardstick
     examples/bricks.py yardstick
 
-A brick is a box of fixed sides. A box of a x b nodes can be cut into floor(a/k) floor(b/l) bricks of k x l, and a
-machine has room for so many bricks at most: floor(n/k) along each axis that does not wrap; where axes wrap, one after
-the other, floor(n c/k), with c for the axes before (a line along an axis meets floor(n/k) bricks, and a plane of lines
-so many for each of n lines, of which each brick is on k). So all jobs, each turned as it has fewest bricks, take at
-least the sum of run time times bricks, divided by that room. With bricks of one node that is the count of nodes. Every
-brick is tried. Prints a line for each scenario of the folder, as CSV: hours by nodes, the most hours by bricks, and
-which brick has them. Needs Python 3.11 alone.
+A brick is a box of fixed sides. A box of a x b nodes can be cut into floor(a/k) floor(b/l) bricks of k x l. A machine
+has room for at most floor(n/k) bricks along each axis that does not wrap. If axes wrap, one after another, the limit is
+floor(n c/k), where c is the limit for the axes before. (A line along an axis meets at most floor(n/k) bricks, and a
+plane of lines that many for each of its n lines; each brick is on k of these.) All jobs, each turned to contain the
+fewest bricks, therefore take at least the sum of run time times bricks, divided by that room. With bricks of one node,
+this is the bound by counting nodes. Every brick is tried. Prints a line for each scenario in the folder, as CSV: the
+hours by nodes, the maximum hours by bricks, and the brick that gives them. Requires only Python 3.11.
 """
 
 import csv
@@ -30,13 +30,13 @@ Sides = tuple[int, ...]
 
 
 class Machine(NamedTuple):
-    """Three axes; missing ones have one node."""
+    """A machine with three axes; missing ones have one node."""
 
     sides: Sides
     wraps: tuple[bool, ...]
 
     def room(self, brick: Sides) -> int:
-        """How many bricks are side by side at most."""
+        """Returns the maximum number of bricks side by side."""
         axes = list(zip(self.sides, self.wraps, brick, strict=True))
         room = 1
         for side, wraps, k in axes:
@@ -46,7 +46,7 @@ class Machine(NamedTuple):
 
 
 def machine_of(name: str) -> Machine:
-    """A machine by its name, such as mesh:16x16 or grid:8wx8x4."""
+    """Parses the name of a machine, such as mesh:16x16 or grid:8wx8x4."""
     kind, _, text = name.partition(":")
     axes = text.split("x")
     sides = [int(axis.rstrip("w")) for axis in axes] + [1] * (3 - len(axes))
@@ -55,19 +55,19 @@ def machine_of(name: str) -> Machine:
 
 
 def fewest(shape: Sides, machine: Machine, brick: Sides) -> int:
-    """The bricks of a box, turned as it has the fewest of the ways in which it fits."""
+    """Returns the minimum number of bricks in a box, over all orientations in which it fits."""
     turned = [way for way in itertools.permutations(shape) if all(map(int.__le__, way, machine.sides))]
     return min((math.prod(map(int.__floordiv__, way, brick)) for way in turned), default=0)
 
 
 def hours(work: dict[Sides, int], machine: Machine, brick: Sides) -> float:
-    """How long a machine is busy at least, from the seconds for which boxes of each shape run."""
+    """Returns a lower bound on the busy time in hours, from the run time in seconds of the boxes of each shape."""
     bricks = sum(seconds * fewest(shape, machine, brick) for shape, seconds in work.items())
     return bricks / machine.room(brick) / 3600
 
 
 def work_of(workload: Any) -> dict[Sides, int]:
-    """For how many seconds boxes of each shape run."""
+    """Returns the total run time of the boxes of each shape, in seconds."""
     work: dict[Sides, int] = {}
     for job in workload["jobs"]:
         shape = tuple(int(side) for side in job["extra_data"]["shape"])
@@ -77,7 +77,7 @@ def work_of(workload: Any) -> dict[Sides, int]:
 
 
 def main() -> None:
-    """Writes the table of a folder."""
+    """Writes the table for a folder."""
     end_with_reader()
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
@@ -95,7 +95,7 @@ def main() -> None:
             work, machine = work_of(workload), machine_of(grid)
             nodes = hours(work, machine, (1, 1, 1))
             bricks = itertools.product(*(range(1, side + 1) for side in machine.sides))
-            # Of equal ones the smallest brick.
+            # Ties go to the smallest brick.
             most, brick = max((hours(work, machine, brick), [-k for k in brick]) for brick in bricks)
             sides = "x".join(str(-k) for k in brick)
             out.writerow([name, grid, f"{nodes:.2f}", f"{most:.2f}", sides, f"{most / nodes:.4f}"])

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""In how many cases the choice job by job is as good as the freedom that is best there, with submissions shifted.
+"""Counts the cases in which the choice job by job is as good as the best fixed freedom, with shifted submissions.
 
     examples/choice_cases.py FOLDER runs.csv [--logs KTH,SDSC-SP2] [--shifts 10] [--skip 0.5]
                                              [--estimates log] [--pavior pavior]
     examples/choice_cases.py --cases runs.csv > cases.csv
 
-A case is a log of the folder (the Parallel Workloads Archive's names), a mesh or torus and a share f of near-neighbour
-communication. The first form cuts a window out of each log, shifts each submission by 0 to 60 s, drawn anew for each
-shift, and runs `easy-freedom` over `bf:turn=all`, and under `easy` every fixed freedom (`tff`) and `bf:turn=all`. It
-adds a line to the file for each run, and makes no run again that the file has. The second form writes a line for each
-case: the mean turnaround of each, and the choice's over that of the fixed freedom with the least, with the standard
-error of this ratio over the shifts. How many cases hold goes to standard error. Needs Python 3.11 and the `pavior`
-binary.
+A case consists of a log in the folder (with its name in the Parallel Workloads Archive), a mesh or torus, and a share f
+of near-neighbour communication. The first form takes a window of each log, shifts each submission by a random 0 to 60
+s, different for each shift, and runs `easy-freedom` over `bf:turn=all`, and under `easy` every fixed freedom (`tff`)
+and `bf:turn=all`. It adds a line to the file for each run, and skips runs that the file already has. The second form
+writes a line for each case: the mean turnaround of each run, and the ratio of the choice's to that of the best fixed
+freedom, with its standard error over the shifts. The number of cases that hold is printed on standard error. Requires
+Python 3.11 and the `pavior` binary.
 """
 
 import argparse
@@ -37,11 +37,11 @@ FIXED = {
 RUNS = {"choice": CHOICE, **FIXED}
 SHARES = ["0.1", "0.2", "0.4"]
 KINDS = ["mesh", "torus"]
-# The jobs of a window. Networks of 10,000 nodes and more take long.
+# The number of jobs in a window. Networks of 10,000 nodes and more are slow to simulate.
 JOBS = 2000
 JOBS_OF_LARGE = 600
 LARGE = ("LLNL-Atlas", "CEA-Curie")
-# Seconds by which a submission is shifted at most.
+# The maximum shift of a submission, in seconds.
 LONGEST_SHIFT = 60
 
 FIELDS = ["log", "machine", "f", "shift", "choice", "turnaround"]
@@ -49,7 +49,7 @@ Case = tuple[str, str, str]
 
 
 def window(source: Path, keep: list[str], skip: float, jobs: int) -> list[list[str]]:
-    """The words of the job lines of a window, which begins behind a share of the log."""
+    """Returns the fields of the job lines of a window that begins after a share of the log."""
     partition = keep[1].split("=")[1] if keep else None
     with gzip.open(source, "rt", encoding="utf-8", errors="replace") as lines:
         words = [line.split() for line in lines if not line.startswith(";")]
@@ -59,17 +59,17 @@ def window(source: Path, keep: list[str], skip: float, jobs: int) -> list[list[s
 
 
 def shifted(jobs: list[list[str]], seed: int, target: Path) -> None:
-    """Writes a log in which each submission is up to a minute later."""
+    """Writes a log in which each submission is delayed by up to a minute."""
     draw = random.Random(seed)
     later = [[line[0], str(int(line[1]) + draw.randint(0, LONGEST_SHIFT)), *line[2:]] for line in jobs]
-    # What has never run, or on no node, is not a job.
+    # Lines without a run time or nodes are skipped.
     later = [line for line in later if float(line[3]) >= 0 and max(int(line[4]), int(line[7])) > 0]
     later.sort(key=lambda line: int(line[1]))
     target.write_text("".join(" ".join(line) + "\n" for line in later), encoding="utf-8")
 
 
 def turnaround(pavior: list[str], trace: Path, machine: str, share: str, choice: str) -> float:
-    """The mean turnaround of a run in seconds."""
+    """Returns the mean turnaround of a run, in seconds."""
     strategy, scheduler, freedom = RUNS[choice]
     command = [*pavior, "--trace", str(trace), "--machine", machine, "--strategy", strategy]
     command += ["--scheduler", scheduler, "--communication", share, "--pattern", "near-neighbour", "--ranks", "pattern"]
@@ -79,7 +79,7 @@ def turnaround(pavior: list[str], trace: Path, machine: str, share: str, choice:
 
 
 def run_all(arguments: argparse.Namespace) -> None:
-    """All runs that the file does not have, two at once."""
+    """Makes all runs that the file does not have, two at a time."""
     out = Path(arguments.runs)
     known = {tuple(row[field] for field in FIELDS[:-1]) for row in rows(out, FIELDS)} if out.exists() else set()
     chosen = arguments.choices.split(",") if arguments.choices else list(RUNS)
@@ -116,7 +116,7 @@ def run_all(arguments: argparse.Namespace) -> None:
 
 
 def cases_of(path: Path) -> dict[Case, dict[str, list[float]]]:
-    """The turnarounds of each run of a case, over the shifts that all of them have."""
+    """Returns the turnarounds of each run of a case, for the shifts that all runs have."""
     found: dict[Case, dict[str, dict[str, float]]] = defaultdict(lambda: {name: {} for name in RUNS})
     for row in rows(path, FIELDS):
         if row["choice"] not in RUNS:
@@ -131,7 +131,7 @@ def cases_of(path: Path) -> dict[Case, dict[str, list[float]]]:
 
 
 def compared(one: list[float], other: list[float]) -> tuple[float, str]:
-    """The ratio of two means over the same shifts, and its standard error where there are several."""
+    """Returns the ratio of two means over the same shifts, and its standard error if there are several."""
     ratio = fmean(one) / fmean(other)
     if len(one) < 2:
         return ratio, ""
@@ -140,7 +140,7 @@ def compared(one: list[float], other: list[float]) -> tuple[float, str]:
 
 
 def write_cases(path: Path) -> None:
-    """A line for each case, and a summary."""
+    """Writes a line for each case, and a summary."""
     cases = cases_of(path)
     if not cases:
         unreadable(f"{path}: no case with all of {', '.join(RUNS)}")
@@ -160,7 +160,7 @@ def write_cases(path: Path) -> None:
 
 
 def main() -> None:
-    """Runs the cases, or writes what they say."""
+    """Runs the cases, or summarizes them."""
     end_with_reader()
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("folder", nargs="?")

@@ -3,17 +3,17 @@
 
     examples/feedback.py FOLDER feedback.csv [PAVIOR]
 
-Reads three logs of the Parallel Workloads Archive in FOLDER (.swf.gz) and writes users' sessions into the first jobs
+Reads three logs of the Parallel Workloads Archive in FOLDER (.swf.gz), and writes users' sessions into the first jobs
 of each (`pavior trace convert --sessions 20m`). Each strategy under each scheduler runs them open, with the submit
 times of the log, and closed (`--dependencies`), where a job is submitted after the job that it follows. PAVIOR is the
 program, by default target/release/pavior.
 
-Writes a row for each run: its mean waiting and its rank among the runs of its log, which equal means share. Waits are
+Writes a row for each run: its mean wait, and its rank among the runs of its log (equal means share a rank). Waits are
 paired by job number: the ratio of the mean to that of `tff` under `easy` has the 95 % interval of the moving block
-bootstrap of paired_runs.py. Prints, as Markdown, how the two rankings of each log differ: Kendall's tau, pairs in the
-opposite order, and pairs whose intervals show opposite orders.
+bootstrap in paired_runs.py. Prints, as Markdown, how the two rankings of each log differ: Kendall's tau, the pairs in
+opposite order, and the pairs whose intervals show opposite orders.
 
-Needs Python 3.11 alone.
+Requires only Python 3.11.
 """
 
 import csv
@@ -41,7 +41,7 @@ Point = tuple[str, str]
 
 
 def waits(path: Path) -> Waits:
-    """The waits of all jobs that ended, in hours, by job number."""
+    """Returns the waits of all jobs that ended, in hours, by job number."""
     faults: list[str] = []
     jobs = whole(read(str(path)), faults)
     if faults:
@@ -60,7 +60,7 @@ def runs(pavior: str, log: Path, machine: str, closed: bool, folder: Path) -> di
 
 
 def ratio(one: Waits, other: Waits) -> tuple[float, tuple[float, float] | None]:
-    """The ratio of the mean waits of the jobs of both, and its interval, in the order of job numbers."""
+    """Returns the ratio of the mean waits over the jobs of both runs, and its interval."""
     both = sorted(set(one) & set(other), key=lambda job: str(job).zfill(20))
     pairs = [(one[job], other[job]) for job in both]
     first, second = (sum(column) for column in zip(*pairs, strict=True))
@@ -68,12 +68,12 @@ def ratio(one: Waits, other: Waits) -> tuple[float, tuple[float, float] | None]:
 
 
 def shown(ends: tuple[float, float] | None) -> int:
-    """-1 if an interval is below 1, 1 if it is above, else 0."""
+    """Returns -1 if an interval is below 1, 1 if it is above 1, otherwise 0."""
     return 0 if ends is None else (ends[0] > 1) - (ends[1] < 1)
 
 
 def compare(name: str, means: list[dict[Point, float]], found: list[dict[Point, Waits]]) -> str:
-    """How the open and the closed ranking of a log differ, as a row of a table."""
+    """Returns a table row with the differences between the open and the closed ranking of a log."""
     opposite = contradicted = 0
     pairs = list(combinations(means[0], 2))
     for one, other in pairs:
@@ -91,7 +91,7 @@ def compare(name: str, means: list[dict[Point, float]], found: list[dict[Point, 
 
 
 def main() -> None:
-    """Runs all and writes the table."""
+    """Runs everything, and writes the table."""
     end_with_reader()
     if len(sys.argv) not in (3, 4):
         print(__doc__, file=sys.stderr)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Which combination of what the GABL paper leaves open comes closest to the numbers that it states.
+"""Finds the combination of interpretations of the GABL paper that comes closest to the paper's numbers.
 
     pavior experiment results/reproduction/gabl-search.toml --out search
     examples/gabl_search.py search/results.csv
 
-The experiment has every variant of every strategy by itself; a combination is a way of sending, an order of
-destinations, and a variant with a map of ranks for each strategy. Its distance is the root mean square of
-ln(our ratio / the paper's ratio); of G3, which is a bound, of what lies above it. Prints tables in Markdown.
-Needs Python 3 alone.
+The experiment has every variant of every strategy separately. A combination consists of a sending discipline, an order
+of destinations, and, for each strategy, a variant with a map of ranks. Its distance is the root mean square of ln(our
+ratio / the paper's ratio); for G3, which is a bound, only the excess counts. Prints tables in Markdown. Requires only
+Python 3.
 """
 
 import csv
@@ -27,13 +27,13 @@ GOALS = [
     ("G4-0.03", "all-to-all", 0.03, "blocks_per_job", {"mbs": 0.59}),
     ("G4-0.035", "all-to-all", 0.035, "blocks_per_job", {"mbs": 0.60}),
 ]
-# FF's utilisation over each strategy's with a full queue: at most 49 % over the middle of 72 to 79 %.
+# FF's utilization over each strategy's with a full queue: at most 49 % over the middle of 72 to 79 %.
 FULL = ("G3", "all-to-all", 1.0, "utilization", {"gabl": 0.65, "paging": 0.65, "mbs": 0.65})
 FF: Variant = ("ff", "coordinates")
 
 
 class Reading(NamedTuple):
-    """A combination: how it sends, a variant for each strategy, and ln(ours / the paper's) of each ratio."""
+    """A combination: its sending discipline, a variant for each strategy, and ln(ours / the paper's) for each ratio."""
 
     sending: str
     destinations: str
@@ -42,13 +42,13 @@ class Reading(NamedTuple):
     errors: dict[str, float]
 
     def distance(self, statement: str = "") -> float:
-        """The root mean square over all ratios, or those of a statement."""
+        """Returns the root mean square over all ratios, or those of a statement."""
         errors = [error for place, error in self.errors.items() if place.startswith(statement)]
         return math.sqrt(sum(error * error for error in errors) / len(errors))
 
 
 def read(path: str) -> Means:
-    """Means by sending, pattern, load and destinations, then by variant and metric."""
+    """Returns the means by sending discipline, pattern, load and destinations, then by variant and metric."""
     means: Means = {}
     with open(path, newline="") as lines:
         for row in csv.DictReader(lines):
@@ -61,7 +61,7 @@ def read(path: str) -> Means:
 
 
 def combinations(means: Means) -> list[Reading]:
-    """Every combination with its errors."""
+    """Returns every combination with its errors."""
     readings = []
     for sending, destinations in sorted({(place[0], place[3]) for place in means}):
         at = {goal: means[sending, pattern, load, destinations] for goal, pattern, load, _, _ in [*GOALS, FULL]}
@@ -87,7 +87,7 @@ SHOWN = ["G1@ff", "G1@paging", "G1@mbs", "G2@ff", "G2@paging", "G2@mbs", "G4-0.0
 
 
 def table(title: str, readings: list[Reading]) -> None:
-    """A table of readings."""
+    """Prints a table of interpretations."""
     print(f"\n{title}\n")
     names = ["sending", "destinations", "GABL", "Paging(0)", "MBS", "distance", "G1", "G2", "G3", "G4", *SHOWN]
     print("|" + "|".join(f" {name} " for name in names) + "|")
@@ -100,7 +100,7 @@ def table(title: str, readings: list[Reading]) -> None:
 
 
 def best(readings: list[Reading], key: Callable[[Reading], object]) -> list[Reading]:
-    """The closest reading for each value of the key, the closest first."""
+    """Returns the closest interpretation for each value of the key, the closest first."""
     found: dict[object, Reading] = {}
     for one in readings:
         found.setdefault(key(one), one)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Processor time and memory of every scheduler with every strategy on real logs, as a Markdown table.
+"""Measures the processor time and memory of every scheduler with every strategy on real logs, as a Markdown table.
 
     examples/log_times.py FOLDER [SCHEDULER,... [STRATEGY,...]]
 
-Takes the folder of the logs (the Parallel Workloads Archive's names, .swf.gz), and runs the `pavior` of
-$PAVIOR, or else of the search path, one run at a time on one thread. A run is ended after 600 seconds of
-processor time. A cell has seconds, and MB of resident memory at most; `exit N` where a run fails.
+FOLDER contains the logs (with their names in the Parallel Workloads Archive, .swf.gz). Runs the program $PAVIOR, or
+`pavior` from the search path, one run at a time on one thread. A run is ended after 600 seconds of processor time. A
+cell contains the seconds and the maximum resident memory in MB, or `exit N` for a run that fails.
 """
 
 import os
@@ -32,7 +32,7 @@ SECONDS = 600
 
 
 def run(pavior: str, arguments: list[str]) -> tuple[int, float, float]:
-    """Exit status, seconds of processor time, and MB of memory of one run."""
+    """Returns the exit status, the processor time in seconds, and the memory in MB of one run."""
     child = os.fork()
     if child == 0:
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
@@ -46,7 +46,7 @@ def run(pavior: str, arguments: list[str]) -> tuple[int, float, float]:
 
 
 def main() -> None:
-    """Prints the table, a line a log and scheduler."""
+    """Prints the table, with one line per log and scheduler."""
     pavior = os.environ.get("PAVIOR") or shutil.which("pavior")
     if pavior is None or len(sys.argv) < 2:
         sys.exit(__doc__)

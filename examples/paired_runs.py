@@ -5,17 +5,17 @@
     pavior simulate --trace LOG --strategy mbs --scheduler easy --placements mbs.jsonl ...
     examples/paired_runs.py turned.jsonl mbs.jsonl
 
-Prints the means of the first run and of the second over the jobs that ended in both, the ratio of the first to the
-second, and the 95 % interval of the ratio, of waiting, service and turnaround, in the log's unit of time.
+For waiting, service and turnaround, prints the means of both runs over the jobs that ended in both, the ratio of the
+first to the second, and its 95 % interval. Times are in the log's unit.
 
 The interval is that of the moving block bootstrap (Künsch, Annals of Statistics 17(3), 1989) over pairs: blocks of
-consecutive jobs, by when they were submitted, the square root of their number long, are drawn with replacement until
-they are as many jobs as there are. Both runs are drawn alike, so that what they share cancels: where 1 is outside,
-the two differ by more than chance would have it, as far as blocks of such a length tell. The draws are the same each
-time.
+consecutive jobs, in the order of submission, are drawn with replacement until they have as many jobs as the runs. The
+length of a block is the square root of the number of jobs. The same blocks are drawn from both runs, so that effects
+common to both cancel. If the interval does not contain 1, the runs differ significantly, as far as blocks of this
+length can show. The draws are always the same.
 
-Exits with status 2 if a file cannot be read as placements, or fewer than 100 jobs ended in both.
-Needs Python 3.11 alone.
+Exits with status 2 if a file does not contain placements, or fewer than 100 jobs ended in both runs. Requires only
+Python 3.11.
 """
 
 import math
@@ -28,20 +28,20 @@ from placements import Job, read, whole
 from scripts import end_with_reader, unreadable
 
 SAMPLES = 999
-# Of the sorted ratios, those at the two ends of the interval.
+# The indices of the sorted ratios at the two ends of the interval.
 ENDS = (24, 974)
-# Fewer jobs say nothing about how they depend on each other.
+# With fewer jobs, their dependence cannot be estimated.
 FEWEST = 100
 
 SPANS = {"waiting": ("submit", "start"), "service": ("start", "end"), "turnaround": ("submit", "end")}
 
 
-# The number of a job, when it was submitted, and which one it is of those that have both alike.
+# The number of a job, its submit time, and its index among the jobs with the same number and time.
 Key = tuple[int | str, float, int]
 
 
 def ended(path: str) -> dict[Key, Job]:
-    """The jobs that ended."""
+    """Returns the jobs that ended."""
     faults: list[str] = []
     jobs = whole(read(path), faults)
     if faults:
@@ -57,12 +57,12 @@ def ended(path: str) -> dict[Key, Job]:
 
 
 def in_both(one: Iterable[Key], other: Iterable[Key]) -> list[Key]:
-    """The jobs of both runs, by when they were submitted."""
+    """Returns the jobs of both runs, in the order of submission."""
     return sorted(set(one) & set(other), key=lambda key: (key[1], str(key[0]).zfill(20), key[2]))
 
 
 def interval(pairs: list[tuple[float, float]]) -> tuple[float, float] | None:
-    """The 95 % interval of the ratio of two means; none where the second is 0 in a sample."""
+    """Returns the 95 % interval of the ratio of two means; None if the second is 0 in a sample."""
     sums = [list(accumulate(column, initial=0.0)) for column in zip(*pairs, strict=True)]
     length = math.isqrt(len(pairs))
     blocks = -(-len(pairs) // length)
@@ -79,7 +79,7 @@ def interval(pairs: list[tuple[float, float]]) -> tuple[float, float] | None:
 
 
 def main() -> None:
-    """Compares two files and prints a line for each span of time."""
+    """Compares two files, and prints a line for each span of time."""
     end_with_reader()
     if len(sys.argv) != 3:
         print(__doc__, file=sys.stderr)

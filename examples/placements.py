@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
-"""Recomputes the waiting of a run from its placements alone, and checks that no two jobs hold a node at once.
+"""Recomputes the waiting times of a run from its placements alone, and checks that no two jobs hold a node at once.
 
     pavior simulate --trace LOG --machine mesh:16x16 --strategy mbs --scheduler easy --placements placed.jsonl
     examples/placements.py placed.jsonl mesh:16x16 [jobs.json]
 
-With a third file, a Batsim workload such as those of `pavior yardstick`, the placements are also held against its jobs:
-each is there once, is submitted when the workload says, has at least its number of nodes, and runs for its time.
+With a third file, a Batsim workload such as those of `pavior yardstick`, the placements are also compared with its
+jobs: each must occur once, be submitted at the time in the workload, have at least its number of nodes, and run for its
+time.
 
-Prints a line for each fault, then the jobs, their mean waiting, run time and turnaround. Faults are two jobs that
-overlap; a job that holds a node twice, one outside the machine, or another number than its "nodes" (all that it was
-granted, also beyond what it asked for); one that starts before it is submitted or ends before it starts; and one that
-moves but does not go on at once with as many nodes. A job that moves has a line for each of its stays, those behind the
-first with "moved": 1, 2, and so on. A base or sides of fewer axes than the machine's go on with 0 or 1.
+Prints a line for each fault, then the number of jobs, and their mean wait, run time and turnaround. The faults are: two
+jobs that overlap; a job that holds a node twice, a node outside the machine, or a number of nodes that differs from its
+"nodes" (all granted nodes, including those beyond the request); a job that starts before it is submitted, or ends
+before it starts; and a job that moves but does not continue immediately with as many nodes. A job that moves has a line
+for each stay; those after the first have "moved": 1, 2, and so on. If a base or sides have fewer axes than the machine,
+0 or 1 is used for the others.
 
-Exits with status 1 if there are faults, and 2 if the file cannot be read as placements.
-Needs Python 3.11 alone; shares no code with Pavior.
+Exits with status 1 if there are faults, and 2 if the file does not contain placements. Requires only Python 3.11;
+shares no code with Pavior.
 """
 
 import itertools
@@ -29,20 +31,20 @@ from scripts import end_with_reader, unreadable
 Job = dict[str, Any]
 Node = tuple[int, ...]
 
-# What happens first at one instant. A job of no length holds its nodes for none, but another that was there before
-# and stays has no place for it.
+# The order of events at one instant. A job of zero length holds its nodes for no time, but they must not be held by a
+# job that started earlier and continues.
 ENDS, PASSES, STARTS = range(3)
 
 
 class Machine(NamedTuple):
-    """The sides of a machine, and which of its axes wrap."""
+    """The sides of a machine, and True for each axis that wraps."""
 
     sides: list[int]
     wraps: list[bool]
 
 
 def machine_of(text: str) -> Machine:
-    """The machine that is written mesh:16x16, torus:8x8x8 or grid:8wx4x4w."""
+    """Parses the name of a machine: mesh:16x16, torus:8x8x8 or grid:8wx4x4w."""
     kind, _, written = text.partition(":")
     axes = [re.fullmatch(r"([1-9]\d*)(w?)", axis) for axis in written.split("x")]
     found = [(int(axis[1]), axis[2] == "w") for axis in axes if axis]
@@ -53,17 +55,17 @@ def machine_of(text: str) -> Machine:
 
 
 def is_whole(value: object) -> bool:
-    """Whether a value is a whole number; `true` is none."""
+    """Returns True if a value is a whole number; a boolean is not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_time(value: object) -> bool:
-    """Whether a value is a number that a mean can be taken of."""
+    """Returns True if a value is a number that can be averaged."""
     return isinstance(value, int | float) and not isinstance(value, bool) and -1e300 < value < 1e300
 
 
 def is_part(part: object) -> bool:
-    """Whether a value has the form of a part, be its numbers sensible or not."""
+    """Returns True if a value has the form of a part, whether or not its numbers make sense."""
     if not isinstance(part, dict):
         return False
     lists = [part.get("base"), part.get("sides")]
@@ -71,7 +73,7 @@ def is_part(part: object) -> bool:
 
 
 def lacks(job: object) -> str | None:
-    """What keeps a value from being a placement."""
+    """Returns the reason why a value is not a placement, or None if it is one."""
     if not isinstance(job, dict):
         return "no object"
     goes_on = "end" in job and job["end"] is None
@@ -90,12 +92,12 @@ def lacks(job: object) -> str | None:
 
 
 def no_number(word: str) -> NoReturn:
-    """Refuses the words that Python takes for numbers and JSON does not."""
+    """Rejects the words that Python accepts as numbers but JSON does not."""
     raise ValueError(f"{word} is not a number")
 
 
 def read(path: str) -> list[Job]:
-    """The lines of a file; blank ones are left out."""
+    """Returns the placements in a file; blank lines are left out."""
     jobs = []
     try:
         with open(path, encoding="utf-8") as lines:
@@ -117,7 +119,7 @@ def read(path: str) -> list[Job]:
 
 
 def nodes(part: dict[str, list[int]], machine: Machine) -> Iterator[Node]:
-    """The nodes of a box; one that passes the end of an axis that does not wrap is outside."""
+    """Returns the nodes of a box. It may only pass the end of an axis that wraps."""
     axes = len(machine.sides)
     base, lengths = part["base"], part["sides"]
     if max(len(base), len(lengths)) > axes:
@@ -135,7 +137,7 @@ def nodes(part: dict[str, list[int]], machine: Machine) -> Iterator[Node]:
 
 
 def place(job: Job, machine: Machine, faults: list[str]) -> set[Node]:
-    """The nodes that a job holds, without those of parts that are none."""
+    """Returns the nodes that a job holds, without those of invalid parts."""
     held: set[Node] = set()
     count = 0
     sound = True
@@ -150,20 +152,20 @@ def place(job: Job, machine: Machine, faults: list[str]) -> set[Node]:
         if twice := held & more:
             faults.append(f"job {job['job']} holds {listed(twice)} twice")
         held |= more
-    # Where a part is none, it is not known how many nodes were meant.
+    # With an invalid part, the intended number of nodes is unknown.
     if sound and (count != job["nodes"] or count < 1):
         faults.append(f"job {job['job']} has {job['nodes']} nodes, and parts of {count}")
     return held
 
 
 def listed(several: set[Node]) -> str:
-    """The first of some nodes, and how many more there are."""
+    """Formats the first of some nodes, and the number of the others."""
     more = f" and {len(several) - 1} more" if len(several) > 1 else ""
     return f"{list(min(several))}{more}"
 
 
 def events(jobs: list[Job], faults: list[str]) -> list[tuple[float, int, int]]:
-    """When jobs start and end, in order, each with its place in the list."""
+    """Returns the starts and ends of jobs, in order, each with the job's index."""
     found: list[tuple[float, int, int]] = []
     for index, job in enumerate(jobs):
         name, start, end = job["job"], job["start"], job["end"]
@@ -181,7 +183,7 @@ def events(jobs: list[Job], faults: list[str]) -> list[tuple[float, int, int]]:
 
 
 def check_nodes(jobs: list[Job], machine: Machine, faults: list[str]) -> None:
-    """Finds jobs with wrong times or places, and those that hold a node at once."""
+    """Finds jobs with wrong times or places, and jobs that hold the same node at once."""
     holders: dict[Node, int] = {}
     places: dict[int, set[Node]] = {}
     for time, kind, index in events(jobs, faults):
@@ -205,9 +207,9 @@ def check_nodes(jobs: list[Job], machine: Machine, faults: list[str]) -> None:
 
 
 def whole(jobs: list[Job], faults: list[str]) -> list[Job]:
-    """The jobs, each from its first stay to the end of its last; finds stays that no earlier one goes on to."""
+    """Returns the jobs, each from its first stay to the end of its last. Finds stays that do not continue another."""
     found: list[Job] = []
-    # Jobs of one number submitted together are jobs of their own.
+    # Jobs with the same number and submit time are different jobs.
     alike: dict[tuple[int | str, float], list[Job]] = {}
     for stay in sorted(jobs, key=lambda stay: (stay["start"], stay.get("moved", 0))):
         befores = alike.setdefault((stay["job"], stay["submit"]), [])
@@ -220,34 +222,34 @@ def whole(jobs: list[Job], faults: list[str]) -> list[Job]:
         if before is not None:
             before.update(end=stay["end"], moved=stay["moved"])
             continue
-        why = "does not go on as it was" if befores else "was nowhere before"
+        why = "does not continue as it was" if befores else "has no earlier stay"
         faults.append(f"job {stay['job']} moves at {stay['start']}, and {why}")
     return found
 
 
 def wanted(path: str) -> dict[str, tuple[float, float, int]]:
-    """When each job of a workload is submitted, how long it runs and how many nodes it asks for, by its name."""
+    """Returns the submit time, run time and number of nodes of each job in a workload, by name."""
     try:
         with open(path, encoding="utf-8") as text:
             workload = json.load(text, parse_constant=no_number)
         runs = {name: profile["delay"] for name, profile in workload["profiles"].items()}
         found = {str(job["id"]): (job["subtime"], runs[job["profile"]], job["res"]) for job in workload["jobs"]}
         if len(found) != len(workload["jobs"]):
-            unreadable(f"{path}: two jobs have one name")
+            unreadable(f"{path}: two jobs have the same name")
         if not all(is_time(submit) and is_time(run) and is_whole(asked) for submit, run, asked in found.values()):
-            unreadable(f"{path}: a time or a number of nodes is none")
+            unreadable(f"{path}: a time or a number of nodes is not a number")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         unreadable(f"{path}: {error!r}")
     return found
 
 
 def check_jobs(jobs: list[Job], asked: dict[str, tuple[float, float, int]], faults: list[str]) -> None:
-    """Finds jobs that are not those of a workload, and those of it that are missing."""
+    """Finds jobs that differ from those of a workload, and missing ones."""
     left = dict(asked)
     for job in jobs:
         name = str(job["job"])
         if (of_workload := left.pop(name, None)) is None:
-            faults.append(f"job {name} {'is there twice' if name in asked else 'is not in the workload'}")
+            faults.append(f"job {name} {'occurs twice' if name in asked else 'is not in the workload'}")
             continue
         submit, run, count = of_workload
         if not same(job["submit"], submit):
@@ -260,12 +262,12 @@ def check_jobs(jobs: list[Job], asked: dict[str, tuple[float, float, int]], faul
 
 
 def same(one: float, other: float) -> bool:
-    """Whether two times differ by rounding alone."""
+    """Returns True if two times differ only by rounding."""
     return abs(one - other) <= 1e-6 * max(1.0, abs(other))
 
 
 def main() -> None:
-    """Checks a file and prints what is found."""
+    """Checks a file, and prints the results."""
     end_with_reader()
     if len(sys.argv) not in (3, 4):
         print(__doc__, file=sys.stderr)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Times a cycle of `pavior slurm` with 10,000 queued jobs on 4,096 nodes.
 
-Slurm's programs are replaced by files that say what they would: 16x16x16 nodes, of which half
-are `fast`; about 54 jobs of 4x4x4 run; the others have sides of 1 to 8, and a third each ask for
-nothing, for `fast`, and for `fast&wet`. Nothing is changed.
+Slurm's programs are replaced by scripts that print the same output: 16x16x16 nodes, of which half
+are `fast`; about 54 jobs of 4x4x4 run; the others have sides of 1 to 8, and a third each request no
+feature, `fast`, and `fast&wet`. Nothing is changed.
 
   examples/slurm/large_queue.py pavior [JOBS]
 """
@@ -21,7 +21,7 @@ MARK = "@MARK@"
 
 
 def records(jobs):
-    """The states of all nodes, and the records of the jobs."""
+    """Returns the states of all nodes, and the records of the jobs."""
     draw = random.Random(1)
     state, lines = ["idle"] * SIDE**3, []
     corners = [(x, y, z) for z in range(0, SIDE, 4) for y in range(0, SIDE, 4) for x in range(0, SIDE, 4)]

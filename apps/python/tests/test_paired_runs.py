@@ -73,7 +73,7 @@ def test_nothing_is_said_of_too_few_jobs_and_of_faulty_files(tmp_path: Path) -> 
     lost[5] |= {"moved": 1}
     faulty = compare(tmp_path, lost, run([1.0] * 200))
     assert (faulty.returncode, faulty.stdout) == (2, "")
-    assert "was nowhere before" in faulty.stderr
+    assert "has no earlier stay" in faulty.stderr
     none = compare(tmp_path, run([0.0] * 200), run([0.0] * 200))
     assert "waiting: 0 and 0, no ratio to 0\n" in none.stdout
 

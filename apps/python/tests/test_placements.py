@@ -101,18 +101,18 @@ FAULTY: dict[str, tuple[list[Line], str]] = {
         [line(1), line(2, 5, 5)],
         "at 5 the jobs 1 and 2 both hold [0, 1]",
     ),
-    "moved from nowhere": ([line(1, moved=1)], "job 1 moves at 0, and was nowhere before"),
+    "moved from nowhere": ([line(1, moved=1)], "job 1 moves at 0, and has no earlier stay"),
     "moved late": (
         [line(1), line(1, 11, 12, moved=1)],
-        "job 1 moves at 11, and does not go on as it was",
+        "job 1 moves at 11, and does not continue as it was",
     ),
     "moved to fewer nodes": (
         [line(1, **box(2, ([2, 2], [2, 1]))), line(1, 10, 12, moved=1)],
-        "job 1 moves at 10, and does not go on as it was",
+        "job 1 moves at 10, and does not continue as it was",
     ),
     "a move left out": (
         [line(1), line(1, 10, 12, moved=2)],
-        "job 1 moves at 10, and does not go on as it was",
+        "job 1 moves at 10, and does not continue as it was",
     ),
 }
 

@@ -181,7 +181,7 @@ fn forged(placed: &Path) -> [(String, &'static str); 4] {
         (left_out, "never starts"),
         (short, "runs for 1.0 of "),
         (early, "is submitted at"),
-        (twice, "is there twice"),
+        (twice, "occurs twice"),
     ]
 }
 
