@@ -101,7 +101,7 @@ impl Reporter {
     /// Ends the line of a call that has failed.
     pub(crate) fn end(&self, py: Python<'_>) {
         let Some(report) = &self.report else { return };
-        // The caller gets the failure itself. A caller's function has no such method.
+        // The caller receives the error itself. A function of the caller has no such method.
         if let Ok(end) = report.getattr(py, "end") {
             let _ = end.call0(py);
         }

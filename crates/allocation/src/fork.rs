@@ -130,7 +130,7 @@ impl Fork {
         self.covers.push(placement.clone());
     }
 
-    /// Takes the nodes of a reservation that are free in some of its boxes.
+    /// Takes the free nodes of some boxes of a reservation.
     fn cover(&mut self, placement: &Placement, within: &[Cuboid]) {
         let grid = *self.free.grid();
         let mut boxes: Vec<Cuboid> = Vec::new();

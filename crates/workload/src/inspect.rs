@@ -322,7 +322,7 @@ impl LogSummary {
     }
 }
 
-/// Returns the notes of a log and one if its jobs are far from the order of submission.
+/// Returns the notes of a log, and another note if its jobs are far from the order of submission.
 fn notes(trace: &Trace, course: &Course) -> Vec<Note> {
     let text = "some jobs are more than 262,143 positions out of submission order: the maximum use \
                 and the weeks are unknown";

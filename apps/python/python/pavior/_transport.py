@@ -154,7 +154,7 @@ class Transport:
         return document
 
     def records(self, after: int, until: float | None) -> Generator[Document, None, None]:
-        """Yields the records of one connection, until it is lost or until a time."""
+        """Yields the records of one connection, until it is lost or a deadline passes."""
         connection = self._connect()
         try:
             connection.request("GET", path_of("/v1/watch", after=after), headers=self._headers())

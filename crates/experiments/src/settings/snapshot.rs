@@ -24,7 +24,7 @@ pub struct SnapshotSettings {
 /// The busy boxes of a state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BusyBoxes {
-    /// Boxes that were given.
+    /// Boxes given by the user.
     Given(Vec<Cuboid>),
     /// A number of boxes, drawn again for each replication.
     Drawn(u64),

@@ -59,7 +59,8 @@ pub(crate) fn covered(
     if high < n { [span(low, high), None] } else { [span(low, n - 1), span(0, high - n)] }
 }
 
-/// A test that a busy box covers any of some bases on one axis: [`covered`], for many boxes.
+/// A test for whether a busy box covers any of the given bases on one axis: [`covered`], for many
+/// boxes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cover {
     axis: usize,

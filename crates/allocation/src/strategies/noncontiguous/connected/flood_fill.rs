@@ -19,7 +19,7 @@ use super::component::ComponentGraph;
 /// The floods of a question, with their scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct FloodFill {
-    /// The flood of each node or one of the marks below.
+    /// The flood of each node, or one of the marks below.
     marks: Vec<u32>,
     /// The floods that were started.
     floods: Vec<Flood>,
