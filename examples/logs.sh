@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Real logs under several schedulers and strategies, as CSV on standard output; what it says is told
-# in results/schedulers-on-logs.md. Takes the folder of the logs (the Parallel Workloads Archive's names, .swf.gz), and
-# runs the `pavior` of $PAVIOR, or else of the search path. Progress and times go to standard error.
+# Runs real logs under several schedulers and strategies, and prints CSV; results/schedulers-on-logs.md explains it.
+# FOLDER contains the logs (with their names in the Parallel Workloads Archive, .swf.gz). Runs the program $PAVIOR, or
+# `pavior` from the search path. Progress and times are printed on standard error.
 #
-#   examples/logs.sh FOLDER > logs.csv          all of it, about half an hour on one core
-#   examples/logs.sh FOLDER KTH > logs.csv      the logs whose names begin so
+#   examples/logs.sh FOLDER > logs.csv          all logs, about half an hour on one core
+#   examples/logs.sh FOLDER KTH > logs.csv      the logs whose names begin with KTH
 set -euo pipefail
 
 folder=${1:?usage: logs.sh FOLDER [LOG]}
@@ -17,7 +17,7 @@ status=0
 
 echo "log,first,estimates,machine,strategy,scheduler,load,replications,overloaded,metric,mean,ci95,unit"
 
-# run LOG FIRST ESTIMATES MACHINE STRATEGIES SCHEDULERS [MORE...]; FIRST is all, or a number of lines
+# run LOG FIRST ESTIMATES MACHINE STRATEGIES SCHEDULERS [MORE...]; FIRST is `all` or a number of lines
 run() {
     local log=$1 first=$2 estimates=$3 machine=$4 strategies=$5 schedulers=$6 begin=$SECONDS
     shift 6
@@ -31,7 +31,7 @@ run() {
     echo "    $((SECONDS - begin)) s" >&2
 }
 
-# each LOG SIDES STRATEGIES FIRST [MORE...]: everything about a log.
+# each LOG SIDES STRATEGIES FIRST [MORE...]: makes all runs of a log.
 each() {
     local log=$1 sides=$2 strategies=$3 first=$4 kind scheduler
     shift 4
@@ -40,18 +40,18 @@ each() {
         for scheduler in fcfs window:8 scan-all easy easy:count; do
             run "$log" "$first" log "$kind:$sides" "$strategies" "$scheduler" "$@"
         done
-        # GABL is slow on large machines: there a part of the log has to do, for it and its rivals.
+        # GABL is slow on large machines, so it and its rivals run only a part of the log there.
         if [[ $strategies == "$quick" ]]; then
             run "$log" 5000 log "$kind:$sides" tff,gabl,mbs window:8,scan-all,easy:count "$@"
         fi
-        # On the largest machine booking every job is slow: fewer jobs, and the strategies that matter.
+        # Booking every job is slow on the largest machine: fewer jobs and strategies run there.
         if [[ $first == 5000 ]]; then
             run "$log" 4000 log "$kind:$sides" tff,mbs fcfs,easy,conservative "$@"
         else
             run "$log" 5000 log "$kind:$sides" "$all" fcfs,easy,conservative "$@"
         fi
     done
-    # Exact estimates leave nothing but geometry to break a promise.
+    # With exact estimates, only geometry can break a promise.
     run "$log" "$first" exact "mesh:$sides" tff,mbs easy,easy:count "$@"
 }
 

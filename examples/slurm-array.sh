@@ -1,10 +1,10 @@
 #!/bin/sh
-# An experiment as a Slurm job array: each task runs a shard, a last job joins them.
+# Runs an experiment as a Slurm job array: each task runs a shard, and a final job merges them.
 #
 #   sbatch --array=1-8 examples/slurm-array.sh examples/turning.toml results
 #
-# Shards need nothing of each other: any batch system, or a loop in a shell, can drive them. A task
-# that was killed or preempted goes on where it stopped when it is started again (--resume).
+# Shards are independent, so any batch system, or a loop in a shell, can run them. A task that was
+# killed or preempted continues where it stopped when it is started again (--resume).
 #SBATCH --job-name=pavior
 #SBATCH --cpus-per-task=4
 #SBATCH --time=04:00:00
@@ -13,7 +13,7 @@
 
 set -eu
 experiment=${1:?the experiment, a TOML file}
-out=${2:?the directory of the results}
+out=${2:?the directory for the results}
 shard=${SLURM_ARRAY_TASK_ID:?started as an array: sbatch --array=1-8 ...}
 count=${SLURM_ARRAY_TASK_COUNT:-1}
 mkdir -p "$out"
@@ -21,7 +21,7 @@ mkdir -p "$out"
 pavior experiment "$experiment" --shard "$shard/$count" --resume \
     --out "$out/shard-$shard" --threads "${SLURM_CPUS_PER_TASK:-1}" --format csv > /dev/null
 
-# The first task asks for the join once the whole array has succeeded.
+# The first task submits the merge, which starts once the whole array has succeeded.
 if [ "$shard" = 1 ] && command -v sbatch > /dev/null; then
     sbatch --dependency="afterok:${SLURM_ARRAY_JOB_ID}" --job-name=pavior-merge \
         --wrap "pavior merge $out/shard-* --out $out/whole"

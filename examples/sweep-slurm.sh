@@ -1,22 +1,22 @@
 #!/bin/sh
-# A sweep on Slurm, turn by turn: each turn is a job array over what the experiment wants next.
+# Runs a sweep on Slurm, turn by turn: each turn is a job array for the replications needed next.
 #
 #   examples/sweep-slurm.sh examples/turning.toml results 20
 #
-# Unlike shards (slurm-array.sh), every worker has something to do until the end, also where one point takes
-# nearly all replications. A task that fails, is killed or preempted is not a loss: what it kept counts, and the
-# rest is wanted again. Called again after an interruption, it goes on. Needs jq. Options for every job
-# may be given in SBATCH_OPTIONS, the seconds between looks at the queue in POLL_SECONDS (5).
+# Unlike with shards (slurm-array.sh), all workers are busy until the end, even if one point needs nearly all
+# replications. Nothing is lost if a task fails, is killed or preempted: its stored replications count, and the
+# others are requested again. After an interruption, run the script again to continue. Needs jq. SBATCH_OPTIONS
+# has options for every job, and POLL_SECONDS the seconds between queries of the queue (5).
 set -eu
 experiment=${1:?the experiment, a TOML file}
-out=${2:?the directory of the results}
-most=${3:-20} # replications of a task: so many that it takes some seconds, better minutes
+out=${2:?the directory for the results}
+most=${3:-20} # replications per task; a task should take several seconds, or better, minutes
 
 mkdir -p "$out/sweep" "$out/parts" "$out/log"
 out=$(cd "$out" && pwd)
 cp "$experiment" "$out/sweep/experiment.toml"
 
-# Whether a job has left the queue; not if the controller does not answer.
+# Returns true if a job has left the queue; false if the controller does not answer.
 ended() {
     if ! left=$(squeue --noheader --jobs "$1" 2>&1); then
         case $left in *"Invalid job id"*) return 0 ;; *) return 1 ;; esac
@@ -27,7 +27,7 @@ ended() {
 turn=0
 while :; do
     for part in "$out"/parts/*; do
-        # A worker that was killed before it had described its part has kept nothing.
+        # A worker that was killed before it described its part has stored nothing.
         [ ! -d "$part" ] || [ -e "$part/experiment.toml" ] || rm -r "$part"
     done
     set -- "$out"/parts/*
@@ -36,7 +36,7 @@ while :; do
     count=$(jq length "$out/wanted.json")
     [ "$count" = 0 ] && break
     if cmp -s "$out/wanted.json" "$out/turn/wanted.json"; then
-        echo "nothing came of the last turn; see $out/log" >&2
+        echo "the last turn gave no results; see $out/log" >&2
         exit 1
     fi
     while [ -e "$out/log/turn-$turn" ]; do turn=$((turn + 1)); done

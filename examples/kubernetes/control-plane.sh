@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# A control plane of Kubernetes for tests, built from the Go module registry: etcd, kube-apiserver,
-# kube-scheduler, kube-controller-manager and kubectl in one program. Needs Go 1.26, and about 16
-# minutes of processor time the first time.
+# Runs a Kubernetes control plane for tests, built from Go modules: etcd, kube-apiserver,
+# kube-scheduler, kube-controller-manager and kubectl in one program. Needs Go 1.26, and the first
+# time about 16 minutes of processor time.
 #
 #   examples/kubernetes/control-plane.sh make RELEASE         # prints the program's path
 #   examples/kubernetes/control-plane.sh start RELEASE DIR    # starts all four, and waits until they answer
-#   examples/kubernetes/control-plane.sh run RELEASE DIR PART # starts one of them again, in the background
-#   examples/kubernetes/control-plane.sh nodes DIR 4x4x2     # makes nodes n0-0-0, n1-0-0, ...
+#   examples/kubernetes/control-plane.sh run RELEASE DIR PART # restarts one of them in the background
+#   examples/kubernetes/control-plane.sh nodes DIR 4x4x2     # creates nodes n0-0-0, n1-0-0, ...
 #   examples/kubernetes/control-plane.sh stop DIR
 #
-# RELEASE is 1.34, 1.35, 1.36 or 1.37. Programs lie in ${XDG_CACHE_HOME:-~/.cache}/pavior/kubernetes,
-# 0.2 GB each. DIR gets keys, tokens, data, logs, `bin/kubectl` and `kubeconfig`; tokens are `admin`,
-# `pavior`, `user`, `observer`, `kueue` and `jobset`. Nodes are objects alone: no kubelet runs the
-# pods. PORT (default 16443) and the two ports behind it are listened to on 127.0.0.1. The audit log
-# has changed objects as a whole, or what AUDIT (Metadata, for one) says.
+# RELEASE is 1.34, 1.35, 1.36 or 1.37. Programs are in ${XDG_CACHE_HOME:-~/.cache}/pavior/kubernetes,
+# 0.2 GB each. DIR gets keys, tokens, data, logs, `bin/kubectl` and `kubeconfig`; the tokens are
+# `admin`, `pavior`, `user`, `observer`, `kueue` and `jobset`. Nodes are only objects: no kubelet runs
+# the pods. It listens on PORT (default 16443) and the next two ports of 127.0.0.1. The audit log
+# contains changed objects in full, or at the level AUDIT (such as Metadata).
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -36,7 +36,7 @@ version() {
   esac
 }
 
-# The module that requires one version of Kubernetes, with its staging modules at the same one.
+# Prints a module that requires one version of Kubernetes, with its staging modules at the same version.
 module() {
   local version=$1 minor=${1#1.} mod
   mod=$(go mod download -json "k8s.io/kubernetes@v$version" | sed -n 's/.*"GoMod": "\(.*\)",/\1/p')
@@ -105,7 +105,7 @@ rules:
     verbs: [get, list, watch]
   - level: None
     resources: [{group: coordination.k8s.io, resources: [leases]}]
-  # Also that it was asked for: an API server that is killed does not say what became of it.
+  # Requests too: an API server that is killed does not log their results.
   - level: RequestResponse
     verbs: [delete]
     resources: [{group: pavior.dev, resources: [placements]}]
@@ -194,7 +194,7 @@ ready() {
   die "the API server does not answer ($try tries)"
 }
 
-# Nodes that say once that they are well: without the controller that looks, that is believed.
+# Creates nodes that report once that they are healthy; without the node controller, they stay so.
 nodes() {
   local dir=$1 x y z
   IFS=x read -r -a sides <<<"$2"

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Kueue 0.19.0 and JobSet 0.12.0 beside a control plane of control-plane.sh, built from the Go
-# module registry. Needs Go 1.26, and 8 minutes of processor time the first time.
+# Runs Kueue 0.19.0 and JobSet 0.12.0 next to the control plane of control-plane.sh, built from Go
+# modules. Needs Go 1.26, and the first time 8 minutes of processor time.
 #
 #   examples/kubernetes/controllers.sh make             # builds both
-#   examples/kubernetes/controllers.sh start kueue DIR  # makes its objects, starts it, and waits
-#   examples/kubernetes/controllers.sh run kueue DIR    # starts it again, and waits
+#   examples/kubernetes/controllers.sh start kueue DIR  # creates its objects, starts it, and waits
+#   examples/kubernetes/controllers.sh run kueue DIR    # restarts it, and waits
 #
-# The same with jobset. Kueue has the versions of its libraries that its makers chose. JobSet has
-# those too, so that they are compiled once, but its own of controller-runtime. They are not part of
-# the control plane's program: controller-runtime 0.24.1, which Kueue has, is made for client-go
-# 0.36, and the control plane has 0.37.
+# The same for jobset. Kueue uses the library versions that its developers chose. JobSet uses the same
+# ones, so that they are compiled once, except for its own controller-runtime. They are not part of
+# the control plane's program: Kueue's controller-runtime 0.24.1 requires client-go 0.36, and the
+# control plane has 0.37.
 #
-# The objects are those of their own config/default with all webhooks, but for the Deployment: the
-# programs run beside the cluster, and listen on four ports of 127.0.0.1, from PORT + 3. DIR is that
+# The objects are those of their config/default with all webhooks, except for the Deployment: the
+# programs run next to the cluster, and listen on four ports of 127.0.0.1, from PORT + 3. DIR is that
 # of control-plane.sh, which also ends the programs (`stop DIR`).
 set -euo pipefail
 
@@ -30,7 +30,7 @@ program() {
   echo "$cache/$1-${!1}"
 }
 
-# Builds in a folder, with the module of Kueue as it is.
+# Builds in a folder, with Kueue's unchanged module.
 build() {
   local folder=$1 module runtime
   cd "$folder"
@@ -71,7 +71,7 @@ make() {
   done
 }
 
-# A controller's own objects. The API server reaches its webhooks by a name that stands for
+# Creates a controller's objects. The API server reaches its webhooks by a name that resolves to
 # 127.0.0.1.
 objects() {
   local name=$1 dir=$2 hook=$3
@@ -91,7 +91,7 @@ spec: {type: ExternalName, externalName: 127.0.0.1}
 END
 }
 
-# Kueue makes its certificates itself.
+# Kueue creates its own certificates.
 configuration() {
   local name=$1 dir=$2 hook=$3 probe=$4
   cat <<END
@@ -128,7 +128,7 @@ prepare() {
     --selector "app.kubernetes.io/name=$name" --timeout=60s >/dev/null
 }
 
-# What Kueue has written into its Secret is mounted into its pod in a cluster.
+# In a cluster, the contents of Kueue's Secret are mounted into its pod.
 certificates() {
   local dir=$1 name text
   for name in ca.crt ca.key tls.crt tls.key; do

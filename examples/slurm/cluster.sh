@@ -1,27 +1,27 @@
 #!/usr/bin/env bash
-# A toy cluster on one machine: one munged, one slurmctld, 64 slurmd, all on the loopback
-# interface, everything in one directory. Needs root and Debian's packages:
+# Runs a toy cluster on one machine: one munged, one slurmctld and 64 slurmd on the loopback
+# interface, with all files in one directory. Needs root and these Debian packages:
 #   apt-get install --no-install-recommends slurm-wlm slurm-wlm-basic-plugins slurm-client \
 #     slurmctld slurmd munge
-# Other releases of Slurm than this machine has are run by release.sh.
+# To run releases of Slurm that are not installed here, use release.sh.
 #
-#   examples/slurm/cluster.sh start DIR [PORT] [PAVIOR]   # DIR is made; 70 ports from PORT on (26800)
+#   examples/slurm/cluster.sh start DIR [PORT] [PAVIOR]   # creates DIR; uses 70 ports from PORT (26800)
 #   examples/slurm/cluster.sh stop DIR
-#   examples/slurm/cluster.sh slurmctld DIR [HOST]        # starts it again, of several that on a host
-#   examples/slurm/cluster.sh slurmd DIR NODE             # starts one again
+#   examples/slurm/cluster.sh slurmctld DIR [HOST]        # restarts it, or the one of a host
+#   examples/slurm/cluster.sh slurmd DIR NODE             # restarts one
 #
-# What may be set in the environment:
-#   SLURM_EXTRA       lines of slurm.conf; they replace the script's own of the same key. Several of
-#                     SlurmctldHost start a controller each, under the name of its host
-#   SLURM_NODES       lines of node names and what they have besides: n[00-07] Feature=fast Gres=gpu:2
-#   SLURM_MACHINE     the machine, mesh:8x8, with as many nodes, and SLURM_PREFIX the letters before
-#                     their numbers, n; SLURM_TOML more lines of pavior.toml
-#   SLURM_PLAIN       a cluster of so many nodes (2 to 1000) without Pavior's daemon
-#   SLURM_ACCOUNTING  if not empty: slurmdbd with MariaDB (packages slurmdbd, mariadb-server-core, and
-#                     slurm-wlm-mysql-plugin); the users alice and bob, if they exist, have the
+# Environment variables:
+#   SLURM_EXTRA       lines of slurm.conf; they replace the script's lines with the same key. Each
+#                     SlurmctldHost starts a controller, with the name of its host
+#   SLURM_NODES       lines of node names with their other properties: n[00-07] Feature=fast Gres=gpu:2
+#   SLURM_MACHINE     the machine (mesh:8x8), with that many nodes; SLURM_PREFIX: the letters before
+#                     their numbers (n); SLURM_TOML: more lines of pavior.toml
+#   SLURM_PLAIN       a cluster of this many nodes (2 to 1000) without Pavior's daemon
+#   SLURM_ACCOUNTING  if not empty, runs slurmdbd with MariaDB (packages slurmdbd, mariadb-server-core
+#                     and slurm-wlm-mysql-plugin); the users alice and bob, if they exist, have the
 #                     account toy
 set -Eeuo pipefail
-trap 'echo "cluster.sh: failed in line $LINENO" >&2' ERR
+trap 'echo "cluster.sh: failed at line $LINENO" >&2' ERR
 PATH=$PATH:/usr/sbin:/sbin
 
 start() {
@@ -36,7 +36,7 @@ start() {
   chmod 400 "$dir/munge/key"
   munged --key-file "$dir/munge/key" --socket "$dir/munge/socket" --log-file "$dir/munge/log" \
     --pid-file "$dir/munge/pid" --seed-file "$dir/munge/seed" --num-threads 4 --force 2>/dev/null
-  # Newer releases look for control groups, which a container need not have.
+  # Newer releases require control groups, which a container may not have.
   is_22_05 || echo CgroupPlugin=disabled >"$dir/cgroup.conf"
   {
     conf "$dir" "$port" "$nodes"
@@ -53,13 +53,13 @@ start() {
   slurmctld_start "$dir"
   local node started=0
   for node in $(names "$nodes"); do
-    # Cloud and future nodes are started by others, later.
+    # Cloud and future nodes are started later, by other programs.
     grep -q "^NodeName=$node .*State=" "$dir/slurm.conf" && continue
     slurmd_start "$dir" "$node"
     started=$((started + 1))
   done
-  until_answers 300 idle "$started" || { echo "no cluster; see $dir/log" >&2; exit 1; }
-  # A site whose own lines replaced the licence has none yet.
+  until_answers 300 idle "$started" || { echo "the cluster does not start; see $dir/log" >&2; exit 1; }
+  # If the site's own lines replaced the license, there is none yet.
   ! grep -q '^Licenses=.*pavior:1' "$dir/slurm.conf" || scontrol create reservation ReservationName=pavior Licenses=pavior:1 Users=root \
     StartTime=now Duration=UNLIMITED Flags=LICENSE_ONLY >/dev/null
   echo "export SLURM_CONF=$dir/slurm.conf"
@@ -69,8 +69,8 @@ slurmctld_start() {
   local host hosts
   hosts=${2:-$(sed -n 's/^SlurmctldHost=\([^(]*\).*/\1/p' "$1/slurm.conf")}
   [ "$hosts" = localhost ] && { slurmctld -f "$1/slurm.conf" -L "$1/log/slurmctld.log"; return; }
-  # Which of several it is, a controller knows by the name of its host; it ends the one whose number
-  # is in the file for its own.
+  # One of several controllers identifies itself by the name of its host. It ends the controller whose
+  # number is in the file for its own.
   for host in $hosts; do
     mkdir -p "$1/pid-$host"
     setsid unshare --uts --mount sh -ec 'hostname "$0"
@@ -90,13 +90,13 @@ is_22_05() {
   [[ $(slurmctld -V) == *" 22.05."* ]]
 }
 
-# The number of nodes of a machine: kind:4x4 or kind:4x4x4.
+# Prints the number of nodes of a machine: kind:4x4 or kind:4x4x4.
 count() {
   local sides=${1#*:}
   echo $((${sides//x/*}))
 }
 
-# The names of the nodes: n00, n01, ...; three digits where two are too few.
+# Prints the names of the nodes: n00, n01, ...; with three digits if two are too few.
 names() {
   seq -f "${SLURM_PREFIX:-n}%0$(width "$1")g" 0 $(($1 - 1))
 }
@@ -105,10 +105,10 @@ width() {
   [ "$1" -gt 100 ] && echo 3 || echo 2
 }
 
-# What every release from 22.05 to 26.05 takes; the rest is as Slurm has it by default.
+# Settings that every release from 22.05 to 26.05 accepts; the others have Slurm's defaults.
 conf() {
   local dir=$1 port=$2 nodes=$3 select=cons_tres
-  # As sites of that time had it.
+  # As was common at that time.
   is_22_05 && select=linear
   cat <<CONF
 ClusterName=toy
@@ -218,7 +218,7 @@ accounting() {
     --pid-file="$dir/pid/mariadbd" --innodb-flush-log-at-trx-commit=0 \
     --innodb-buffer-pool-size=64M --innodb-lock-wait-timeout=900 \
     --loose-innodb-snapshot-isolation=OFF >"$dir/log/mariadbd.log" 2>&1 </dev/null &
-  until_answers 150 test -S "$dir/mariadb/socket" || { echo "no MariaDB; see $dir/log" >&2; exit 1; }
+  until_answers 150 test -S "$dir/mariadb/socket" || { echo "MariaDB does not start; see $dir/log" >&2; exit 1; }
   cat >"$dir/slurmdbd.conf" <<CONF
 AuthType=auth/munge
 AuthInfo=socket=$dir/munge/socket
@@ -236,7 +236,7 @@ StorageLoc=slurm
 CONF
   chmod 600 "$dir/slurmdbd.conf"
   MYSQL_UNIX_PORT=$dir/mariadb/socket SLURM_CONF=$dir/slurmdbd.conf slurmdbd
-  until_answers 150 sacctmgr -n show cluster || { echo "no slurmdbd; see $dir/log" >&2; exit 1; }
+  until_answers 150 sacctmgr -n show cluster || { echo "slurmdbd does not start; see $dir/log" >&2; exit 1; }
   {
     sacctmgr -i add cluster toy
     sacctmgr -i add account toy cluster=toy

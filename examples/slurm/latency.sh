@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# How long a job of 2x3 nodes takes from `sbatch` to its first command on an empty toy cluster of 64
-# nodes, with `pavior slurm`. Needs root, as cluster.sh does; release.sh runs it on other releases:
+# Measures the time from `sbatch` to the first command of a job of 2x3 nodes, on an empty toy cluster of
+# 64 nodes with `pavior slurm`. Needs root, like cluster.sh; release.sh runs it on other releases:
 #
-#   examples/slurm/latency.sh DIR PAVIOR [JOBS]    # prints: release, jobs, median and longest in seconds
+#   examples/slurm/latency.sh DIR PAVIOR [JOBS]    # prints release, jobs, median and maximum in seconds
 #
-# SLURM_EXTRA has further lines of slurm.conf.
+# SLURM_EXTRA contains additional lines of slurm.conf.
 set -euo pipefail
 
 dir=$1 pavior=$2 jobs=${3:-24}
@@ -18,7 +18,7 @@ sleep 2
 for job in $(seq "$jobs"); do
   date +%s.%N >"$dir/submitted.$job"
   sbatch -o /dev/null --comment=shape=2x3 -t 1 --wrap "date +%s.%N >$dir/started.$job" >/dev/null
-  # The machine is empty again when the next one comes.
+  # The machine must be empty again before the next job.
   while [ ! -s "$dir/started.$job" ] || [ -n "$(squeue -h)" ]; do sleep 0.1; done
   sleep "0.$((RANDOM % 10))"
 done

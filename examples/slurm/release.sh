@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Releases of Slurm that this machine does not have installed, each in a chroot of the Debian that
-# has it. Needs root, and debootstrap where a chroot is to be made.
+# Runs releases of Slurm that are not installed on this machine, each in a chroot of the Debian
+# release that has it. Needs root, and debootstrap to create a chroot.
 #
-#   examples/slurm/release.sh make RELEASE             # prints the chroot's folder; / is this machine
-#   examples/slurm/release.sh version RELEASE          # what Slurm says of itself
-#   examples/slurm/release.sh run RELEASE DIR COMMAND  # runs a command in it; DIR is made, and is seen
+#   examples/slurm/release.sh make RELEASE             # prints the chroot's folder; / for this machine
+#   examples/slurm/release.sh version RELEASE          # prints Slurm's version
+#   examples/slurm/release.sh run RELEASE DIR COMMAND  # runs a command in it; creates DIR, visible inside
 #
-# RELEASE is 22.05 (Debian 12), 24.11 (Debian 13) or testing (the newest that Debian's testing has);
-# clean-12 and clean-13 are those Debians without Slurm, to try packages in.
-# Chroots lie in ${XDG_CACHE_HOME:-~/.cache}/pavior/slurm, 0.4 to 0.7 GB each, and are made anew after
-# 14 days. `run` leaves no mount and no process behind, however it ends, and does not change the
-# chroot. Packages come from where apt has them, or from MIRROR.
+# RELEASE is 22.05 (Debian 12), 24.11 (Debian 13) or testing (the newest in Debian testing);
+# clean-12 and clean-13 are these Debian releases without Slurm, to test packages.
+# Chroots are in ${XDG_CACHE_HOME:-~/.cache}/pavior/slurm, 0.4 to 0.7 GB each, and are recreated after
+# 14 days. `run` leaves no mounts or processes behind, however it ends, and does not change the
+# chroot. Packages come from apt's mirror, or from MIRROR.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -20,7 +20,7 @@ packages=(
   slurmdbd slurm-wlm-mysql-plugin mariadb-server-core # accounting
 )
 
-# What a clean Debian has besides: what uses manual pages, completions, units and wheels.
+# Additional packages of a clean Debian: programs that use manual pages, completions, units and wheels.
 clean=(man-db bash-completion zsh fish systemd python3-venv)
 
 die() {
@@ -39,7 +39,7 @@ suite() {
   esac
 }
 
-# Whether this machine itself has the release, and the programs for accounting if they are wanted.
+# Returns true if this machine has the release, and the accounting programs if they are requested.
 here_already() {
   local program
   for program in munged slurmctld slurmd ${ACCOUNTING:+slurmdbd mariadbd}; do
@@ -48,7 +48,7 @@ here_already() {
   [[ $(PATH=$PATH:/usr/sbin slurmctld -V) == "slurm-wlm $1."* ]]
 }
 
-# The newest chroot of a suite, if there is one.
+# Prints the newest chroot of a suite, if there is one.
 newest() {
   find "$cache" -maxdepth 1 -name "$1-????-??-??" -type d 2>/dev/null | sort | tail -n 1
 }
@@ -59,7 +59,7 @@ make() {
   here_already "$1" && { echo /; return; }
   suite=$(suite "$1")
   mkdir -p "$cache"
-  # One maker at a time; the others then find what it made.
+  # Only one process creates a chroot at a time; the others then find it.
   exec {lock}>"$cache/$suite.lock"
   flock "$lock"
   root=$(newest "$suite")
@@ -70,23 +70,23 @@ make() {
     elif [ -z "$root" ]; then
       die "no chroot of $suite could be made; see $cache/$suite.log"
     else
-      echo "release.sh: no newer chroot of $suite could be made; the old one is used" >&2
+      echo "release.sh: cannot create a newer chroot of $suite; using the old one" >&2
     fi
   fi
   exec {lock}>&-
   echo "$root"
 }
 
-# Makes a chroot under another name, which it loses when it is whole.
+# Creates a chroot under another name, and renames it when it is complete.
 build() {
   local suite=$1 half=$cache/$1.half mirror=${MIRROR:-}
-  [ -n "$(PATH=$PATH:/usr/sbin type -P debootstrap)" ] || { echo "needs debootstrap"; return 1; }
+  [ -n "$(PATH=$PATH:/usr/sbin type -P debootstrap)" ] || { echo "debootstrap is missing"; return 1; }
   [ -n "$mirror" ] || mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' \
     'Origin: Debian' 'Label: Debian' 2>/dev/null | head -n 1)
-  [ -n "$mirror" ] || { echo "apt knows no mirror of Debian: set MIRROR"; return 1; }
-  echo "making a chroot of Debian $suite in $cache: some minutes, once"
+  [ -n "$mirror" ] || { echo "apt has no mirror of Debian: set MIRROR"; return 1; }
+  echo "creating a chroot of Debian $suite in $cache: this takes some minutes, once"
   rm -rf --one-file-system "$half"
-  # What is mounted and started meanwhile ends with this command, also when it is killed.
+  # All mounts and processes from here on end with this command, even if it is killed.
   setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child \
     timeout 1500 "$here/release.sh" build-within "$suite" "$half" "$mirror" </dev/null >"$cache/$suite.log" 2>&1 ||
     { tail -n 5 "$cache/$suite.log"; return 1; }
@@ -116,7 +116,7 @@ build_within() {
   touch "$root"
 }
 
-# Takes older chroots of a suite away, but those in use.
+# Removes older chroots of a suite, except those in use.
 sweep() {
   local old
   for old in "$cache/$1"-????-??-??; do
@@ -131,7 +131,7 @@ run() {
   mkdir -p "$dir"
   dir=$(cd "$dir" && pwd)
   root=$(make "$release")
-  # Who sweeps leaves it alone while this process lives.
+  # Cleanup skips the chroot while this process lives.
   exec {used}<"$root"
   flock --shared "$used"
   exec unshare --mount --pid --fork --kill-child \
@@ -142,13 +142,13 @@ run_within() {
   local root=$1 dir=$2 base=$1
   shift 2
   cp "$here/cluster.sh" "$dir/cluster.sh"
-  # Two ordinary users for what is counted by user.
+  # Two ordinary users, for limits per user.
   { cat "${root%/}/etc/passwd"; printf '%s:*:%d:65534::/tmp:/bin/sh\n' alice 6001 bob 6002; } \
     >"$dir/passwd"
-  # And the hosts of two controllers.
+  # The hosts of two controllers.
   { cat /etc/hosts; printf '127.0.0.%d %s\n' 1 one 2 two; } >"$dir/hosts"
   if [ "$root" != / ]; then
-    # What is written to the chroot goes to memory.
+    # Writes to the chroot go to memory.
     mkdir -p "$dir/root"
     mount -t tmpfs tmpfs "$dir/root"
     mkdir "$dir"/root/{upper,work,all}
@@ -163,7 +163,7 @@ run_within() {
   local file
   touch "${base%/}/etc/hosts"
   for file in passwd hosts; do mount --bind "$dir/$file" "${base%/}/etc/$file"; done
-  # Not exec: the first process of the namespace must care for those that lose their parents.
+  # Not exec: the first process of the namespace must reap orphaned processes.
   chroot "$base" "$@" <&0 &
   wait $!
 }
