@@ -1,10 +1,10 @@
-//! The connection to the API server and errors for users.
+//! The connection to the API server, and errors for users.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The time limit for establishing a connection.
 const CONNECT: Duration = Duration::from_secs(5);
-/// The time after which a connection without incoming data is closed, including a watch.
+/// The time after which a connection (including a watch) is closed if no data arrives.
 const READ: Duration = Duration::from_secs(25);
 
 /// An error that ends the daemon or a command.
@@ -27,7 +27,7 @@ pub enum KubeError {
     /// An invalid name of an image or resource.
     #[error("`{0}` is not a valid name of an image or resource")]
     Name(String),
-    /// An address that cannot be served.
+    /// An address on which the daemon cannot listen.
     #[error("{address}: {why}")]
     Address {
         /// The address.
@@ -48,7 +48,7 @@ pub enum KubeError {
     UnknownJob(String),
 }
 
-/// Creates the runtime for all requests: one thread.
+/// Creates the single-threaded runtime for all requests.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, KubeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| KubeError::Unreachable(error.to_string()))

@@ -16,7 +16,7 @@ pub struct Manifests {
     /// True to omit the policy that adds the gate and the resource to Jobs, which API servers
     /// before Kubernetes 1.36 do not support.
     pub no_mutation: bool,
-    /// A container image of the program; adds a Deployment with two copies of the daemon.
+    /// A container image of the program; adds a Deployment with two replicas of the daemon.
     pub image: Option<String>,
     /// A resource that nodes already have, such as `google.com/tpu`, instead of the one that the
     /// daemon adds. Jobs then request it themselves.
@@ -69,8 +69,8 @@ impl Manifests {
     }
 }
 
-/// Asks before a resource is installed that other pods may use: names the pods of the cluster whose
-/// successors the API server would refuse.
+/// Returns a question to ask before installing a resource that other pods may use. It lists the
+/// pods in the cluster whose replacements the API server would reject.
 ///
 /// # Errors
 /// Returns an error if the resource is not a valid name.
@@ -92,19 +92,19 @@ async fn users(resource: &str) -> Result<Vec<String>, KubeError> {
 
 fn words(resource: &str, users: Result<Vec<String>, KubeError>) -> String {
     let now = match users {
-        Ok(users) if users.is_empty() => "No such pod exists now".to_string(),
+        Ok(users) if users.is_empty() => "There are no such pods now".to_string(),
         Ok(users) => {
             let names: Vec<&str> = users.iter().take(NAMED).map(String::as_str).collect();
             let more = if users.len() > NAMED { ", ..." } else { "" };
             let names = shown(&names.join(", ")).to_string();
-            format!("Now these are {} pods: {names}{more}", users.len())
+            format!("There are now {} such pods: {names}{more}", users.len())
         }
-        Err(why) => format!("The pods that request it now are unknown: {why}"),
+        Err(why) => format!("The pods that currently request it are unknown: {why}"),
     };
     format!(
-        "with --resource {resource} the API server refuses every new pod of the cluster that \
-         requests it and is not of a Job with pavior.dev/shape, also the next pods of Deployments. \
-         {now}. If that is right, add --exclusive"
+        "with --resource {resource} the API server rejects every new pod in the cluster that \
+         requests this resource and does not belong to a Job with pavior.dev/shape, including new \
+         pods of Deployments. {now}. If this is intended, add --exclusive"
     )
 }
 
@@ -131,16 +131,16 @@ impl PodLimits {
     }
 }
 
-/// The comment before the rule for the default resource.
-const NODE_RULE: &str = "    # The default resource alone";
+/// The comment that precedes the rule for the default resource.
+const NODE_RULE: &str = "    # Only for the default resource";
 
-/// Returns a comment on the pods that the policies stop.
+/// Returns a comment about the pods that the policies reject.
 fn warning(resource: &str) -> String {
     let limit = resource.replace('.', "\\.");
     format!(
-        "# With these policies the API server refuses EVERY new pod of the cluster that requests\n\
-         # {resource} and is not of a Job with pavior.dev/shape, also the next pods of\n\
-         # Deployments. This lists the pods that request it now:\n\
+        "# With these policies the API server rejects EVERY new pod in the cluster that requests\n\
+         # {resource} and does not belong to a Job with pavior.dev/shape, including new pods of\n\
+         # Deployments. To list the pods that currently request it:\n\
          #   kubectl get pods -A -o custom-columns='NAMESPACE:.metadata.namespace,\
          NAME:.metadata.name,LIMIT:.spec.containers[*].resources.limits.{limit}'\n"
     )
@@ -168,8 +168,8 @@ mod tests {
         assert!(!theirs.contains("nodes/status") && !theirs.contains("'pavior.dev/node'"));
         assert!(!theirs.contains("limits/pavior.dev~1node"));
         assert!(theirs.contains("'google.com/tpu' in one.resources.limits"));
-        assert!(theirs.contains("refuses EVERY new pod") && !theirs.contains("is 1, in one"));
-        assert!(theirs.contains("does not name a node") && own.contains("is 1, in one"));
+        assert!(theirs.contains("rejects EVERY new pod") && !theirs.contains("must be 1, in one"));
+        assert!(theirs.contains("must not name a node") && own.contains("must be 1, in one"));
     }
 
     #[test]
@@ -184,7 +184,9 @@ mod tests {
         assert!(!pod("limits").unwrap().requests("google.com"));
         let users = |count: usize| Ok((0..count).map(|at| format!("team/p{at}")).collect());
         let text = words("google.com/tpu", users(2));
-        assert!(text.contains("2 pods: team/p0, team/p1. If that is right, add --exclusive"));
+        assert!(
+            text.contains("2 such pods: team/p0, team/p1. If this is intended, add --exclusive")
+        );
         assert!(
             words("r", users(99)).contains("99 pods: team/p0") && words("r", users(0)).len() > 9
         );

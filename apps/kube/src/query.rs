@@ -1,4 +1,4 @@
-//! Users' questions about a cluster, which is read once.
+//! Queries about a cluster, which is read once.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ use crate::world::{Index, JobGroup, World};
 pub struct Cluster {
     pub(crate) world: World,
     now: i64,
-    /// What Kueue does with each Job, if some are in its queues; or why that cannot be read.
+    /// The state in Kueue of each Job in one of its queues, or the reason why it cannot be read.
     kueue: Result<HashMap<Uid, String>, String>,
 }
 
@@ -35,7 +35,7 @@ pub enum JobState {
     Placed,
     /// The Job is waiting for nodes.
     Waits,
-    /// The Job cannot start unless it is changed.
+    /// The Job cannot start unless it or the cluster changes.
     Never,
     /// The Job is suspended.
     Suspended,
@@ -77,7 +77,7 @@ pub struct Entry {
     /// The reason why it is waiting, in sentences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// What Kueue does with it, in sentences; `None` for a Job that is not in a queue of Kueue.
+    /// Its state in Kueue, in sentences; `None` for a Job that is not in a Kueue queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kueue: Option<String>,
     /// The start according to the time limits, in seconds since 1970.
@@ -88,7 +88,7 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<[Option<u64>; 3]>,
     /// The reason why it does not start: `unavailable` if it cannot start until an unavailable node
-    /// is back, `horizon` if it does not start within 60 days.
+    /// returns, `horizon` if it does not start within 60 days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<&'static str>,
     /// The forecast in sentences, or the reason why there is none.
@@ -113,7 +113,7 @@ impl Cluster {
     /// Reads the cluster given by `KUBECONFIG`, `~/.kube/config` or the pod's account.
     ///
     /// # Errors
-    /// Returns an error if it does not respond, or the account lacks the rights to list objects.
+    /// Returns an error if the cluster does not respond, or if the account may not list objects.
     pub fn read() -> Result<Cluster, KubeError> {
         runtime()?.block_on(async { Cluster::of(&connect().await?).await })
     }
@@ -144,14 +144,14 @@ impl Cluster {
         Ok(Cluster { world, now: now(), kueue })
     }
 
-    /// Describes what Kueue does with a Job in one of its queues.
+    /// Describes the Kueue state of a Job in one of its queues.
     fn kueue(&self, job: &Job) -> Option<String> {
         job.label(QUEUE)?;
         Some(match &self.kueue {
             Ok(all) => {
                 all.get(job.id()).map_or("Kueue has no Workload for it.", |text| text).into()
             }
-            Err(why) => format!("Its Workload of Kueue cannot be read: {why}."),
+            Err(why) => format!("Its Kueue Workload cannot be read: {why}."),
         })
     }
 
@@ -239,7 +239,7 @@ impl Cluster {
     /// Counts the boxes of a shape that fit on each machine.
     ///
     /// # Errors
-    /// Returns an error if no machine can have such a box, with the reason.
+    /// Returns an error with the reason if no machine can contain such a box.
     pub fn slots(&self, shape: &str, budget: u64) -> Result<Vec<MachineSlots>, KubeError> {
         let index = Index::of(&self.world);
         let (mut found, mut fault) = (Vec::new(), "the cluster has no machine".to_string());

@@ -10,7 +10,7 @@ use crate::write::Writer;
 /// Opened and remaining pods.
 #[derive(Debug, Default)]
 pub struct Removal {
-    /// Pods whose gate was removed: the scheduler starts them anywhere.
+    /// Pods whose gate was removed; the scheduler may start them anywhere.
     pub opened: Vec<String>,
     /// Pods that are still gated, with errors.
     pub left: Vec<String>,
@@ -18,8 +18,8 @@ pub struct Removal {
     pub jobs: Vec<String>,
 }
 
-/// Lists gated pods and opens them if `open` is set. The policies must have been removed before,
-/// because they allow only the daemon to open a gate.
+/// Lists gated pods, and opens them if `open` is set. The policies must already have been removed,
+/// because they allow only the daemon to remove a gate.
 ///
 /// # Errors
 /// Returns an error if the cluster does not respond.

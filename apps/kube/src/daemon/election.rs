@@ -1,8 +1,8 @@
-//! The election of the copy that acts.
+//! The election of the active replica.
 //!
-//! The Lease only saves work: placements stay correct even if two copies act at the same time.
-//! Clocks are not compared. A copy takes the Lease once the Lease has not changed for its duration,
-//! as measured by the copy's own clock.
+//! The Lease only saves work: placements stay correct even if two replicas act at the same time.
+//! Clocks are not compared. A replica takes the Lease once the Lease has not changed for its
+//! duration, as measured by the replica's own clock.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,18 +25,18 @@ const RENEW: Duration = Duration::from_secs(5);
 /// The time between attempts.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The next step of a copy.
+/// The next step of a replica.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Wait(Duration),
     Create,
-    /// Acquires or renews the Lease; `taken` is true if another copy had it.
+    /// Acquires or renews the Lease; `taken` is true if another replica had it.
     Hold {
         taken: bool,
     },
 }
 
-/// The state of the Lease as observed by a copy.
+/// The state of the Lease as observed by a replica.
 #[derive(Debug, Default)]
 struct Election {
     own: String,
@@ -56,7 +56,7 @@ impl Election {
         self.lease = lease;
     }
 
-    /// Returns whether this copy acts.
+    /// Returns whether this replica is active.
     fn leads(&self, now: Instant) -> bool {
         let own = self.lease.as_ref().and_then(Lease::holder) == Some(&self.own);
         own && self.renewed.is_some_and(|at| now < at + LASTS)
@@ -83,7 +83,8 @@ impl Election {
     }
 }
 
-/// Takes part in the election until the receiver is dropped, and reports whether this copy acts.
+/// Takes part in the election until the receiver is dropped, and reports whether this replica is
+/// active.
 pub(crate) fn take_part(client: Client, own: String, health: Arc<Health>) -> watch::Receiver<bool> {
     let (sender, receiver) = watch::channel(false);
     tokio::spawn(async move {
@@ -112,7 +113,7 @@ pub(crate) fn take_part(client: Client, own: String, health: Arc<Health>) -> wat
                         election.see(lease, Instant::now());
                     }
                     let wait = if held.is_ok() { RENEW } else { PAUSE };
-                    // A conflict with another copy is normal.
+                    // A conflict with another replica is normal.
                     if !matches!(held, Err(WriteError::Conflict)) {
                         note_fault(&health, held.err().map(|error| error.to_string()));
                     }

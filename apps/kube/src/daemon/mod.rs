@@ -20,15 +20,15 @@ use reconciler::Reconciler;
 /// Options of the daemon.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// True to act even while another copy acts; placements stay correct.
+    /// True to act even if another replica is active; placements stay correct.
     pub always: bool,
-    /// The name of this copy in the Lease.
+    /// The name of this replica in the Lease.
     pub name: String,
-    /// The address of the page, if it is served.
+    /// The address of the page, if the daemon serves it.
     pub page: Option<String>,
-    /// The address of the probes, if they are served.
+    /// The address of the probes, if the daemon serves them.
     pub probes: Option<String>,
-    /// The machine of the page, if the cluster has several.
+    /// The machine to show on the page, if the cluster has several.
     pub machine: Option<String>,
     /// True to only observe.
     pub observe: bool,

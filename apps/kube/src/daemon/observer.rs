@@ -1,4 +1,4 @@
-//! `pavior kube --observe`: a page for the cluster. Nothing is written: this module has no
+//! `pavior kube --observe`: a page that shows the cluster. It writes nothing: this module has no
 //! [`Writer`](crate::write::Writer), and its account needs only get, list and watch.
 
 use std::collections::HashMap;

@@ -18,7 +18,7 @@ use crate::read::ClusterWatch;
 use crate::world::Index;
 use crate::write::{WriteError, Writer};
 
-/// The time between plans while pods are refused.
+/// The time between plans while the scheduler refuses pods.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The time before an action on an unchanged object is repeated.
 const AGAIN: Duration = Duration::from_secs(10);
@@ -29,11 +29,11 @@ const EVENT_EVERY: Duration = Duration::from_secs(30);
 /// The maximum number of events per reconciliation.
 const EVENTS_AT_ONCE: usize = 16;
 
-/// State between reconciliations. It may all be lost.
+/// State kept between reconciliations. Losing it does no harm.
 pub(super) struct Reconciler {
     writer: Writer,
     memory: HashMap<String, Memory>,
-    /// The time of recent actions, by kind and object.
+    /// The times of recent actions, by kind and object.
     recent: HashMap<(&'static str, ObjectRef), Instant>,
     events: HashMap<Uid, (Instant, String)>,
     statuses: HashMap<String, MachineStatus>,
@@ -57,21 +57,25 @@ impl Reconciler {
         }
     }
 
-    /// Notes whether this copy acts, and logs a change.
+    /// Notes whether this replica is active, and logs a change.
     pub(super) fn leads(&mut self, leads: bool) {
         if leads != self.leads {
-            log("info", if leads { "this copy leads" } else { "another copy leads" }, json!({}));
+            log(
+                "info",
+                if leads { "this replica is active" } else { "another replica is active" },
+                json!({}),
+            );
         }
         self.leads = leads;
         self.page.metrics.active.set(leads.into());
     }
 
-    /// Returns the time to wait for updates.
+    /// Returns the maximum time to wait for updates.
     pub(super) fn pause(&self) -> Duration {
         self.retry.unwrap_or(Duration::from_hours(24))
     }
 
-    /// Plans for all machines. Only the copy that acts writes.
+    /// Plans for all machines. Only the active replica writes.
     pub(super) async fn reconcile(&mut self, watched: &ClusterWatch) -> Result<(), KubeError> {
         let began = Instant::now();
         self.memory.retain(|machine, _| watched.world.machines.contains_key(machine));
@@ -134,7 +138,7 @@ impl Reconciler {
         let (actions, repeated): (Vec<Action>, Vec<Action>) =
             made.actions.into_iter().partition(new);
         if !repeated.is_empty() {
-            // There may be no update when its time has passed.
+            // No update may arrive when its time has passed.
             self.retry.get_or_insert(AGAIN);
         }
         let writer = &self.writer;

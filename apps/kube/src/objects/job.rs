@@ -17,7 +17,7 @@ pub(crate) struct Job {
     pub(crate) spec: JobSpec,
     #[serde(default)]
     pub(crate) status: JobStatus,
-    /// The quota of Kueue, if our check applies.
+    /// The Kueue quota, if our check applies.
     #[serde(skip)]
     pub(crate) quota: Option<Quota>,
 }
@@ -88,7 +88,7 @@ impl Job {
         self.owner().filter(|_| self.is_of_a_set())
     }
 
-    /// Returns whether it shares a box with the other Jobs of its controller.
+    /// Returns whether the Job shares a box with the other Jobs of its controller.
     pub(crate) fn is_of_a_set(&self) -> bool {
         self.annotation(BOX) == Some("set")
     }
@@ -100,7 +100,7 @@ impl Job {
         text.parse().ok().filter(|_| digits)
     }
 
-    /// Returns whether it has succeeded or failed.
+    /// Returns whether the Job has succeeded or failed.
     pub(crate) fn is_finished(&self) -> bool {
         let ends = ["Complete", "Failed", "SuccessCriteriaMet", "FailureTarget"];
         ends.iter().any(|kind| Condition::holds(&self.status.conditions, kind))
@@ -111,7 +111,7 @@ impl Job {
         Some(self.status.completion_time.as_ref()?.0.as_second())
     }
 
-    /// Returns whether it is suspended.
+    /// Returns whether the Job is suspended.
     pub(crate) fn is_suspended(&self) -> bool {
         self.spec.suspend == Some(true)
     }
@@ -123,12 +123,12 @@ impl Job {
         all.saturating_sub(ended)
     }
 
-    /// Returns whether it holds quota of Kueue.
+    /// Returns whether the Job holds Kueue quota.
     pub(crate) fn has_quota(&self) -> bool {
         self.quota.as_ref().is_some_and(|quota| quota.reserved)
     }
 
-    /// Returns whether it is suspended without quota, and so needs no box.
+    /// Returns whether the Job is suspended without quota, and so needs no box.
     pub(crate) fn is_idle(&self) -> bool {
         self.is_suspended() && !self.has_quota()
     }

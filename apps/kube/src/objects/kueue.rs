@@ -1,4 +1,4 @@
-//! Objects of Kueue: quota of Jobs, and checks before admission.
+//! Kueue objects: quota of Jobs, and admission checks.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use super::job::Condition;
 use super::pod::Toleration;
 use super::{Object as _, ObjectRef, Uid, resource, slim};
 
-/// Our name as a controller of admission checks.
+/// Our controller name in admission checks.
 pub(crate) const CONTROLLER: &str = "pavior.dev/placement";
-/// The label of a Job in a queue of Kueue.
+/// The label with the Kueue queue of a Job.
 pub(crate) const QUEUE: &str = "kueue.x-k8s.io/queue-name";
-/// The label of a Workload with the uid of its Job.
+/// The label with the uid of a Workload's Job.
 const JOB: &str = "kueue.x-k8s.io/job-uid";
 
-/// Kueue's view of a Job.
+/// A Workload, Kueue's view of a Job.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Workload {
     #[serde(deserialize_with = "slim")]
@@ -82,7 +82,7 @@ pub(crate) struct AdmissionCheckState {
     pub(crate) message: String,
 }
 
-/// A check before Workloads are admitted.
+/// A check that must pass before Workloads are admitted.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct AdmissionCheck {
     #[serde(deserialize_with = "slim")]
@@ -106,7 +106,7 @@ pub(crate) struct CheckStatus {
     pub(crate) conditions: Vec<Condition>,
 }
 
-/// Nodes of one kind.
+/// A flavor: nodes of one kind.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct ResourceFlavor {
     #[serde(deserialize_with = "slim")]
@@ -136,7 +136,7 @@ pub(crate) struct Quota {
     pub(crate) priority: i64,
     /// True if quota is reserved and not being revoked.
     pub(crate) reserved: bool,
-    /// The number of admitted pods, with those that have ended.
+    /// The number of admitted pods, including those that have ended.
     pub(crate) pods: Option<u32>,
     /// True if Kueue chooses the nodes.
     pub(crate) topology: bool,
@@ -155,7 +155,7 @@ impl Workload {
         self.label(JOB).map(|uid| Uid(uid.to_string()))
     }
 
-    /// Describes what Kueue does with its Job, in bounded text without control characters.
+    /// Describes the state of its Job in Kueue, in bounded text without control characters.
     pub(crate) fn words(&self) -> String {
         let one = |kind: &str| self.status.conditions.iter().find(|one| one.kind == kind);
         let now = |kind: &str| one(kind).filter(|one| one.status == "True");
@@ -174,16 +174,18 @@ impl Workload {
             _ if self.spec.active == Some(false) => {
                 format!("Kueue has deactivated it{}.", why(evicted))
             }
-            _ if now("Finished").is_some() => "For Kueue it has finished.".to_string(),
+            _ if now("Finished").is_some() => "Kueue considers it finished.".to_string(),
             (true, true) => format!("Kueue is evicting it{}.", why(evicted)),
             _ if now("Admitted").is_some() => format!("Kueue has admitted it to {}.", shown(queue)),
-            (false, true) => format!("Kueue has reserved quota of {} for it.{check}", shown(queue)),
+            (false, true) => format!("Kueue has reserved quota in {} for it.{check}", shown(queue)),
             (true, false) => format!(
-                "Kueue has evicted it{}. It waits for quota{}.",
+                "Kueue has evicted it{}. It is waiting for quota{}.",
                 why(evicted),
                 why(one("QuotaReserved"))
             ),
-            (false, false) => format!("It waits for quota of Kueue{}.", why(one("QuotaReserved"))),
+            (false, false) => {
+                format!("It is waiting for Kueue quota{}.", why(one("QuotaReserved")))
+            }
         }
     }
 
@@ -235,10 +237,10 @@ mod tests {
         let evicted = &condition("Evicted", "True", "Preempted", "by another");
         let long = "x".repeat(100_000);
         let long = &condition("QuotaReserved", "False", &long, &long);
-        assert_eq!(words(true, &[]), "It waits for quota of Kueue.");
-        let text = "It waits for quota of Kueue (Pending: no quota\\u{1b}[2J).";
+        assert_eq!(words(true, &[]), "It is waiting for Kueue quota.");
+        let text = "It is waiting for Kueue quota (Pending: no quota\\u{1b}[2J).";
         assert_eq!(words(true, &[pending]), text);
-        let text = "Kueue has reserved quota of all for it. Check place is Pending: no box.";
+        let text = "Kueue has reserved quota in all for it. Check place is Pending: no box.";
         assert_eq!(words(true, &[reserved]), text);
         assert_eq!(words(true, &[reserved, admitted]), "Kueue has admitted it to all.");
         let text = "Kueue is evicting it (Preempted: by another).";

@@ -13,7 +13,7 @@ pub(crate) const LEASE_NAME: &str = "pavior-kube";
 /// The time after which a Lease that is not renewed expires.
 pub(crate) const LEASE_TIME: Duration = Duration::from_secs(15);
 
-/// The Lease of the copy that acts.
+/// The Lease of the replica that acts.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Lease {
     #[serde(deserialize_with = "slim")]

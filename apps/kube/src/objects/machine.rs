@@ -1,4 +1,4 @@
-//! `Machine`: a mesh or torus of nodes of the cluster.
+//! `Machine`: a mesh or torus of cluster nodes.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub(crate) struct Machine {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MachineSpec {
-    /// `boxes`, the only kind. Objects for earlier builds may say `slices`.
+    /// `boxes`, the only kind. Objects written for earlier builds may contain `slices`.
     pub(crate) kind: Option<String>,
     /// The grid in chips, such as `torus:4x4x4`. Empty in an object of another kind.
     #[serde(default)]
@@ -27,7 +27,7 @@ pub(crate) struct MachineSpec {
     pub(crate) host: Option<String>,
     #[serde(default)]
     pub(crate) nodes: CoordinateSource,
-    /// A resource that a pod uses up on its node, so two pods of Jobs never share a node.
+    /// A resource that a pod uses up on its node, so that two pods of Jobs never share a node.
     pub(crate) resource: Option<String>,
     pub(crate) strategy: Option<String>,
     pub(crate) scheduler: Option<String>,
@@ -35,21 +35,21 @@ pub(crate) struct MachineSpec {
     pub(crate) queued_per_namespace: Option<usize>,
     /// The maximum number of nodes per namespace.
     pub(crate) nodes_per_namespace: Option<u32>,
-    /// The time that the cluster's scheduler has to start a pod on its node.
+    /// The time within which the cluster's scheduler must start a pod on its node.
     pub(crate) patience_seconds: Option<u64>,
-    /// The AdmissionCheck of Kueue that the daemon answers.
+    /// The Kueue AdmissionCheck that the daemon answers.
     pub(crate) admission_check: Option<String>,
-    /// The maximum time that a Job holds quota without a box.
+    /// The maximum time for which a Job may hold quota without a box.
     pub(crate) quota_seconds: Option<u64>,
     /// Shapes in chips for which free boxes are counted.
     #[serde(default)]
     pub(crate) slots: Vec<String>,
-    /// Maintenance ahead: Jobs that would run into it are not placed.
+    /// Planned maintenance; Jobs that would run into it are not placed.
     #[serde(default)]
     pub(crate) maintenance: Vec<Maintenance>,
 }
 
-/// Nodes that are not used from one time to another.
+/// Nodes that are not used during a period.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(crate) struct Maintenance {
     /// A box in nodes, such as `2x2@0,0`.
@@ -58,7 +58,7 @@ pub(crate) struct Maintenance {
     /// Names of nodes.
     #[serde(default)]
     pub(crate) nodes: Vec<String>,
-    /// The begin and end, such as `2026-12-01T08:00:00Z`.
+    /// The start and end, such as `2026-12-01T08:00:00Z`.
     pub(crate) from: String,
     pub(crate) to: String,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Maintenance {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CoordinateSource {
-    /// A label for each axis, x first, whose value is the coordinate.
+    /// One label per axis, x first, whose value is the coordinate.
     #[serde(default)]
     pub(crate) labels: Vec<String>,
     /// A pattern of names, such as `pod0-{x}-{y}-{z}`.
@@ -99,7 +99,7 @@ pub(crate) struct MachineStatus {
 pub(crate) struct SlotCount {
     pub(crate) shape: String,
     pub(crate) free: u32,
-    /// An upper bound of that number.
+    /// An upper bound on that number.
     pub(crate) bound: u32,
 }
 

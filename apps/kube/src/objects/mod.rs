@@ -1,7 +1,6 @@
-//! Objects of the API server, reduced to the fields that decisions need.
-//!
-//! A user may fill an object with anything. The API server bounds its size (1.5 MB), and fields
-//! that are not needed are dropped while it is read. Only annotations of `pavior.dev` are kept.
+//! Objects of the API server, reduced to the fields that decisions need. Users can put anything
+//! into an object. The API server limits its size (1.5 MB), and fields that are not needed are
+//! dropped while parsing. Only `pavior.dev` annotations are kept.
 
 mod job;
 mod kueue;
@@ -37,17 +36,18 @@ pub(crate) const VERSION: &str = "v1alpha1";
 
 /// The prefix of our annotations.
 const OURS: &str = "pavior.dev/";
-/// The annotation of a Job with its shape, such as `4x4x2`.
+/// The annotation with a Job's shape, such as `4x4x2`.
 pub(crate) const SHAPE: &str = "pavior.dev/shape";
-/// The annotation of a Job with its machine, if the cluster has several.
+/// The annotation with a Job's machine, if the cluster has several.
 pub(crate) const MACHINE: &str = "pavior.dev/machine";
-/// The annotation of a Job with its maximum run time in seconds.
+/// The annotation with a Job's maximum run time in seconds.
 pub(crate) const SECONDS: &str = "pavior.dev/seconds";
-/// The annotation that says whether a Job, or all Jobs of its set together, get a box.
+/// The annotation that determines whether a Job gets its own box or shares one with all Jobs in its
+/// set.
 pub(crate) const BOX: &str = "pavior.dev/box";
-/// The label of a JobSet's Jobs with their number among all Jobs of the set.
+/// The label with a Job's number among all Jobs in its JobSet.
 pub(crate) const GLOBAL_INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
-/// The scheduling gate of pods that wait for a box.
+/// The scheduling gate of pods that are waiting for a box.
 pub(crate) const GATE: &str = "pavior.dev/placement";
 
 /// The maximum length of an annotation; a longer one is dropped.
@@ -90,7 +90,7 @@ macro_rules! resource {
 }
 pub(crate) use resource;
 
-/// Reads metadata without managed fields and foreign annotations.
+/// Reads metadata, dropping managed fields and foreign annotations.
 pub(crate) fn slim<'de, D: Deserializer<'de>>(input: D) -> Result<ObjectMeta, D::Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -137,7 +137,7 @@ pub(crate) fn slim<'de, D: Deserializer<'de>>(input: D) -> Result<ObjectMeta, D:
 #[serde(transparent)]
 pub(crate) struct Uid(pub(crate) String);
 
-/// Allows lookups by the text of a uid without a copy.
+/// Allows lookups by the text of a uid without copying it.
 impl Borrow<str> for Uid {
     fn borrow(&self) -> &str {
         &self.0
@@ -189,12 +189,12 @@ pub(crate) trait Object: kube::Resource {
         version.and_then(|version| version.parse().ok()).unwrap_or(0)
     }
 
-    /// Returns the creation time in seconds since 1970, by the API server's clock.
+    /// Returns the creation time in seconds since 1970, according to the API server's clock.
     fn created(&self) -> i64 {
         self.meta().creation_timestamp.as_ref().map_or(0, |time| time.0.as_second())
     }
 
-    /// Returns whether it is being deleted.
+    /// Returns whether the object is being deleted.
     fn is_terminating(&self) -> bool {
         self.meta().deletion_timestamp.is_some()
     }

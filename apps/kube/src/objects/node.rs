@@ -26,7 +26,7 @@ pub(crate) struct NodeSpec {
     pub(crate) taints: Vec<Taint>,
 }
 
-/// A taint: keeps pods away that do not tolerate it.
+/// A taint, which keeps away pods that do not tolerate it.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Taint {
     pub(crate) key: String,
@@ -44,7 +44,7 @@ pub(crate) struct NodeStatus {
 }
 
 impl Taint {
-    /// Returns whether it follows from the condition of a node, and so may go by itself.
+    /// Returns whether the taint reflects a condition of the node, and so may disappear on its own.
     pub(crate) fn is_temporary(&self) -> bool {
         let prefixes = ["node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"];
         prefixes.iter().any(|prefix| self.key.starts_with(prefix))
@@ -54,17 +54,17 @@ impl Taint {
 resource!(Node, ClusterResourceScope, "", "v1", "nodes");
 
 impl Node {
-    /// Returns whether new pods may start there.
+    /// Returns whether new pods may start on the node.
     pub(crate) fn is_ready(&self) -> bool {
         Condition::holds(&self.status.conditions, "Ready") && !self.spec.unschedulable
     }
 
-    /// Returns whether it has all labels of a selector.
+    /// Returns whether the node has all labels of a selector.
     pub(crate) fn is_selected(&self, selector: &BTreeMap<String, String>) -> bool {
         selector.iter().all(|(label, value)| self.label(label) == Some(value))
     }
 
-    /// Returns whether it has any of a resource.
+    /// Returns whether the node has any of a resource.
     pub(crate) fn offers(&self, resource: &str) -> bool {
         self.status.allocatable.get(resource).is_some_and(|amount| amount != "0")
     }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{GROUP, Uid, VERSION, resource, slim};
 
-/// The record of a Job's nodes. It is named by the Job's uid and owned by the Job. A new record is
-/// a proposal; pods are opened after it is confirmed.
+/// The record of a Job's nodes. It is named after the Job's uid and owned by the Job. A new
+/// placement is a proposal; pods are opened once it is confirmed.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Placement {
     #[serde(deserialize_with = "slim")]
@@ -42,7 +42,7 @@ pub(crate) struct PlacementStatus {
 }
 
 impl PlacementSpec {
-    /// Returns the Jobs of the record in the order of their ranks.
+    /// Returns the Jobs of the placement in the order of their ranks.
     pub(crate) fn jobs(&self) -> &[Uid] {
         if self.set.is_empty() { std::slice::from_ref(&self.job_uid) } else { &self.set }
     }

@@ -30,7 +30,7 @@ pub(crate) struct PodSpec {
     pub(crate) scheduling_gates: Vec<Gate>,
     #[serde(default)]
     pub(crate) node_selector: BTreeMap<String, String>,
-    /// The affinity as written, because a patch adds to it.
+    /// The affinity as written, because a patch extends it.
     pub(crate) affinity: Option<CompactJson>,
     #[serde(default)]
     pub(crate) tolerations: Vec<Toleration>,
@@ -87,7 +87,7 @@ pub(crate) struct Expression {
     pub(crate) values: Vec<String>,
 }
 
-/// JSON as text. Parsed trees of thousands of pods take ten times the memory.
+/// JSON as text. Parsed trees for thousands of pods would take ten times the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CompactJson(Box<str>);
 
@@ -110,12 +110,12 @@ impl<'de> Deserialize<'de> for CompactJson {
 resource!(Pod, NamespaceResourceScope, "", "v1", "pods");
 
 impl Pod {
-    /// Returns whether it may still run. A pod that is being deleted may.
+    /// Returns whether the pod may still run. A pod that is being deleted may.
     pub(crate) fn is_active(&self) -> bool {
         !matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
     }
 
-    /// Returns whether it makes a node busy. Pods of DaemonSets and static pods do not.
+    /// Returns whether the pod makes a node busy. Pods of DaemonSets and static pods do not.
     pub(crate) fn occupies_node(&self) -> bool {
         let mut owners = self.metadata.owner_references.iter().flatten();
         !owners.any(|owner| matches!(owner.kind.as_str(), "DaemonSet" | "Node"))
@@ -136,7 +136,7 @@ impl Pod {
         self.spec.node_name.as_deref().filter(|name| !name.is_empty())
     }
 
-    /// Returns the node that all terms of its affinity name.
+    /// Returns the node that is named in all terms of its affinity.
     pub(crate) fn target_node(&self) -> Option<String> {
         let terms = self.spec.required()?.node_selector_terms;
         let named = |term: &Term| match term.match_fields.last() {
@@ -178,7 +178,8 @@ impl PodSpec {
         self.scheduling_gates.iter().position(|gate| gate.name == GATE)
     }
 
-    /// Returns the required node affinity. An unreadable one has no term, so no node matches.
+    /// Returns the required node affinity. One that cannot be parsed has no terms, so no node
+    /// matches.
     pub(crate) fn required(&self) -> Option<Affinity> {
         let affinity = self.affinity.as_ref()?.value();
         let affinity = affinity.get("nodeAffinity")?;
@@ -188,7 +189,7 @@ impl PodSpec {
 }
 
 impl Toleration {
-    /// Returns whether it covers a taint.
+    /// Returns whether the pod covers a taint.
     pub(crate) fn covers(&self, taint: &Taint) -> bool {
         let effect = self.effect.as_deref().unwrap_or_default();
         let key = self.key.as_deref().unwrap_or_default();

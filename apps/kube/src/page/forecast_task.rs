@@ -27,7 +27,7 @@ impl ForecastTask {
         self.pending.is_none() && self.asked.is_none_or(|at| at.elapsed() >= REST)
     }
 
-    /// Starts the forecast of a plan, if it has one.
+    /// Starts the forecast of a plan, if the plan has one.
     pub(crate) fn see(&mut self, made: &mut Plan) {
         let waiting = made.waiting.iter().map(|one| one.job.uid.clone()).collect();
         let held = made.picture.as_ref().map_or(0, |picture| picture.held.len());
@@ -49,7 +49,7 @@ impl ForecastTask {
         if let Some(pending) = &mut self.pending {
             let answer = pending.await;
             self.pending = None;
-            // After an error the previous forecast stays.
+            // After an error, the previous forecast is kept.
             if let Ok(Ok(answer)) = answer {
                 self.latest = Some(Arc::new(answer));
             }

@@ -17,8 +17,8 @@ pub const PROBES: &str = "0.0.0.0:9324";
 /// The time after which a reconciliation is considered hung; it normally takes seconds.
 const HANGS: Duration = Duration::from_mins(5);
 
-/// The time for which a right counts as missing after a write that lacked it. Writes are repeated
-/// sooner.
+/// The time for which a right counts as missing after a write failed for lack of it. Writes are
+/// retried sooner than this.
 const MISSING: Duration = Duration::from_mins(1);
 
 /// The maximum number of faults that are reported.
@@ -26,14 +26,14 @@ const FAULTS: usize = 16;
 
 #[derive(Debug, Default)]
 pub(crate) struct Health {
-    /// True after the cluster was read completely.
+    /// True once the whole cluster has been read.
     whole: AtomicBool,
     /// The start of the current reconciliation.
     looks: Mutex<Option<Instant>>,
     faults: Mutex<Faults>,
 }
 
-/// Faults that keep the daemon from acting, wholly or partly.
+/// Faults that prevent the daemon from acting, wholly or partly.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     /// Kinds of objects that cannot be read, with the reasons.
@@ -44,7 +44,7 @@ pub(crate) struct Faults {
     pub(crate) no_machine: bool,
     /// The reason why the Lease cannot be read or written.
     pub(crate) lease: Option<String>,
-    /// Rights that a write lacked, each with the time.
+    /// Missing rights, each with the time of the latest write that failed.
     rights: BTreeMap<String, Instant>,
 }
 
@@ -78,19 +78,19 @@ impl Health {
         *looks = begins.then(Instant::now);
     }
 
-    /// Returns true unless a reconciliation hangs. An idle daemon is alive.
+    /// Returns true unless a reconciliation hangs. An idle daemon counts as alive.
     fn is_alive(&self) -> bool {
         let looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         looks.is_none_or(|since| since.elapsed() < HANGS)
     }
 
-    /// Returns the faults, for changes.
+    /// Returns the faults for modification.
     pub(crate) fn faults(&self) -> MutexGuard<'_, Faults> {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether this copy could act, and lines about all faults. It could not before it has
-    /// read the cluster, without the Lease, or if every machine has a fault.
+    /// Returns whether this replica could act, and lines about all faults. A replica cannot act
+    /// until it has read the cluster, without the Lease, or if every machine has a fault.
     fn readiness(&self) -> (bool, String) {
         let mut faults = self.faults();
         let acts = !faults.no_machine && faults.lease.is_none();

@@ -28,7 +28,7 @@ struct OfChange {
 pub(crate) struct Metrics {
     pub(crate) turns: Counter,
     pub(crate) turn_seconds: Gauge<f64, AtomicU64>,
-    /// 1 if this copy is the active one.
+    /// 1 if this replica is the active one.
     pub(crate) active: Gauge,
     /// The number of kinds of objects that cannot be read.
     pub(crate) unreadable: Gauge,
@@ -52,7 +52,7 @@ impl Metrics {
         Metrics {
             turns: named(all, "turns", "Number of reconciliations"),
             turn_seconds: named(all, "turn_seconds", "Duration of the latest reconciliation"),
-            active: named(all, "active", "1 if this copy is the active one"),
+            active: named(all, "active", "1 if this replica is the active one"),
             unreadable: named(all, "kinds_unreadable", "Kinds of objects that cannot be read"),
             overlaps: named(all, "overlaps", "Nodes in two confirmed placements"),
             changes: named(all, "changes", "Changes made, by kind"),

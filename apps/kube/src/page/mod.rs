@@ -1,4 +1,4 @@
-//! The page of a machine, with questions and metrics.
+//! The web page of a machine, its queries and metrics.
 
 mod forecast_task;
 mod health;
@@ -22,7 +22,7 @@ pub(crate) use view::MachinePage;
 /// The default address of the page.
 pub const ADDRESS: &str = "127.0.0.1:9323";
 
-/// The page of a machine. It is served after the first plan.
+/// The web page of a machine, which is served after the first plan.
 pub(crate) struct Page {
     address: Option<String>,
     /// The machine's name; `None` until the first one is known.
@@ -66,13 +66,13 @@ impl Page {
         self.machine.get_or_insert_with(|| machine.to_string()) == machine
     }
 
-    /// Returns the detail of a plan that the page needs.
+    /// Returns the level of detail that the page needs from a plan.
     pub(crate) fn detail(&mut self, machine: &str, detail: Detail) -> Detail {
         let picture = self.owns(machine) && self.address.is_some();
         Detail { picture, forecast: picture && self.foresight.is_due(), ..detail }
     }
 
-    /// Shows a machine after a plan, if it is the machine of the page.
+    /// Shows a machine after a plan, if the page is for this machine.
     pub(crate) fn show(
         &mut self,
         machine: &str,

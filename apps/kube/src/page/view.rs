@@ -181,7 +181,7 @@ impl View for MachinePage {
             None => match Ask::read(asked.shape.as_deref(), asked.nodes, &self.config.grid) {
                 Ok(Ask::Shape(sides)) => Request::shape(sides),
                 Ok(Ask::Nodes(_)) => return Err("a Job must have a shape".to_string()),
-                Ok(Ask::Beyond(_)) => return Err("no machine has such a side".to_string()),
+                Ok(Ask::Beyond(_)) => return Err("no machine has a side this long".to_string()),
                 Err(fault) => return Err(fault.to_string()),
             },
         };

@@ -17,11 +17,11 @@ pub(crate) enum Absence {
 /// A change.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {
-    /// Creates the record of a Job's nodes, as a proposal.
+    /// Creates the placement of a Job's nodes, as a proposal.
     Propose { job: ObjectRef, placement: PlacementSpec },
     /// Confirms a proposal.
     Confirm { placement: ObjectRef },
-    /// Deletes a record.
+    /// Deletes a placement.
     Withdraw { placement: ObjectRef, why: String, absent: Option<Absence> },
     /// Opens a gated pod by a JSON patch.
     Open { pod: ObjectRef, patch: Value },
@@ -38,14 +38,14 @@ pub(crate) enum Action {
     },
     /// Marks an AdmissionCheck as active.
     Activate { check: ObjectRef },
-    /// Deletes a pod that is open for nodes other than those in its record, or has no record.
+    /// Deletes an open pod whose node differs from that in its placement, or that has no placement.
     Remove { pod: ObjectRef, why: String, absent: Option<Absence> },
     /// Adds the exclusive resource to the status of a node.
     Offer { node: ObjectRef, resource: String },
 }
 
 impl Action {
-    /// Returns the kind of change, as in logs and metrics.
+    /// Returns the kind of change, as used in logs and metrics.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Action::Propose { .. } => "propose",

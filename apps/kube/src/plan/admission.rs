@@ -1,6 +1,7 @@
 //! Answers to Kueue: `Ready` when a Job has a box, otherwise the reason why it is waiting. A Job
-//! that has waited long gives its quota back. An admitted Job that has lost its box is not told
-//! before then: Kueue would stop it while a check is `Pending`, and keep its quota reserved.
+//! that has waited too long gives its quota back. If an admitted Job has lost its box, its check
+//! does not change before then, because Kueue would stop the Job while a check is `Pending`, and
+//! keep its quota reserved.
 
 use std::collections::HashMap;
 
@@ -19,7 +20,7 @@ const QUOTA_S: u64 = 300;
 
 /// The maximum delay of a retry of a Job that cannot be placed, in seconds. Kueue 0.17 keeps the
 /// quota until then. Other retries have no delay: Kueue releases the quota immediately, and the Job
-/// queues behind others with its priority.
+/// queues behind others with the same priority.
 const AGAIN_S: u64 = 60;
 
 /// Returns the updates of all our checks.
@@ -97,7 +98,7 @@ fn with_quota<'a>(
     here.filter_map(|job| Some((job, job.quota.as_ref()?)))
 }
 
-/// Returns the valid record of each Job; the oldest of several.
+/// Returns the valid placement of each Job; the oldest of several.
 fn standing<'a>(records: &[Record<'a>]) -> HashMap<&'a str, &'a Placement> {
     let mut by_job = HashMap::new();
     for placement in records.iter().filter(|one| one.stands).map(|one| one.placement) {
@@ -110,11 +111,12 @@ fn standing<'a>(records: &[Record<'a>]) -> HashMap<&'a str, &'a Placement> {
 
 /// Returns waiting Jobs by uid.
 fn by_job(waiting: &[Waiting]) -> HashMap<&str, &Waiting> {
-    // The first one counts.
+    // The first reason is used.
     waiting.iter().rev().map(|one| (one.job.uid.0.as_str(), one)).collect()
 }
 
-/// Answers the checks on Workloads that belong to no machine, in queues that require our check.
+/// Answers the checks on Workloads that do not belong to a machine, in queues that require our
+/// check.
 fn without_machine(index: &Index<'_>, check: &str, most: u64) -> Vec<Action> {
     let (kueue, jobs) = (&index.world.kueue, &index.world.jobs);
     let mut found = None;
@@ -156,7 +158,7 @@ fn state_of(waits: &Waiting, until: i64, now: i64) -> (&'static str, String) {
     let when = waits
         .starts
         .map_or(String::new(), |at| format!(" Based on time limits, it starts at {}.", date(at)));
-    ("Pending", format!("it waits for a box: {why}{when}"))
+    ("Pending", format!("waiting for a box: {why}{when}"))
 }
 
 /// Returns the delay of a retry of a Job that cannot be placed.

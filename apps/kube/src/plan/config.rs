@@ -27,7 +27,7 @@ pub(crate) struct MachineConfig {
     pub(crate) strategy: Strategy,
     pub(crate) scheduler: Scheduler,
     pub(crate) resource: String,
-    /// True if the machine is only observed; then there may be no daemon that adds our resource.
+    /// True if the machine is only observed, so that there may be no daemon to add our resource.
     pub(crate) observed: bool,
     /// The maximum number of waiting Jobs per namespace in the queue.
     pub(crate) queued: usize,
@@ -163,7 +163,8 @@ impl MachineConfig {
     /// Converts a shape in chips to nodes.
     ///
     /// # Errors
-    /// An error if no box of the machine has the shape; its reason does not repeat the text.
+    /// Returns an error if no box of the machine has the shape; the reason does not repeat the
+    /// text.
     pub(crate) fn shape(&self, text: &str) -> Result<Shape, String> {
         let nodes = self.nodes(text)?;
         Ok(if self.turns() { Shape::new(nodes) } else { Shape::fixed(nodes) })
@@ -206,7 +207,7 @@ impl MachineConfig {
         Ok(nodes)
     }
 
-    /// Returns the request of a group in nodes.
+    /// Returns a group's request in nodes.
     ///
     /// # Errors
     /// The reason why it is not queued, without text written by the user.
@@ -267,7 +268,7 @@ fn sound(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
             "the Jobs of its set have more than {TEMPLATES} different node requirements"
         ));
     }
-    // A pod that has ended since the quota was counted is counted twice.
+    // A pod that has ended since the quota was counted would be counted twice.
     let cut = |job: &&Job| {
         let pods = job.quota.as_ref().filter(|quota| quota.reserved).and_then(|quota| quota.pods);
         pods.is_some_and(|pods| Some(pods) < job.spec.completions)

@@ -1,5 +1,5 @@
 //! Node requirements of a Job, as the cluster's scheduler sees them: selector, affinity and taints.
-//! A node that it would refuse is not a candidate.
+//! A node that the scheduler would reject is not a candidate.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ impl<'a> Demands<'a> {
         self.match_labels(node) && self.tolerate(node)
     }
 
-    /// Returns true if pods of the Job may start on a node under some conditions of that node.
+    /// Returns true if pods of the Job could start on a node under some conditions of that node.
     pub(crate) fn may_allow(&self, node: &Node) -> bool {
         self.match_labels(node) && self.tolerate_all(node, |taint| !taint.is_temporary())
     }
@@ -72,7 +72,7 @@ impl<'a> Demands<'a> {
         self.tolerate_all(node, |_| true)
     }
 
-    /// Returns true if the pods tolerate the taints of a node that count.
+    /// Returns true if the pods tolerate all taints of a node for which `counts` is true.
     fn tolerate_all(&self, node: &Node, counts: impl Fn(&Taint) -> bool) -> bool {
         let keeps = ["NoSchedule", "NoExecute"];
         let hard = node

@@ -1,8 +1,8 @@
-//! Forecasts of start times: the queue is simulated forward with past run times.
+//! Forecasts of start times, made by simulating the queue with past run times.
 //!
-//! The past is read from the API server: a complete Job has its end time, and its record or first
-//! pod has its start time. Deleted Jobs are known only to a process that saw them run. Nothing is
-//! stored elsewhere, so a new process may know less.
+//! Past runs are read from the API server: a complete Job contains its end time, and its placement
+//! or first pod contains its start time. Deleted Jobs are known only to processes that were running
+//! at the time. Nothing is stored elsewhere, so a new process may know less.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
@@ -25,9 +25,9 @@ const TICKS: u64 = TimeUnit::SECOND.ticks;
 /// Completed Jobs of a machine.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// The latest Jobs in the order they were seen.
+    /// The latest Jobs, in the order in which they were seen.
     runs: VecDeque<(Run, Kind)>,
-    /// The uids of those that the API server still has.
+    /// The uids of the Jobs that the API server still has.
     known: HashSet<Uid>,
 }
 
@@ -85,14 +85,14 @@ pub(super) fn seconds(seconds: u64) -> Time {
     Time(seconds.saturating_mul(TICKS))
 }
 
-/// Returns the properties of a Job that are known before it runs. Namespaces are compared by a
-/// digest.
+/// Returns the properties of a Job that are known before it runs. A digest identifies the
+/// namespace.
 pub(super) fn kind(namespace: &str, nodes: u32, said: Option<Time>) -> Kind {
     let user = BuildHasherDefault::<DefaultHasher>::default().hash_one(namespace);
     Kind { user: Some(user), nodes, estimate: said }
 }
 
-/// A forecast that has not been computed.
+/// A forecast that has not been computed yet.
 #[derive(Debug)]
 pub(crate) struct Question {
     grid: Grid,
@@ -101,8 +101,8 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Prepares a forecast for a machine in its state after the plan. `known` has the properties of
-    /// running and waiting Jobs.
+    /// Prepares a forecast for a machine in its state after the plan. `known` contains the
+    /// properties of running and waiting Jobs.
     ///
     /// # Errors
     /// Returns an error if the scheduler cannot be created.
@@ -123,7 +123,7 @@ impl Question {
             now: seconds(now),
             past: (!past.runs.is_empty()).then(|| past.jobs()),
             kinds: known.collect(),
-            // Jobs without a limit run as long as the scheduler assumes.
+            // Jobs without a time limit run for as long as the scheduler assumes.
             endless: seconds(UNLIMITED_S),
             jobs: waiting.iter().map(|(id, _)| *id).collect(),
         };

@@ -1,4 +1,4 @@
-//! The machine that a plan is for, and the detail of the plan.
+//! The machine of a plan, and the plan's level of detail.
 
 use super::config::MachineConfig;
 use super::node_map::NodeMap;
@@ -13,7 +13,7 @@ pub(crate) struct Layout<'a> {
 /// The reader of a plan's explanations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audience {
-    /// The daemon. Events name no Jobs of other namespaces.
+    /// The daemon. Its events do not name Jobs in other namespaces.
     Daemon,
     /// An operator of a cluster with a daemon.
     Operator,

@@ -12,20 +12,20 @@ use crate::world::World;
 /// pod.
 const AVOID_S: i64 = 600;
 
-/// The time in seconds until a record that the API server rejected is proposed again.
+/// The time in seconds until a placement that the API server rejected is proposed again.
 const REJECTED_S: i64 = 60;
 
-/// State between plans. It may all be lost: waiting times then start again, and the turns of
-/// namespaces follow from the existing records.
+/// State kept between plans. Losing it does no harm: waiting times start again, and the turns of
+/// namespaces follow from the existing placements.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// The time since which the scheduler has refused an open pod.
+    /// The time since which the scheduler has been refusing an open pod.
     pub(super) refused: HashMap<Uid, i64>,
-    /// Nodes that a Job avoids, each with the time at which that ends.
+    /// Nodes that a Job avoids, each with the time until which it does.
     pub(super) avoided: HashMap<Uid, HashMap<String, i64>>,
-    /// Jobs whose records the API server rejected: the reason, and the time of the next attempt.
+    /// Jobs whose placements the API server rejected: the reason, and the time of the next attempt.
     rejected: HashMap<Uid, (String, i64)>,
-    /// The time at which each namespace got its latest record.
+    /// The time at which each namespace got its latest placement.
     pub(super) served: HashMap<String, i64>,
     /// True during maintenance, because its end does not cause an update.
     pub(super) maintenance: bool,
@@ -45,18 +45,18 @@ impl Memory {
         nodes.insert(node.to_string(), now + AVOID_S);
     }
 
-    /// Notes that the API server rejected the record of a Job.
+    /// Notes that the API server rejected the placement of a Job.
     pub(crate) fn reject(&mut self, job: &Uid, why: &str, now: i64) {
         let why = why.chars().take(300).collect();
         self.rejected.insert(job.clone(), (why, now + REJECTED_S));
     }
 
-    /// Returns the reason why a record was rejected, until it is proposed again.
+    /// Returns the reason why a placement was rejected, until it is proposed again.
     pub(super) fn rejection(&self, job: &str) -> Option<&str> {
         self.rejected.get(job).map(|(why, _)| why.as_str())
     }
 
-    /// Returns whether the next plan may differ without updates.
+    /// Returns whether the next plan may differ even without updates.
     pub(crate) fn is_patient(&self) -> bool {
         self.unfinished
             || self.maintenance

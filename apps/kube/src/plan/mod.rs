@@ -1,5 +1,5 @@
-//! Plans: actions for the cluster as it was read. Nothing here communicates with the API server,
-//! and decisions do not depend on state from earlier plans.
+//! Plans: actions for the cluster as it was read. This module does not communicate with the API
+//! server, and decisions do not depend on state from earlier plans.
 
 mod action;
 mod admission;
@@ -55,7 +55,7 @@ pub(crate) struct Plan {
     pub(crate) free: Occupancy,
     /// The picture, if requested.
     pub(crate) picture: Option<Picture>,
-    /// The forecast to compute, if requested; it takes a while.
+    /// The forecast to compute, if requested; computing it takes a while.
     pub(crate) question: Option<Question>,
 }
 

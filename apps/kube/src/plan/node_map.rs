@@ -7,10 +7,10 @@ use pavior::{Coordinates, Grid, NodeId};
 
 use crate::objects::{CoordinateSource, Node, Object as _};
 
-/// The nodes of a machine by coordinates and the faults of the rest.
+/// The nodes of a machine by coordinates, and the faults of unusable nodes.
 #[derive(Debug)]
 pub(crate) struct NodeMap<'a> {
-    /// The node at each point; `None` if there is none, or more than one.
+    /// The node at each point; `None` if there is no node or more than one.
     pub(crate) nodes: Vec<Option<&'a Node>>,
     /// The node ids by name.
     pub(crate) ids: HashMap<&'a str, NodeId>,
@@ -90,7 +90,8 @@ impl CoordinateSource {
         Some(Err(format!("{:?} is not on {grid}", &point[..grid.axes()])))
     }
 
-    /// Returns a description of the fault if the source does not match the number of axes.
+    /// Returns a description of the fault if the source of coordinates does not match the number of
+    /// axes.
     pub(crate) fn fault(&self, axes: usize) -> Option<String> {
         match (&self.pattern, self.labels.len()) {
             (Some(_), 1..) => Some("nodes: labels or a pattern, not both".to_string()),

@@ -1,8 +1,7 @@
-//! The order of the queue: by priority, then by creation time.
-//!
-//! A namespace that exceeds its limits takes turns with the others: its Jobs queue behind those
-//! that were created before it got its latest record. Otherwise, whenever one of its Jobs ends, an
-//! older one would be admitted, and Jobs that need larger boxes would wait for all of them.
+//! The order of the queue: by priority, then by creation time. A namespace that exceeds its limits
+//! takes turns with the others: its Jobs queue behind those that were created before its latest
+//! placement. Otherwise, whenever one of its Jobs ended, an older one would take its place, and
+//! Jobs that need larger boxes would wait for all of them.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -13,7 +12,7 @@ use super::records::Record;
 use crate::objects::Object as _;
 use crate::world::{Index, JobGroup};
 
-/// The reason that a Job is left to Kueue.
+/// The reason why a Job is left to Kueue.
 pub(super) const TOPOLOGY: &str =
     "Kueue's topology-aware scheduling chooses its nodes: remove that or pavior.dev/shape";
 
@@ -27,8 +26,8 @@ pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
     nodes
 }
 
-/// Returns the groups without a record in queue order, each with true if all its pods are waiting.
-/// `held` has the number of nodes of each namespace.
+/// Returns the groups without a placement in queue order, each with true if all its pods are
+/// waiting. `held` contains the number of nodes of each namespace.
 pub(super) fn waiting<'a>(
     layout: &Layout<'_>,
     index: &Index<'a>,
@@ -66,7 +65,8 @@ pub(super) fn waiting<'a>(
     all.into_iter().map(|(group, ready, _)| (group, ready)).collect()
 }
 
-/// Returns namespaces whose waiting Jobs exceed their limits, with the time of their latest record.
+/// Returns namespaces whose waiting Jobs exceed their limits, with the time of their latest
+/// placement.
 fn crowded<'a>(
     layout: &Layout<'_>,
     held: &HashMap<&str, u32>,

@@ -16,10 +16,9 @@ pub(crate) struct PodAnnotations {
     pub(crate) neighbours: String,
 }
 
-/// Returns the patch that opens a gated pod for a node, or `None` if it is not gated.
-///
-/// With `matchFields` the scheduler filters one node, with a selector all of them. The pod's own
-/// requirements are kept: the name is added to each of its terms.
+/// Returns the patch that opens a gated pod for a node, or `None` if it is not gated. With
+/// `matchFields` the scheduler examines a single node; with a selector it would examine all of
+/// them. The pod's own requirements are kept: the node name is added to each of its terms.
 pub(crate) fn open(pod: &Pod, node: &str, annotations: &PodAnnotations) -> Option<Value> {
     let gate = format!("/spec/schedulingGates/{}", pod.gate()?);
     let mut patch = vec![

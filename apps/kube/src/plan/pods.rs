@@ -11,7 +11,7 @@ use super::records::Record;
 use crate::objects::{Job, Object as _, ObjectRef, Pod};
 use crate::world::{Index, JobGroup};
 
-/// Opens the pods of a valid record. A pod that is open for another node is deleted; its Job
+/// Opens the pods of a valid placement. A pod that is open for another node is deleted; its Job
 /// recreates it with a gate.
 pub(crate) fn open(
     layout: &Layout<'_>,
@@ -20,7 +20,7 @@ pub(crate) fn open(
     actions: &mut Vec<Action>,
 ) {
     let Some(group) = &record.group else { return };
-    // Most records have no pod to open, and need neither of these.
+    // Most placements have no pods to open and need neither of these.
     let begins = || {
         let start_times = group.pods(index).any(|(_, pod)| pod.gate().is_none());
         start_times || group.pods(index).count() as u64 >= group.remaining()
@@ -54,14 +54,14 @@ fn is_for(pod: &Pod, node: &String) -> bool {
     pod.node().map_or_else(|| pod.target_node().as_ref() == Some(node), |on| on == node)
 }
 
-/// Deletes open pods without a record. Running pods are kept unless the group has gated pods; then
-/// the whole group is placed again.
+/// Deletes open pods without a placement. Running pods are kept unless the group has gated pods;
+/// then the whole group is placed again.
 pub(crate) fn remove(group: &JobGroup<'_>, index: &Index<'_>, actions: &mut Vec<Action>) {
     let gated = group.pods(index).any(|(_, pod)| pod.gate().is_some());
     for (_, pod) in group.pods(index).filter(|(_, pod)| pod.gate().is_none()) {
         if gated || pod.node().is_none() {
             let why = "it is open without a placement".to_string();
-            // A record, named by a Job's uid, may be newer than the list that was read.
+            // A placement, named by a Job's uid, may be newer than the list that was read.
             let record = |job: &&Job| ObjectRef {
                 namespace: job.namespace().to_string(),
                 name: job.uid().0,

@@ -1,4 +1,4 @@
-//! The queue: nodes for waiting Jobs, and reasons why the others wait.
+//! The queue: chooses nodes for waiting Jobs, and explains why the others are waiting.
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
@@ -70,7 +70,7 @@ pub(super) fn place<'a>(
     let still: Vec<_> = queue.jobs.iter().filter(|one| !started.contains(&one.id)).collect();
     let ahead = |waits: &&Candidate<'_>| state.ahead(&waits.request, waits.estimate());
     let ahead: Vec<_> = still.iter().take(detail.explained).map(ahead).collect();
-    // Jobs share one snapshot, and those with the same request share one explanation.
+    // All Jobs share one snapshot, and Jobs with the same request share an explanation.
     let snapshot = LazyCell::new(|| Snapshot::of(state.dispatcher.machine()));
     let standing = state.dispatcher.standing(Time(state.now));
     let mut reasons = HashMap::new();
@@ -142,7 +142,7 @@ fn picture(
     (held, state.dispatcher.machine().failed().collect())
 }
 
-/// Returns the proposal for a record.
+/// Returns the proposal for a placement.
 fn proposal(layout: &Layout<'_>, group: &JobGroup<'_>, cuboid: &Cuboid) -> Option<Action> {
     let job = group.first();
     let uids = group.jobs().iter().map(|job| job.uid());
@@ -165,7 +165,7 @@ struct Candidate<'a> {
     group: JobGroup<'a>,
     id: JobId,
     request: Request,
-    /// The pool; nodes outside it count as failed.
+    /// The pool of usable nodes; nodes outside it count as failed.
     within: Option<usize>,
 }
 

@@ -1,8 +1,9 @@
-//! Decisions about records: confirm or delete.
+//! Decides whether placements are confirmed, kept or deleted.
 //!
-//! A record is confirmed if no confirmed record and no older proposal overlaps it. A single watch
-//! delivers records in the order they were written, so a copy that sees a record has seen all older
-//! ones. Therefore at most one of two copies confirms, however slow the other is.
+//! A placement is confirmed if no confirmed placement and no older proposal overlaps it. A single
+//! watch delivers placements in the order they were written, so a replica that sees a placement has
+//! seen all older ones. Therefore, of two conflicting proposals at most one is confirmed, however
+//! slow a replica is.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,16 +17,16 @@ use super::memory::Memory;
 use crate::objects::{Job, Object as _, ObjectRef, Placement, Pod, Uid};
 use crate::world::{Index, JobGroup};
 
-/// A record with its nodes.
+/// A placement with its nodes.
 pub(crate) struct Record<'a> {
     pub(crate) placement: &'a Placement,
     /// The Jobs; `None` if one of them no longer exists.
     pub(crate) group: Option<JobGroup<'a>>,
     /// The nodes by rank; empty if one does not belong to the machine.
     pub(crate) nodes: Vec<NodeId>,
-    /// The nodes of such a record that do belong to the machine.
+    /// If one does not: the nodes that do belong to the machine.
     left: Vec<NodeId>,
-    /// True if pods may be opened: the record is confirmed and kept.
+    /// True if pods may be opened: the placement is confirmed and kept.
     pub(crate) stands: bool,
 }
 
@@ -34,13 +35,13 @@ impl<'a> Record<'a> {
         self.placement.namespace()
     }
 
-    /// Returns the nodes that no other record may have.
+    /// Returns the nodes that no other placement may have.
     pub(crate) fn held(&self) -> impl Iterator<Item = NodeId> {
         self.nodes.iter().chain(&self.left).copied()
     }
 }
 
-/// Decides about the records of a machine. Returns them, oldest first.
+/// Decides about the placements of a machine. Returns them, oldest first.
 pub(crate) fn judge<'a>(
     layout: &Layout<'_>,
     index: &Index<'a>,
@@ -49,7 +50,7 @@ pub(crate) fn judge<'a>(
     actions: &mut Vec<Action>,
 ) -> Vec<Record<'a>> {
     let mut records = read(layout, index);
-    // The Job of each node: in confirmed records, and in older proposals.
+    // The Job of each node: in confirmed placements, and in older proposals.
     let (mut confirmed, mut older) = (HashMap::new(), HashMap::new());
     let proposed = records.iter().any(|record| !record.placement.status.confirmed);
     for record in records.iter().filter(|record| proposed && record.placement.status.confirmed) {
@@ -91,7 +92,7 @@ pub(crate) fn judge<'a>(
     records
 }
 
-/// Returns the fault of a record's nodes.
+/// Returns the fault of a placement's nodes.
 fn fault(
     layout: &Layout<'_>,
     index: &Index<'_>,
@@ -121,8 +122,8 @@ fn read<'a>(layout: &Layout<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
     own.into_iter().map(record).collect()
 }
 
-/// Returns the Job of a record if it is the only one missing: the watch of Jobs may lag. The names
-/// of other Jobs in a set are not known.
+/// Returns the Job of a placement if it is the only Job missing, because the watch of Jobs may lag.
+/// The names of other Jobs in a set are not known.
 fn missing_job(index: &Index<'_>, placement: &Placement) -> Option<Absence> {
     let own = &placement.spec.job_uid;
     let missing = |uid: &&Uid| index.job(uid).is_none();
@@ -137,7 +138,7 @@ fn missing_job(index: &Index<'_>, placement: &Placement) -> Option<Absence> {
     })
 }
 
-/// Returns the reason why a record is no longer needed.
+/// Returns the reason why a placement is no longer needed.
 fn obsolete(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     let Some(group) = &record.group else {
         return Some("its Job is gone".to_string());
@@ -159,7 +160,7 @@ fn runs(index: &Index<'_>, group: &JobGroup<'_>, nodes: &[String]) -> bool {
     on.any(|node| nodes.iter().any(|name| name == node))
 }
 
-/// Returns the reason why a proposal cannot be confirmed: a node is not available.
+/// Returns the reason why a proposal cannot be confirmed, which is that a node is not available.
 fn unfit(layout: &Layout<'_>, index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     let group = record.group.as_ref()?;
     let demands = Demands::of_all(group.jobs());
@@ -179,8 +180,8 @@ fn unfit(layout: &Layout<'_>, index: &Index<'_>, record: &Record<'_>) -> Option<
     })
 }
 
-/// Returns a node that does not match the flavors of a suspended Job. Kueue may revoke quota and
-/// reserve it with other flavors before the daemon notices.
+/// Returns a fault if a node does not match the flavors of a suspended Job. Kueue may revoke quota
+/// and reserve it with other flavors before the daemon notices.
 fn of_another_flavor(
     index: &Index<'_>,
     group: &JobGroup<'_>,
@@ -200,8 +201,8 @@ fn of_another_flavor(
     })
 }
 
-/// Returns the reason why a confirmed record is deleted: a pod cannot start on its node. Running
-/// pods are kept.
+/// Returns the reason why a confirmed placement must be deleted, which is that a pod cannot start
+/// on its node. Running pods are kept.
 fn broken(
     layout: &Layout<'_>,
     index: &Index<'_>,

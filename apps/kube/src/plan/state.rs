@@ -1,4 +1,4 @@
-//! The occupied machine: Jobs according to their records, and other pods.
+//! The machine as occupied by Jobs, according to their placements, and by other pods.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,18 +22,19 @@ use crate::world::{Index, JobGroup, UNLIMITED_S};
 pub(super) struct MachineState<'a> {
     pub(super) dispatcher: Dispatcher,
     pub(super) now: u64,
-    /// The holders by number, the oldest record first. Waiting Jobs have the numbers after these.
+    /// The holders by number, the oldest placement first. Waiting Jobs have the numbers after
+    /// these.
     holders: Vec<Holder<'a>>,
     pub(super) overlaps: Vec<NodeId>,
     pub(super) pools: Vec<Occupancy>,
     known: HashMap<Vec<u32>, (Pool, usize)>,
-    /// Nodes that pods with given requirements cannot use: now, and regardless of the nodes'
+    /// Nodes that pods with given requirements cannot use: at present, and regardless of node
     /// conditions.
     excluded: Vec<(Vec<Demands<'a>>, [Vec<u32>; 2])>,
 }
 
 impl<'a> MachineState<'a> {
-    /// Creates the machine, and assigns nodes to records and other pods.
+    /// Creates the machine, and assigns nodes to placements and other pods.
     ///
     /// # Errors
     /// Returns an error if the machine or its scheduler cannot be created.
@@ -58,7 +59,7 @@ impl<'a> MachineState<'a> {
         };
         // True for nodes of confirmed holders.
         let mut owners: Vec<Option<bool>> = vec![None; layout.map.nodes.len()];
-        // Confirmed records take precedence over proposals.
+        // Confirmed placements take precedence over proposals.
         let (confirmed, proposed): (Vec<&Record<'_>>, Vec<&Record<'_>>) =
             records.iter().partition(|record| record.placement.status.confirmed);
         for record in confirmed.into_iter().chain(proposed) {
@@ -93,7 +94,7 @@ impl<'a> MachineState<'a> {
         }
     }
 
-    /// Returns the maintenance into which a waiting request would run if it were placed now.
+    /// Returns the maintenance period that a waiting request would run into if it were placed now.
     pub(super) fn ahead(&mut self, request: &Request, estimate: Time) -> Option<Queued> {
         if self.dispatcher.calendar().is_empty() {
             return None;
@@ -134,7 +135,7 @@ impl<'a> MachineState<'a> {
         self.holders().chain(starts).filter_map(holding).collect()
     }
 
-    /// Returns the nodes that a group's requirements exclude, in order: now, and always.
+    /// Returns the nodes that a group's requirements exclude: at present, and always.
     pub(super) fn excluded(&mut self, layout: &Layout<'_>, group: &JobGroup<'a>) -> [Vec<u32>; 2] {
         let demands = Demands::of_all(group.jobs());
         let same = |(known, _): &(Vec<Demands<'a>>, _)| {
@@ -175,7 +176,7 @@ impl<'a> MachineState<'a> {
         Ok(known)
     }
 
-    /// Assigns the nodes of a record.
+    /// Assigns the nodes of a placement.
     fn hold(&mut self, layout: &Layout<'_>, record: &Record<'a>, owners: &mut [Option<bool>]) {
         let confirmed = record.placement.status.confirmed;
         let mut free = Vec::new();
@@ -200,7 +201,7 @@ impl<'a> MachineState<'a> {
         }
     }
 
-    /// Assigns nodes to pods without a record, grouped by owner.
+    /// Assigns nodes to pods without a placement, grouped by owner.
     fn hold_foreign_pods(
         &mut self,
         layout: &Layout<'_>,
@@ -222,7 +223,7 @@ impl<'a> MachineState<'a> {
         }
     }
 
-    /// Assigns nodes to a holder. Does nothing without nodes.
+    /// Assigns nodes to a holder. Does nothing if there are no nodes.
     fn take(&mut self, grid: &Grid, nodes: &mut Vec<NodeId>, holder: Holder<'a>, start: u64) {
         nodes.sort_unstable();
         nodes.dedup();

@@ -56,7 +56,7 @@ pub(crate) fn unassigned(index: &Index<'_>) -> Vec<Waiting> {
     let stray = |job: &Job| {
         let why = match job.annotation(MACHINE) {
             Some(name) if machines.contains_key(name) => return None,
-            Some(_) => "pavior.dev/machine names no Machine of the cluster",
+            Some(_) => "pavior.dev/machine does not name a Machine in the cluster",
             None if machines.len() == 1 => return None,
             None if machines.is_empty() => "the cluster has no Machine",
             None => "the cluster has several Machines: pavior.dev/machine must name one",

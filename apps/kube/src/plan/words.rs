@@ -10,7 +10,7 @@ use pavior::{JobId, Time};
 
 use super::config::MachineConfig;
 
-/// Explains why no box of a shape is available. Cost: all positions of the box are examined.
+/// Explains why no box of a shape is available. Examines all positions of the box.
 pub(crate) fn reason(
     snapshot: &Snapshot,
     shape: Shape,

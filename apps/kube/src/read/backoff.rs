@@ -7,7 +7,8 @@ use kube::runtime::utils::Backoff;
 const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// Delays that double up to 2 s, so that a copy acts soon after the API server is available again.
+/// Delays that double up to 2 s, so that a replica acts soon after the API server is available
+/// again.
 pub(crate) struct Delays(Duration);
 
 impl Default for Delays {

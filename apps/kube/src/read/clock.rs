@@ -1,6 +1,6 @@
 //! The time according to the API server's clock, which may differ from the local one.
 //!
-//! Start times of Jobs come from the API server. A copy whose clock is an hour slow would expect
+//! Start times of Jobs come from the API server. A replica whose clock is an hour slow would expect
 //! running Jobs to run an hour longer, and would backfill too many Jobs before a Job that needs
 //! their nodes.
 
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 /// The number of most recent observations to use.
 const LATEST: usize = 32;
-/// The minimum difference in seconds: smaller ones may be due to delays of watches.
+/// The minimum difference in seconds; smaller differences may be due to watch delays.
 const LEAST: i64 = 60;
 
 /// The differences between the API server's clock and the local one.
@@ -18,7 +18,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Records an object that was just created at `created`, by the API server's clock.
+    /// Records that an object was created at `created`, according to the API server's clock.
     pub(crate) fn see(&mut self, created: i64, now: i64) {
         if self.ahead.len() == LATEST {
             self.ahead.pop_front();
@@ -26,8 +26,8 @@ impl Clock {
         self.ahead.push_back(created.saturating_sub(now));
     }
 
-    /// Returns the time by the API server's clock in seconds since 1970. Observations may be late
-    /// but not early, so the largest difference is the best estimate.
+    /// Returns the time in seconds since 1970 according to the API server's clock. Observations may
+    /// be late but not early, so the largest difference is the best estimate.
     pub(crate) fn now(&self, now: i64) -> i64 {
         let ahead = self.ahead.iter().copied().max().unwrap_or(0);
         if ahead.abs() < LEAST { now } else { now.saturating_add(ahead) }

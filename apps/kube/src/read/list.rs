@@ -13,11 +13,11 @@ use crate::objects::{Object as _, Pod, Uid};
 /// The number of objects per request.
 const PAGE: u32 = 500;
 
-/// The field selector for pods that have not ended; others hold no node.
+/// The field selector for pods that have not ended; other pods do not occupy nodes.
 pub(crate) const LIVING: &str = "status.phase!=Succeeded,status.phase!=Failed";
 
-/// Returns the start times of complete Jobs: the time at which the node of their first pod accepted
-/// it. Jobs whose pods were deleted are missing.
+/// Returns the start times of complete Jobs, that is, when the node of their first pod accepted it.
+/// Jobs whose pods were deleted are missing.
 pub(crate) async fn start_times(client: &Client) -> Result<Vec<(Uid, i64)>, KubeError> {
     let first = ListParams::default()
         .fields("status.phase=Succeeded")

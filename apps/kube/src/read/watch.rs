@@ -1,5 +1,5 @@
-//! A world that is kept up to date by watches. A kind is replaced as a whole when its watch
-//! restarts; partial lists are not used.
+//! A world that watches keep up to date. When the watch of a kind restarts, the whole kind is
+//! replaced; partial lists are not used.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -40,7 +40,7 @@ pub(crate) enum Update {
     Workload(Event<Workload>),
     Check(Event<AdmissionCheck>),
     Flavor(Event<ResourceFlavor>),
-    /// A kind that cannot be read, with the reason, or that can be read again.
+    /// A kind that cannot be read, with the reason, or (without a reason) can be read again.
     Fault(String, Option<String>),
 }
 
@@ -80,8 +80,8 @@ pub(crate) struct ClusterWatch {
     kueue_client: Option<(Client, Sender<Update>)>,
 }
 
-/// The time in seconds after which the API server ends a watch, which then continues: a connection
-/// without incoming data for longer than that is closed.
+/// The time in seconds after which the API server ends a watch, which is then resumed. A connection
+/// without incoming data for longer than this is closed.
 pub(crate) const WATCH_S: u32 = 20;
 
 /// The time for which updates are collected before a plan.
@@ -177,7 +177,7 @@ impl ClusterWatch {
                 let is_listed = matches!(event, Event::InitDone);
                 take(event, &mut self.jobs, &mut world.jobs, Object::uid);
                 if is_listed {
-                    // No other update mentions a Job that was deleted meanwhile.
+                    // No other update mentions a Job that was deleted in the meantime.
                     let World { start_times, jobs, .. } = world;
                     start_times.retain(|job, _| jobs.contains_key(job));
                 }
@@ -264,7 +264,7 @@ impl ClusterWatch {
         self.world.machines.values().any(|machine| machine.spec.admission_check.is_some())
     }
 
-    /// Returns the time by the API server's clock, in seconds since 1970.
+    /// Returns the time according to the API server's clock, in seconds since 1970.
     pub(crate) fn now(&self) -> i64 {
         self.clock.now(client::now())
     }
@@ -284,7 +284,7 @@ impl ClusterWatch {
 }
 
 /// Returns the time for a plan after an update that arrives now: half a second after the previous
-/// plan, but not before a short delay in which more updates may follow.
+/// plan, and at least a short delay from now, so that more updates can follow.
 fn due(planned: Option<Instant>, now: Instant) -> Instant {
     planned.map_or(now, |at| at + EVERY).max(now + GATHER)
 }
@@ -308,7 +308,7 @@ fn take<K: Ord, V>(
     }
 }
 
-/// Asks once for the time according to the API server's clock: every account may create a review of
+/// Asks once for the time according to the API server's clock. Every account may create a review of
 /// itself, which has a creation time.
 fn ask_time(client: Client, sender: Sender<Update>) {
     tokio::spawn(async move {

@@ -14,7 +14,7 @@ pub(crate) struct JobGroup<'a> {
     jobs: Jobs<'a>,
 }
 
-/// Most groups have one Job, and each plan creates thousands.
+/// The Jobs of a group. Most groups have a single Job, and each plan creates thousands of groups.
 #[derive(Clone, Debug)]
 enum Jobs<'a> {
     One(&'a Job),
@@ -39,7 +39,7 @@ impl<'a> JobGroup<'a> {
         JobGroup::of(jobs)
     }
 
-    /// Returns the Job that owns the record, which is named after it.
+    /// Returns the Job that owns the placement, which is named after it.
     pub(crate) fn first(&self) -> &'a Job {
         self.jobs()[0]
     }
@@ -55,12 +55,12 @@ impl<'a> JobGroup<'a> {
         }
     }
 
-    /// Returns true if it is a set, with any number of Jobs.
+    /// Returns true if the group is a set, with any number of Jobs.
     pub(crate) fn is_set(&self) -> bool {
         self.first().is_of_a_set()
     }
 
-    /// Returns whether one of its Jobs has a record.
+    /// Returns whether one of its Jobs has a placement.
     pub(crate) fn is_placed(&self, index: &Index<'_>) -> bool {
         self.jobs().iter().any(|job| index.placement_of(job).is_some())
     }
@@ -75,19 +75,19 @@ impl<'a> JobGroup<'a> {
         self.jobs().iter().map(|job| u64::from(job.remaining())).sum()
     }
 
-    /// Returns true if all of it has ended, or part of it is being deleted.
+    /// Returns true if all of the group has ended, or part of it is being deleted.
     pub(crate) fn is_finished(&self) -> bool {
         self.jobs().iter().all(|job| job.is_finished())
             || self.jobs().iter().any(|job| job.is_terminating())
     }
 
-    /// Returns true if part of it is suspended without quota.
+    /// Returns true if part of the group is suspended without quota.
     pub(crate) fn is_suspended(&self) -> bool {
         self.jobs().iter().any(|job| job.is_idle())
     }
 
-    /// Returns true if all of it is suspended and holds quota, in which case it gets its box before
-    /// its pods.
+    /// Returns true if all of the group is suspended and holds quota, in which case it gets its box
+    /// before its pods.
     pub(crate) fn awaits_admission(&self) -> bool {
         self.jobs().iter().all(|job| job.is_suspended() && job.has_quota())
     }
@@ -125,8 +125,8 @@ impl<'a> JobGroup<'a> {
         self.bases().flat_map(of)
     }
 
-    /// Explains in a sentence why the Jobs of a set do not fit a shape with this many nodes; `None`
-    /// if they do.
+    /// Explains in a sentence why the Jobs of a set do not match a shape with this many nodes;
+    /// `None` if they do.
     pub(crate) fn lacks(&self, nodes: u64) -> Option<String> {
         if !self.is_set() {
             return None;
@@ -151,7 +151,7 @@ impl<'a> JobGroup<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// Returns the Jobs of a record, or `None` if one of them no longer exists.
+    /// Returns the Jobs of a placement, or `None` if one of them no longer exists.
     pub(crate) fn group_of(&self, placement: &Placement) -> Option<JobGroup<'a>> {
         match placement.spec.jobs() {
             [one] => Some(JobGroup::one(self.job(one)?)),
@@ -161,9 +161,9 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// Returns the groups of a machine without a record.
+    /// Returns the groups of a machine without a placement.
     pub(crate) fn unplaced_on(&self, machine: &str) -> Vec<JobGroup<'a>> {
-        // Most Jobs are not in a set and have a record; they need no group.
+        // Most Jobs are not in a set and have a placement; they need no group.
         let placed = |job: &Job| !job.is_of_a_set() && self.placement_of(job).is_some();
         let here = self.world.jobs.values().filter(|job| self.is_on(job, machine));
         let mut groups = groups(here.filter(|job| !placed(job)));

@@ -30,7 +30,7 @@ impl<'a> Index<'a> {
         let mut index = Index { world, of, on };
         for pod in world.pods.values().filter(|pod| pod.is_active()) {
             if let Some(owner) = pod.owner_id() {
-                // Users can set the owner of a pod; an owner in another namespace is not valid.
+                // Users can set the owner of a pod; an owner in another namespace is ignored.
                 let job = world.jobs.get(owner);
                 if job.is_none_or(|job| job.namespace() == pod.namespace()) {
                     index.of.entry(owner).or_default().pods.push((pod.rank(), pod));
@@ -82,8 +82,8 @@ impl<'a> Index<'a> {
         self.of.get(job.id())?.placement
     }
 
-    /// Returns whether a Job with a shape belongs to a machine: the Job names it, or names none and
-    /// the machine is the only one.
+    /// Returns whether a Job with a shape belongs to a machine: either the Job names it, or it
+    /// names none and the machine is the only one.
     pub(crate) fn is_on(&self, job: &Job, machine: &str) -> bool {
         let only = self.world.machines.len() == 1;
         let named = job.annotation(MACHINE);

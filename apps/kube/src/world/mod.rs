@@ -26,7 +26,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Notes the start time of the Jobs in a confirmed record.
+    /// Notes the start time of the Jobs in a confirmed placement.
     pub(crate) fn note_start(&mut self, placement: &Placement) {
         if placement.status.confirmed {
             let jobs = placement.spec.jobs().iter();

@@ -1,4 +1,4 @@
-//! Writes for Kueue. Only our own check on a Workload is changed.
+//! Writes to Kueue objects. Only our own check on a Workload is changed.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! Writes to the API server, which rejects a change if its object is not the one that was read.
+//! Writes to the API server, which rejects a change if the object is no longer the one that was
+//! read.
 
 mod kueue;
 mod verify;
@@ -21,7 +22,7 @@ use crate::plan::{Action, Waiting};
 /// The reason why a change failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WriteError {
-    /// The object has changed or is gone; the next plan will see that.
+    /// The object has changed or been deleted, which the next plan will take into account.
     #[error("the object has changed")]
     Conflict,
     /// The API server is overloaded or does not respond.
@@ -239,7 +240,7 @@ fn precondition(seen: &ObjectRef) -> Value {
     json!({ "uid": seen.uid, "resourceVersion": seen.version })
 }
 
-/// Checks a name for use in a path. The API server's names contain no other characters.
+/// Checks that a name can be used in a path. Names from the API server contain no other characters.
 fn plain(name: &str) -> Result<&str, WriteError> {
     let right = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':');
     let is = !name.is_empty() && name != "." && name != ".." && name.bytes().all(right);

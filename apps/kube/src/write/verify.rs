@@ -1,4 +1,5 @@
-//! Checks that objects are really absent before a deletion based on that: a watch may lag.
+//! Checks that objects are really absent before a deletion that depends on it, because a watch may
+//! lag.
 
 use kube::core::Resource as _;
 use serde::de::DeserializeOwned;
@@ -27,7 +28,7 @@ impl Writer {
         if is_there { Err(WriteError::Conflict) } else { Ok(()) }
     }
 
-    /// Fails if a record is gone or being deleted.
+    /// Fails if a placement is gone or being deleted.
     pub(super) async fn verify_record(&self, record: Option<&ObjectRef>) -> Result<(), WriteError> {
         let Some(record) = record else { return Ok(()) };
         let known = self.read::<Placement>(&path::<Placement>(record)?).await?;

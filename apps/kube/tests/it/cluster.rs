@@ -1,4 +1,4 @@
-//! A control plane in a temporary directory, with nodes that exist only as objects, and copies of
+//! A control plane in a temporary directory, with nodes that exist only as objects, and replicas of
 //! the program.
 
 use std::fs::{File, OpenOptions};
@@ -262,17 +262,18 @@ impl Cluster {
         }
     }
 
-    /// Starts a copy of the program. It acts with the Lease, or always.
+    /// Starts a replica of the program. It acts with the Lease, or always.
     pub(crate) fn start_copy(&mut self, lease: &str) {
         self.start_copy_as("pavior", lease, &[]);
     }
 
-    /// Starts a copy with another account and more arguments.
+    /// Starts a replica with another account and more arguments.
     pub(crate) fn start_copy_as(&mut self, who: &str, lease: &str, more: &[&str]) {
         self.start_copy_at(None, who, lease, more);
     }
 
-    /// Starts a copy whose clock is wrong, for example by `+1h`. The caller checks that this works.
+    /// Starts a replica whose clock is wrong, for example by `+1h`. The caller checks that this
+    /// works.
     pub(crate) fn start_copy_at(
         &mut self,
         clock: Option<&str>,
@@ -284,7 +285,8 @@ impl Cluster {
         let log: File = log.expect("there is room");
         let mut command = Command::new(env!("CARGO_BIN_EXE_pavior-kube"));
         if let Some(clock) = clock {
-            // Does the same as the command `faketime`, which would be killed instead of the copy.
+            // Does the same as the command `faketime`, which would be killed instead of the
+            // replica.
             command.env("LD_PRELOAD", "/usr/$LIB/faketime/libfaketimeMT.so.1");
             command.env("FAKETIME", clock).env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
         }
@@ -294,7 +296,7 @@ impl Cluster {
         self.copies.push(command.spawn().expect("it was built"));
     }
 
-    /// Kills a copy.
+    /// Kills a replica.
     pub(crate) fn end_copy(&mut self, at: usize) {
         let mut copy = self.copies.remove(at);
         let _ = copy.kill();
@@ -307,7 +309,7 @@ impl Cluster {
         self.patch(&format!("/api/v1/nodes/{node}"), &body);
     }
 
-    /// Pauses a copy, like a suspended machine, or resumes it.
+    /// Pauses a replica, like a suspended machine, or resumes it.
     pub(crate) fn sleep_copy(&self, at: usize, asleep: bool) {
         let signal = if asleep { "-STOP" } else { "-CONT" };
         let pid = self.copies[at].id().to_string();
@@ -353,7 +355,7 @@ impl Cluster {
         std::thread::sleep(Duration::from_millis(300));
     }
 
-    /// Kills the API server while copies cannot reach it, and compacts etcd.
+    /// Kills the API server while replicas cannot reach it, and compacts etcd.
     pub(crate) fn compact(&self) {
         let etcd = format!("127.0.0.1:{}", self.port + 1);
         let ask = |path: &str, body: &Value| {
@@ -366,7 +368,7 @@ impl Cluster {
         self.kill("kube-apiserver");
     }
 
-    /// Disturbs some requests: copies with the account `spoilt` connect through a proxy.
+    /// Disturbs some requests: replicas with the account `spoilt` connect through a proxy.
     pub(crate) fn spoil(&self, seed: u64) -> Proxy {
         let client = client(&self.runtime, self.path(), "pavior");
         let proxy = Proxy::start(&self.runtime, client, seed);

@@ -95,7 +95,7 @@ fn what_the_api_server_refuses_or_loses_is_asked_again() {
         assert!(jobs < 60, "{:?}", proxy.counts().collect::<Vec<_>>());
         cluster.job(&format!("job{jobs}"), ["2x2x1", "4x1x1", "4x2x1"][jobs % 3], 1);
         jobs += 1;
-        // A copy reads everything at startup and little afterwards.
+        // A replica reads everything at startup and little afterwards.
         if jobs % 4 == 0 {
             cluster.end_copy(0);
             cluster.start_copy_as("spoilt", "always", &[]);

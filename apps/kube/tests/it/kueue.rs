@@ -1,5 +1,6 @@
-//! The real Kueue with its webhooks and two copies of the program: quota for more nodes than exist,
-//! flavors, preemption, a patience of seconds, and kills of everything. The audit log is checked.
+//! The real Kueue with its webhooks and two replicas of the program: quota for more nodes than
+//! exist, flavors, preemption, a patience of seconds, and kills of everything. The audit log is
+//! checked.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -242,7 +243,7 @@ fn quota_is_kueues_and_places_are_ours() {
     }
 }
 
-/// Starts a cluster with Kueue and two copies, if Kueue is available.
+/// Starts a cluster with Kueue and two replicas, if Kueue is available.
 fn start() -> Option<Cluster> {
     let mut cluster = Cluster::start("Kueue", release(), [4, 4, 2])?;
     if !cluster.start_controller("kueue") {

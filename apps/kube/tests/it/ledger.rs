@@ -74,8 +74,8 @@ impl Ledger {
     }
 
     /// Checks that no Job holds quota without a box for long, admitted or not, and that the log is
-    /// complete. A copy that reads late that a record was deleted may answer Ready for it: such a
-    /// Job is admitted without a box, and has the same patience. A Job whose pods have all ended
+    /// complete. A replica that reads late that a record was deleted may answer Ready for it: such
+    /// a Job is admitted without a box, and has the same patience. A Job whose pods have all ended
     /// needs no box: once our check is Ready, only Kueue can release its quota.
     pub(crate) fn check(&self, patience_s: u64) {
         assert_eq!(self.elsewhere, 0, "{self}");
@@ -179,7 +179,7 @@ impl Ledger {
             self.unflavored += usize::from(admitted && held.flavor.is_empty());
         }
         if told != held.told {
-            self.waits += usize::from(told.starts_with("it waits for a box: "));
+            self.waits += usize::from(told.starts_with("waiting for a box: "));
             self.dated += usize::from(told.contains("Based on time limits, it starts at 20"));
             self.impatient += usize::from(told.starts_with("its quota is released"));
             held.told = told.to_string();

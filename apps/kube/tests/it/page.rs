@@ -1,4 +1,4 @@
-//! The page, questions and metrics of an active copy and of an observer.
+//! The page, questions and metrics of an active replica and of an observer.
 
 use std::net::TcpListener;
 

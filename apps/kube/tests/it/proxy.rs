@@ -1,5 +1,5 @@
-//! A proxy between a copy and the API server that disturbs some requests: it answers 429, 500 and
-//! 410 without forwarding them, and drops answers to changes.
+//! A proxy between a replica and the API server that disturbs some requests: it answers 429, 500
+//! and 410 without forwarding them, and drops answers to changes.
 
 use std::convert::Infallible;
 use std::future::poll_fn;

@@ -137,12 +137,12 @@ fn what_a_job_of_a_set_must_say_is_checked_when_it_is_made() {
     for text in ["", "SET", "set ", "box", "\u{1b}[2J", "set\njob"] {
         let box_of =
             |job: &mut Value| job["metadata"]["annotations"]["pavior.dev/box"] = json!(text);
-        refused(&box_of, "pavior.dev/box is job");
+        refused(&box_of, "pavior.dev/box must be job");
     }
-    refused(&|job| job["metadata"]["ownerReferences"] = json!([]), "has a controller");
-    refused(&|job| job["metadata"]["labels"] = json!({}), "has its number");
+    refused(&|job| job["metadata"]["ownerReferences"] = json!([]), "have a controller");
+    refused(&|job| job["metadata"]["labels"] = json!({}), "have its number");
     for number in ["", "x", "1.5", "1234567890"] {
-        refused(&|job| job["metadata"]["labels"][INDEX] = json!(number), "has its number");
+        refused(&|job| job["metadata"]["labels"][INDEX] = json!(number), "have its number");
     }
     let more = |job: &mut Value| {
         job["spec"]["completions"] = json!(5);
@@ -158,7 +158,7 @@ fn what_a_job_of_a_set_must_say_is_checked_when_it_is_made() {
         let path = format!("{JOBS}/good-0");
         let (code, message) = cluster.ask(User::Alice, "PATCH", &path, &change).unwrap_err();
         assert_eq!(code, 422, "{message}");
-        assert!(message.contains("never changed"), "{message}");
+        assert!(message.contains("cannot be changed"), "{message}");
     }
     // A set whose controller's name contains terminal control characters, and one with a repeated
     // number, do not stop the valid one.

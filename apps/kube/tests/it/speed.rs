@@ -65,7 +65,7 @@ impl Bindings {
     }
 }
 
-/// Returns the processor time of a part of the control plane or the copy, in seconds.
+/// Returns the processor time of a part of the control plane or the replica, in seconds.
 fn processor_s(cluster: &Cluster, part: &str) -> f64 {
     let pid = match cluster.copies.first() {
         Some(copy) if part == "pavior" => copy.id().to_string(),

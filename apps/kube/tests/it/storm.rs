@@ -1,4 +1,4 @@
-//! All disturbances of a cluster at once, with two copies of the program: Jobs are created while
+//! All disturbances of a cluster at once, with two replicas of the program: Jobs are created while
 //! processes are killed, nodes disappear and return, and pods and Jobs are deleted. The result is
 //! checked in the audit log.
 
@@ -155,7 +155,7 @@ impl Storm<'_> {
         }
     }
 
-    /// Kills a copy and starts another in its place.
+    /// Kills a replica and starts another in its place.
     fn kill_copy(&mut self, clock: Option<&str>) -> &'static str {
         let copy = self.below(2);
         self.cluster.end_copy(copy);

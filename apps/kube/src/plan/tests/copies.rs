@@ -1,5 +1,5 @@
-//! Copies of the program that act at the same time, each with watches that lag and its own clock. A
-//! copy that is killed loses its state and its pending writes.
+//! Replicas of the program that act at the same time, each with watches that lag and its own clock.
+//! A replica that is killed loses its state and its pending writes.
 
 use super::model::{KINDS, Model, View};
 use super::races::Draw;
@@ -9,7 +9,7 @@ use crate::world::Index;
 /// The number of rounds after which a pending change is discarded and decided again.
 const OLDEST: usize = 5;
 
-/// A copy.
+/// A replica.
 #[derive(Default)]
 pub(super) struct Copy {
     pub(super) view: View,
@@ -63,7 +63,7 @@ impl Copy {
     }
 }
 
-/// All copies.
+/// All replicas.
 pub(super) struct Copies {
     all: Vec<Copy>,
     /// The number of plans.
@@ -71,18 +71,18 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// Creates three copies, two of them with a wrong clock.
+    /// Creates three replicas, two of them with a wrong clock.
     pub(super) fn three() -> Copies {
         let all = [0, 90, -90].map(|wrong| Copy { wrong, ..Copy::default() });
         Copies { all: all.into(), plans: 0 }
     }
 
-    /// Lets the running copies receive updates.
+    /// Lets the running replicas receive updates.
     pub(super) fn look(&mut self, model: &Model, draw: &mut Draw) {
         self.all.iter_mut().filter(|copy| copy.away == 0).for_each(|copy| copy.look(model, draw));
     }
 
-    /// Lets most copies without pending actions plan again.
+    /// Lets most replicas without pending actions plan again.
     pub(super) fn think(&mut self, now: i64, draw: &mut Draw) {
         for copy in &mut self.all {
             if copy.away > 0 {
@@ -114,7 +114,7 @@ impl Copies {
         }
     }
 
-    /// Kills one copy and starts another after a while.
+    /// Kills one replica and starts another after a while.
     pub(super) fn kill(&mut self, draw: &mut Draw) {
         let at = draw.below(self.all.len());
         let (wrong, away) = (self.all[at].wrong, 1 + draw.below(8));
@@ -127,7 +127,7 @@ impl Copies {
         self.all.iter_mut().for_each(|copy| copy.lose_watches(draw));
     }
 
-    /// Returns the latest change that all running copies have read.
+    /// Returns the latest change that all running replicas have read.
     pub(super) fn read(&self) -> usize {
         let running = self.all.iter().filter(|copy| copy.away == 0);
         running.map(|copy| copy.view.read()).min().unwrap_or(0)

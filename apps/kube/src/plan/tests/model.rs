@@ -1,4 +1,4 @@
-//! A cluster in memory. Every change has a number; each copy of the program sees each kind up to
+//! A cluster in memory. Every change has a number; each replica of the program sees each kind up to
 //! some number, and its writes are rejected if the object has changed since.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -66,7 +66,7 @@ pub(super) struct Model {
     pub(super) again: HashMap<Uid, i64>,
 }
 
-/// The world as seen by a copy.
+/// The world as seen by a replica.
 #[derive(Default)]
 pub(super) struct View {
     pub(super) world: World,
@@ -313,7 +313,7 @@ impl Model {
         }
     }
 
-    /// Deletes a Job in the background: its record is removed, and its pods end after a while.
+    /// Deletes a Job in the background: its placement is removed, and its pods end after a while.
     pub(super) fn delete_job(&mut self, uid: &Uid) {
         self.note(News::Job(uid.clone(), None));
         let of = |one: &&Placement| one.spec.job_uid == *uid;

@@ -290,7 +290,7 @@ fn who_gets_quota_of_another_flavor_gets_another_box_before_it_is_admitted() {
     for word in ["propose", "confirm", "check"] {
         assert_eq!(carried(&mut model), [word]);
     }
-    // Its quota was revoked and assigned again with another flavor, and no copy saw it without
+    // Its quota was revoked and assigned again with another flavor, and no replica saw it without
     // quota.
     let slow = json!({
         "metadata": { "name": "slow", "uid": "slow" },
@@ -366,7 +366,7 @@ fn who_waits_for_a_place_says_why_and_gives_its_quota_back_after_a_while() {
     go(&mut model, &kueue, &mut memory, 10, 15);
     let (state, message) = check(&model, &second);
     assert_eq!(state, "Pending");
-    assert!(message.contains("waits for a box") && message.contains("first"), "{message}");
+    assert!(message.contains("waiting for a box") && message.contains("first"), "{message}");
     let mut given_back = false;
     for now in 15..40 {
         go(&mut model, &kueue, &mut memory, now, now + 1);
@@ -387,7 +387,7 @@ fn a_proposal_that_is_withdrawn_does_not_make_patience_begin_anew() {
     go(&mut model, &kueue, &mut memory, 0, 10);
     let second = Kueue::submit(&mut model, "second", "2x2", 0);
     go(&mut model, &kueue, &mut memory, 10, 20);
-    // A copy that has not seen the first Job's record proposes some of its nodes.
+    // A replica that has not seen the first Job's record proposes some of its nodes.
     let job = ObjectRef::of(&model.world.jobs[&second]);
     let placement = PlacementSpec {
         machine: "m".into(),
@@ -507,7 +507,7 @@ fn who_asks_for_no_box_is_let_go_and_who_is_of_no_machine_is_told_so() {
     assert_eq!(check(&model, &unread).0, "Pending");
     let (state, message) = check(&model, &stray);
     assert_eq!(state, "Retry");
-    assert!(message.contains("names no Machine"), "{message}");
+    assert!(message.contains("does not name a Machine"), "{message}");
 }
 
 #[test]

@@ -14,14 +14,14 @@ use crate::objects::{Object as _, Uid, Workload};
 const SIDE: usize = 8;
 /// The time that a Job may hold quota without a box, in seconds. A round is one second.
 const QUOTA: i64 = 30;
-/// The additional time for copies that lag, or lose their state when they are killed.
+/// The additional time for replicas that lag, or lose their state when they are killed.
 const LAG: i64 = 60;
 /// The number of unfinished Jobs at which no more are added.
 const WAITING: usize = 30;
 /// The number of rounds after the last Job within which all must end.
 const PATIENCE: i64 = 2000;
 /// The frequency of each disturbance per thousand rounds: a node is cordoned, a node is deleted, a
-/// pod is deleted, a copy is killed, the API server is unavailable.
+/// pod is deleted, a replica is killed, the API server is unavailable.
 const TROUBLES: [usize; 5] = [60, 40, 40, 20, 6];
 
 struct Storm {

@@ -1,4 +1,4 @@
-//! Several slow copies at the same time, with everything that can disturb a cluster.
+//! Several slow replicas at the same time, with everything that can disturb a cluster.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,7 +20,7 @@ impl Draw {
     }
 }
 
-/// A copy of the program.
+/// A replica of the program.
 #[derive(Default)]
 struct Copy {
     view: View,
@@ -32,7 +32,7 @@ struct Copy {
 }
 
 impl Copy {
-    /// Creates a copy that has read the cluster.
+    /// Creates a replica that has read the cluster.
     fn fresh(model: &Model, wrong: i64) -> Copy {
         let mut copy = Copy { wrong, ..Copy::default() };
         copy.view.catch_up(model);
@@ -40,7 +40,7 @@ impl Copy {
     }
 }
 
-/// Checks that no node is in two confirmed records or has two active pods.
+/// Checks that no node is in two confirmed placements or has two active pods.
 pub(super) fn check(model: &Model, seed: u64) {
     let mut owners: HashMap<&str, &Uid> = HashMap::new();
     for placement in model.world.placements.values().filter(|one| one.status.confirmed) {
@@ -113,7 +113,7 @@ fn disturb(model: &mut Model, draw: &mut Draw, copies: &mut [Copy], jobs: &mut V
             jobs.push(again);
         }
         _ => {
-            // The copy is killed, or its watch is compacted: it loses its decisions and reads
+            // The replica is killed, or its watch is compacted: it loses its decisions and reads
             // everything again.
             let at = draw.below(copies.len());
             copies[at] = Copy::fresh(model, copies[at].wrong);

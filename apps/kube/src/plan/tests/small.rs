@@ -199,7 +199,7 @@ fn a_record_that_lacks_a_node_keeps_others_from_the_rest_while_it_is_there() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     let jobs = ["a", "b"].map(|name| model.add_job(name, "2x1", &json!({})));
     model.make_pods();
-    // Created by two copies that did not see each other's record.
+    // Created by two replicas that did not see each other's record.
     for (job, nodes) in jobs.iter().zip([["n0-0", "n1-0"], ["n1-0", "n2-0"]]) {
         let placement = PlacementSpec {
             machine: "m".into(),
@@ -213,12 +213,12 @@ fn a_record_that_lacks_a_node_keeps_others_from_the_rest_while_it_is_there() {
         assert!(model.carry(&Action::Propose { job, placement }));
     }
     assert_eq!(words(&planned(&model)), ["confirm", "withdraw"]);
-    // Another copy that has not seen this yet may still confirm the older record.
+    // Another replica that has not seen this yet may still confirm the older placement.
     model.delete_node("n0-0");
     assert_eq!(words(&planned(&model)), ["withdraw", "withdraw"]);
 }
 
-/// Checks a copy whose watches for different kinds lag by different amounts.
+/// Checks a replica whose watches for different kinds lag by different amounts.
 #[test]
 fn a_copy_that_has_not_read_everything_yet_deletes_nothing_that_is_right() {
     let mut model = Model::new("torus:4x4", &json!({}));
@@ -233,7 +233,8 @@ fn a_copy_that_has_not_read_everything_yet_deletes_nothing_that_is_right() {
         assert!(made.actions.iter().all(|act| act.word() == word && model.carry(act)), "{word}");
     }
     let [records, jobs] = &mut copies;
-    // One copy has read the Jobs and pods but not the record, the other the record but not its Job.
+    // One replica has read the Jobs and pods but not the placement, the other the placement but not
+    // its Job.
     for kind in 0..2 {
         records.advance(&model, kind, usize::MAX);
     }

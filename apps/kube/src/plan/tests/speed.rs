@@ -56,7 +56,7 @@ fn node(name: &str) -> Node {
     serde_json::from_value(node).unwrap()
 }
 
-/// Adds a Job in one of twenty namespaces and its two pods, with a record and nodes if it runs.
+/// Adds a Job in one of twenty namespaces and its two pods, with a placement and nodes if it runs.
 fn add(world: &mut World, number: usize, nodes: &[String; 2], runs: bool) {
     let uid = format!("job{number:06}");
     let about = |name: &str, version: usize| {
