@@ -1,11 +1,11 @@
-//! Calls of Slurm's commands, with limits on time and output.
+//! Calls to Slurm's commands, with limits on time and output.
 //!
 //! A [`Call`] asks one of the [`Question`]s and cannot change anything, regardless of its
-//! arguments. Changes need an [`Operator`], which only the placing daemon and the removal have.
+//! arguments. Changes require an [`Operator`], which only the placing daemon and `uninstall` have.
 //!
 //! A command that exceeds its time limit or its limit on output is killed, and the cycle is
-//! skipped. Its output counts only if it succeeded: truncated output does not. Variables that
-//! change the output of Slurm's commands are removed from the environment.
+//! skipped. Output is used only if the command succeeded, so truncated output never is. Variables
+//! that change the output of Slurm's commands are removed from the environment.
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -33,7 +33,7 @@ pub(crate) const BOUNDS: Bounds = Bounds { time: Duration::from_mins(1), output:
 /// The maximum number of bytes read from a command's standard error; the rest is discarded.
 const COMPLAINTS: u64 = 256 << 10;
 
-/// Prefixes of the variables with which users change the output of Slurm's commands.
+/// Prefixes of variables that change the output of Slurm's commands.
 const CHANGERS: &[&str] = &[
     "SQUEUE_",
     "SINFO_",
@@ -45,10 +45,10 @@ const CHANGERS: &[&str] = &[
     "SLURM_YAML",
 ];
 
-/// Variables from the service manager, which are meant for this process only.
+/// Variables from the service manager that are meant only for this process.
 const OWN: &[&str] = &["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"];
 
-/// A question. No arguments turn it into a change.
+/// A question. No arguments can turn it into a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
     /// `sinfo`: the nodes.
@@ -64,7 +64,7 @@ pub(crate) enum Question {
 }
 
 impl Question {
-    /// Returns the program and the argument that makes it a question.
+    /// Returns the program, and the argument that makes the command a question.
     fn command(self) -> (&'static str, Option<&'static str>) {
         match self {
             Question::Nodes => ("sinfo", None),
@@ -80,7 +80,7 @@ impl Question {
 pub(crate) struct Call<'a> {
     pub(crate) question: Question,
     pub(crate) arguments: &'a [&'a str],
-    /// Variables in addition to those that make times and lists readable.
+    /// Environment variables in addition to those that make times and lists readable.
     pub(crate) environment: &'a [(&'a str, &'a str)],
 }
 
@@ -91,23 +91,23 @@ pub(crate) struct Operator {
 }
 
 impl Operator {
-    /// Creates it, for the daemon that places jobs and for its removal.
+    /// Creates an operator, for the placing daemon and for `uninstall`.
     pub(crate) fn new() -> Operator {
         Operator { bounds: BOUNDS }
     }
 
-    /// Runs one `scontrol` with changes on its standard input. It may object to some of them.
+    /// Runs one `scontrol` with changes on its standard input. Slurm may object to some of them.
     ///
     /// # Errors
-    /// Returns an error if it cannot be run, or gives no answer.
+    /// Returns an error if the command cannot be run or does not answer.
     pub(crate) fn change(&self, input: String) -> Result<Output, SlurmError> {
         Process::scontrol(&[], input).run(self.bounds)
     }
 
-    /// Runs one `scontrol` with arguments. It may object.
+    /// Runs one `scontrol` with arguments. Slurm may object.
     ///
     /// # Errors
-    /// Returns an error if it cannot be run, or gives no answer.
+    /// Returns an error if the command cannot be run or does not answer.
     pub(crate) fn try_scontrol(&self, arguments: &[&str]) -> Result<Output, SlurmError> {
         Process::scontrol(arguments, String::new()).run(self.bounds)
     }
@@ -115,7 +115,7 @@ impl Operator {
     /// Runs one `scontrol` with arguments, which must succeed.
     ///
     /// # Errors
-    /// Returns an error if it cannot be run, gives no answer, or fails.
+    /// Returns an error if the command cannot be run, does not answer, or fails.
     pub(crate) fn scontrol(&self, arguments: &[&str]) -> Result<(), SlurmError> {
         Process::scontrol(arguments, String::new()).answer(self.bounds).map(drop)
     }
@@ -156,12 +156,12 @@ impl<'a> Call<'a> {
         Process { program, word, arguments, environment, input: String::new() }
     }
 
-    /// Runs it; it must succeed. Invalid UTF-8 in its output is replaced.
+    /// Runs the command, which must succeed. Invalid UTF-8 in its output is replaced.
     pub(crate) fn answer(self, bounds: Bounds) -> Result<String, SlurmError> {
         self.process().answer(bounds)
     }
 
-    /// Runs it, regardless of its exit status.
+    /// Runs the command and returns its output, whatever its exit status.
     pub(crate) fn run(self, bounds: Bounds) -> Result<Output, SlurmError> {
         self.process().run(bounds)
     }
@@ -172,7 +172,7 @@ impl<'a> Process<'a> {
         Process { program: "scontrol", word: None, arguments, environment: &[], input }
     }
 
-    /// Runs it; it must succeed. Invalid UTF-8 in its output is replaced.
+    /// Runs the command, which must succeed. Invalid UTF-8 in its output is replaced.
     fn answer(self, bounds: Bounds) -> Result<String, SlurmError> {
         let command = self.program;
         let said = self.run(bounds)?;
@@ -184,7 +184,7 @@ impl<'a> Process<'a> {
         Err(SlurmError::Failed { command, message })
     }
 
-    /// Runs it, regardless of its exit status.
+    /// Runs the command and returns its output, whatever its exit status.
     fn run(self, bounds: Bounds) -> Result<Output, SlurmError> {
         let command = self.program;
         let until = Instant::now() + bounds.time;
@@ -192,7 +192,7 @@ impl<'a> Process<'a> {
         let mut child = self.command().spawn().map_err(error)?;
         let text = self.input;
         if let Some(mut input) = child.stdin.take() {
-            // It reads while it prints: neither pipe may fill up.
+            // The command reads while it prints, so neither pipe may fill up.
             std::thread::spawn(move || input.write_all(text.as_bytes()));
         }
         let stdout = child.stdout.take().map(|output| read(output, bounds.output + 1, false));
@@ -263,7 +263,7 @@ fn whole(from: Option<Receiver<Vec<u8>>>, until: Instant) -> Option<Vec<u8>> {
     from.map_or(Some(Vec::new()), |from| from.recv_timeout(left).ok())
 }
 
-/// Waits for the exit of a process whose output has ended already.
+/// Waits for the exit of a process whose output has already ended.
 fn ended(child: &mut Child, until: Instant) -> Option<ExitStatus> {
     loop {
         match child.try_wait() {
@@ -308,7 +308,7 @@ mod tests {
         assert!(matches!(hung, SlurmError::Hung { command: "sh", .. }), "{hung}");
         let pid = std::fs::read_to_string(file).unwrap();
         let status = format!("/proc/{}/stat", pid.trim());
-        // The process is gone, or a zombie until its new parent reaps it.
+        // The process has exited, or is a zombie until its new parent reaps it.
         while std::fs::read_to_string(&status).is_ok_and(|text| !text.contains(") Z ")) {
             std::thread::sleep(Duration::from_millis(10));
         }

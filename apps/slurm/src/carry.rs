@@ -1,10 +1,8 @@
 //! Carries out changes with one `scontrol` that reads them from its standard input: 3 to 18 ms per
-//! change.
-//!
-//! Each change is a line or two, built from values that cannot contain a line break or another
-//! word. Quotation marks in that input would become part of a value, so no value with a space can
-//! be written there (22.05 to 26.05): sentences are passed as arguments to a separate `scontrol`,
-//! as is a change whose line would be split by a `scontrol` without readline.
+//! change. Each change is one or two lines, built from values that cannot contain a line break or
+//! another word. Quotation marks in that input would become part of a value, so it cannot contain
+//! values with spaces (22.05 to 26.05). Sentences are therefore passed as arguments to a separate
+//! `scontrol`, and so is a change whose line a `scontrol` without readline would split.
 
 use pavior::text::shown;
 
@@ -16,10 +14,10 @@ use crate::plan::change::{Change, Priority, TOP};
 
 pub(crate) mod lock;
 
-/// The note of a job whose gate is closed, as one word.
+/// The note for a job whose gate is closed, as one word.
 const WAITS: &str = "pavior:waits";
 
-/// The maximum number of objections that are passed on.
+/// The maximum number of objections that are returned.
 const MOST: usize = 64;
 
 /// The maximum number of bytes in a line on the standard input of `scontrol`, including the line
@@ -40,7 +38,7 @@ impl Change {
             }
             Change::Close { job, licences, wait_s, priority } => {
                 let start = wait_s.map_or(String::new(), |wait| format!(" StartTime=now+{wait}"));
-                // The box in the previous note no longer belongs to it.
+                // The box in the previous note no longer belongs to the job.
                 let told = tell.field().map_or(String::new(), |field| format!(" {field}={WAITS}"));
                 let update =
                     format!("update JobId={job} ReqNodeList= Licenses={licences}{start}{told}");
@@ -81,8 +79,8 @@ impl Change {
     }
 }
 
-/// Carries out changes in order and notes last; returns Slurm's objections. Objections are expected
-/// (a job ended or started meanwhile): the next cycle reads the actual state.
+/// Carries out changes in order and notes last; returns Slurm's objections. Objections are normal
+/// (a job may have ended or started in the meantime); the next cycle reads the actual state.
 pub(crate) fn carry_out(
     operator: &Operator,
     changes: &[Change],

@@ -27,16 +27,16 @@ pub struct Config {
     pub(crate) names: Vec<NodeName>,
     /// The nodes by name.
     pub(crate) nodes: HashMap<NodeName, NodeId>,
-    /// The partitions whose jobs are placed: they must contain all of this machine's nodes.
+    /// The partitions whose jobs are placed. They must contain all nodes of this machine.
     pub partitions: Vec<String>,
-    /// The partitions in the form that Slurm's commands take: separated by commas.
+    /// The partitions, separated by commas, as Slurm's commands accept them.
     pub(crate) partition: String,
     /// The name of the license that each of their jobs waits for, and of the reservation that holds
     /// it.
     pub licence: String,
     /// The job field for notes to the user.
     pub(crate) tell: NoteField,
-    /// The strategy that places them.
+    /// The strategy that places jobs.
     pub strategy: Selection,
     /// The order in which waiting jobs may start.
     pub(crate) order: Order,
@@ -44,14 +44,14 @@ pub struct Config {
     pub scheduler: pavior::scheduling::Selection,
     /// The time between two cycles, in milliseconds.
     pub poll_ms: u64,
-    /// The time that an opened job may take to start, in seconds.
+    /// The maximum time for an opened job to start, in seconds.
     pub patience_s: u64,
-    /// The time for which a closed gate stays closed, in seconds; also the time between a requeue
-    /// and a start.
+    /// The minimum time for which a closed gate stays closed, in seconds; also the time between a
+    /// requeue and a start.
     pub cooldown_s: u64,
     /// The address of the metrics, if they are served.
     pub metrics: Option<String>,
-    /// A file whose lock decides which of several daemons acts, if there are several.
+    /// A file whose lock determines the active daemon, if there are several.
     pub lock: Option<PathBuf>,
     /// The shapes for which the metrics count the boxes that can be placed at the same time.
     pub(crate) slots: Vec<Sides>,
@@ -62,7 +62,7 @@ pub struct Config {
 struct Document {
     machine: String,
     nodes: Nodes,
-    /// The first number in a pattern.
+    /// The number or coordinate at which a pattern starts.
     first: Option<u32>,
     partition: Option<String>,
     partitions: Option<Vec<String>>,
@@ -81,7 +81,7 @@ struct Document {
     slots: Vec<String>,
 }
 
-/// The job field that says why a job is waiting and where it runs.
+/// The job field for notes about why a job is waiting and where it runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NoteField {
@@ -109,7 +109,7 @@ impl NoteField {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Order {
-    /// Always the first.
+    /// Only the first job may start.
     Strict,
     /// Any job that fits.
     Fit,
@@ -140,7 +140,7 @@ impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// Returns an error if it cannot be read, or its contents are invalid.
+    /// Returns an error if the file cannot be read or its contents are invalid.
     pub fn read(path: &Path) -> Result<Config, SlurmError> {
         let error =
             |reason: String| SlurmError::Config(message(&format!("{}: {reason}", path.display())));
@@ -157,7 +157,7 @@ impl Config {
     /// Parses a text.
     ///
     /// # Errors
-    /// Returns an error if it is invalid, with a sentence that names the key.
+    /// Returns an error if the text is invalid, with a sentence that names the key.
     pub fn parse(text: &str) -> Result<Config, String> {
         let written: Document = toml::from_str(text).map_err(|error| error.to_string())?;
         let grid: Grid = written.machine.parse().map_err(|error: pavior::BadName| {
@@ -178,7 +178,7 @@ impl Config {
         let scheduler = match written.order {
             Order::Strict => "fcfs",
             Order::Fit => "scan-all",
-            // Users may underestimate.
+            // Users may underestimate run times.
             Order::Easy => "easy:promise=holds",
         };
         let scheduler = scheduler.parse().map_err(|error: pavior::BadName| error.reason)?;
@@ -264,7 +264,7 @@ fn gives_boxes(strategy: &Selection, grid: &Grid) -> bool {
     shapes.into_iter().all(boxes)
 }
 
-/// Reads the partitions, which are given in one of two ways.
+/// Reads the partitions, which can be given in two ways.
 fn partitions(one: Option<String>, several: Option<Vec<String>>) -> Result<Vec<String>, String> {
     let all = match (one, several) {
         (Some(one), None) => vec![one],
@@ -357,7 +357,7 @@ mod tests {
             ("\"n{:02}\"", "{ a = [0, 0], b = [9, 9] }", "nodes.b"),
             ("\"n{:02}\"", "{ a = [0, 0] }", "no name for"),
             ("\"mesh\"", "\"a b\"", "partition"),
-            // Both would be options to Slurm's commands.
+            // Slurm's commands would take both as options.
             ("\"mesh\"", "\"-a\"", "partition"),
             ("n{:02}", "-n{:02}", "not a valid Slurm name"),
             ("n{:02}", "n\\n{:02}", "not a valid Slurm name"),
@@ -389,7 +389,7 @@ mod tests {
         assert_eq!(config.tell, NoteField::Nowhere);
     }
 
-    /// Checks strategies of each kind by their claims.
+    /// Checks strategies of each kind against their claims.
     #[test]
     fn strategies_that_do_not_give_boxes_are_refused() {
         let refused = |name: &str| Config::parse(&format!("{GOOD}strategy = \"{name}\"\n")).err();

@@ -35,7 +35,7 @@ use troubles::{Trouble, Troubles};
 /// Options of the daemon.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DaemonOptions {
-    /// True to only report what one cycle would do, and exit.
+    /// True to report the changes that one cycle would make, and exit.
     pub dry_run: bool,
     /// True to exit after one cycle.
     pub once: bool,
@@ -55,8 +55,8 @@ const SITE_AGAIN: u64 = 240;
 ///
 /// # Errors
 /// Returns an error if the configuration is wrong or does not match the Slurm cluster, the daemon
-/// has insufficient rights, or metrics cannot be served. While Slurm does not answer, cycles are
-/// skipped; if only one cycle was requested, that is an error.
+/// lacks rights, or metrics cannot be served. While Slurm does not answer, cycles are skipped; if
+/// only one cycle was requested, this is an error.
 pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let metrics = Arc::new(Metrics::new());
@@ -118,12 +118,12 @@ struct Daemon {
     shaper: Shaper,
     memory: Memory,
     metrics: Arc<Metrics>,
-    /// The newest job of the last cycles.
+    /// The newest job seen so far.
     newest: Newest,
     site: Site,
     site_looked: u64,
     reader: Reader,
-    /// The reported partitions that have nodes of the machine but no gate.
+    /// The partitions with nodes of the machine but without a gate, as last reported.
     ungated: Vec<String>,
     /// True after the initial check.
     fit: bool,
@@ -139,7 +139,7 @@ impl Daemon {
         log(now(), "info", event, json!({ "machine": machine, "partition": partition }));
     }
 
-    /// Reads the configuration again. An invalid one changes nothing.
+    /// Reads the configuration again. If it is invalid, the old one stays in effect.
     fn read_again(&mut self, path: &Path) {
         Manager::reloading();
         let read = Config::read(path).and_then(|config| {
@@ -166,8 +166,8 @@ impl Daemon {
         Manager::ready();
     }
 
-    /// Returns true if this daemon is the one of several that acts. A dry run needs no lock, since
-    /// it changes nothing.
+    /// Returns true if this daemon is the active one. A dry run needs no lock, since it changes
+    /// nothing.
     fn is_its_turn(&mut self) -> bool {
         let lock = self.config.lock.as_ref().filter(|_| self.operator.is_some());
         let taken = self.lock.take(lock);
@@ -202,7 +202,7 @@ impl Daemon {
         outcome.map(drop)
     }
 
-    /// Reports unreadable records and nodes that are held twice.
+    /// Reports unreadable records and nodes that are held by two jobs.
     fn complain(&mut self, ledger: &Ledger, decision: &Decision) {
         self.troubles.log_unreadable(ledger);
         let line = || {
@@ -216,7 +216,7 @@ impl Daemon {
         let line = || {
             let nodes = decision.overlaps.iter().map(|&node| self.config.name(node).as_str());
             let nodes: Vec<&str> = nodes.take(64).collect();
-            ("error", "nodes are held twice", json!({ "nodes": nodes }))
+            ("error", "nodes are held by two jobs", json!({ "nodes": nodes }))
         };
         self.troubles.log(Trouble::Overlap, (!decision.overlaps.is_empty()).then(line));
     }
@@ -268,12 +268,12 @@ impl Daemon {
         let Decision { waiting, opened, running, ref free, failed, .. } = decision;
         let free = free.count();
         Ok(format!(
-            "{running} jobs hold nodes, {opened} may start, {waiting} wait; {free} nodes are free, \
-             {failed} unavailable"
+            "{running} jobs hold nodes, {opened} may start, {waiting} are waiting; {free} nodes are \
+             free, {failed} unavailable"
         ))
     }
 
-    /// Reads the site's configuration again if that is due, or if there is a newer job.
+    /// Reads the site's configuration again if this is due or there is a new job.
     fn look_at_site(&mut self, is_newer: bool, time: u64) -> Result<(), SlurmError> {
         let is_newer = is_newer && self.site.unknown.is_none();
         if !is_newer && time < self.site_looked + SITE_LOOK {
@@ -314,8 +314,8 @@ impl Daemon {
         metrics.nodes(&self.config, &decision.free, decision.failed);
     }
 
-    /// Reports if slurmctld has not loaded the gate of this program and configuration, or if that
-    /// is unknown: administrators may change the gate file, which is next to slurm.conf.
+    /// Reports if slurmctld has not loaded the gate of this program and configuration, or if this
+    /// is unknown. Administrators may change the gate file, which is next to slurm.conf.
     fn look_at_gate(&mut self, time: u64) {
         let fault = match loaded_gate(&self.config) {
             Ok(gate) => gate.fault(&self.config),
@@ -327,8 +327,8 @@ impl Daemon {
         self.troubles.log(Trouble::Gate, line);
     }
 
-    /// Ensures that the license stays reserved for root for some time. Without it, every job would
-    /// start without a box.
+    /// Ensures that the license stays reserved for root for some time. Without the reservation,
+    /// every job would start without a box.
     fn keep_reservation(&self, ledger: &Ledger, time: u64) -> Result<(), SlurmError> {
         let licence = &self.config.licence;
         let mut kept = ledger.reservations.iter().filter(|other| other.keeps(licence));

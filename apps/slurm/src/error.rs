@@ -10,7 +10,7 @@ pub enum SlurmError {
     /// The configuration cannot be used; the text gives the location and the reason.
     #[error("{0}")]
     Config(String),
-    /// The Slurm cluster does not match the configuration, or this user lacks rights there.
+    /// The Slurm cluster does not match the configuration, or this user lacks rights in it.
     #[error("{0}")]
     Unfit(String),
     /// Slurm lacks something that only an administrator can add; the text names the line.
@@ -56,7 +56,7 @@ pub enum SlurmError {
         /// The limit on its output.
         mebibytes: u64,
     },
-    /// There is no such active job in the partition. The text is harmless.
+    /// There is no such active job in the partition. The text is safe to print.
     #[error("job {0} is not an active job of the partition")]
     UnknownJob(String),
     /// A file cannot be read or written, or an address cannot be bound.

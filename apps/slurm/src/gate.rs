@@ -1,8 +1,8 @@
-//! The gate: the part of `pavior slurm` that runs in slurmctld, as Lua.
+//! The gate: the part of `pavior slurm` that runs in slurmctld as a Lua script.
 //!
-//! Each machine has a module, which job_submit.lua calls. Both are sealed: the first line of a file
-//! has the checksum of its text. This makes it possible to recognize edited files and other
-//! people's files, and `pavior slurm check` can ask which gate slurmctld has loaded.
+//! Each machine has a module, which job_submit.lua calls. Both files are sealed: the first line
+//! contains the checksum of the text. The seal distinguishes Pavior's files from edited and other
+//! files, and lets `pavior slurm check` ask which gate slurmctld has loaded.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ const JOB_SUBMIT: &str = include_str!("gate/job_submit.lua");
 const PLACE: &str = "@CHECKSUM@";
 /// The beginning of a job_submit.lua written by the first versions, which had no modules.
 pub(crate) const OLDER: &str = "-- Written by `pavior slurm install` for ";
-/// The script that lets every job pass. Slurm requires both functions.
+/// A script that accepts every job. Slurm requires both functions.
 const PASSING: &str = "-- Written by pavior slurm install, checksum @CHECKSUM@.\n\
     function slurm_job_submit() return slurm.SUCCESS end\n\
     function slurm_job_modify() return slurm.SUCCESS end\n\
@@ -28,8 +28,8 @@ const PASSING: &str = "-- Written by pavior slurm install, checksum @CHECKSUM@.\
 /// The words before the checksum in the first line of a sealed text.
 const SEAL: &str = "Written by pavior slurm install, checksum ";
 
-/// Returns the name of a machine's module. Each license has its own, so that one folder can contain
-/// several.
+/// Returns the name of a machine's module. Each license has its own module, so that a folder can
+/// contain several.
 pub(crate) fn module_name(config: &Config) -> String {
     match config.licence.as_str() {
         LICENCE => "pavior.lua".into(),
@@ -86,7 +86,7 @@ pub(crate) fn is_sealed(text: &str) -> bool {
         .is_some_and(|sum| Checksum::of(text.replace(sum, PLACE).as_bytes()).to_string() == sum)
 }
 
-/// Returns the lines with which a site's own job_submit.lua calls a machine's module.
+/// Returns the lines that a site's own job_submit.lua needs to call a machine's module.
 pub(crate) fn calls(config: &Config, folder: &Path) -> String {
     format!(
         "  local pavior = dofile(\"{}\")\n  \

@@ -1,25 +1,22 @@
 //! `pavior slurm`: boxes of nodes for the jobs of an unmodified Slurm cluster.
 //!
 //! Users keep using Slurm, and Slurm is the only ledger: the daemon stores nothing on disk. Every
-//! job in its partition needs the license `pavior`, which is reserved for root, so no job starts
-//! without the daemon. In each cycle the daemon
+//! job in its partition requests the license `pavior`, which is reserved for root, so no job starts
+//! without the daemon. In each cycle, the daemon
 //!
 //! 1. reads nodes and jobs (`ledger`),
-//! 2. builds a machine from them, lets the project's own scheduler choose among the waiting jobs in
-//!    Slurm's order, and decides which gates to open or close (`plan`),
-//! 3. sends these changes to Slurm (`carry`). To open a gate, one update names exactly the nodes of
-//!    the job and removes the license.
-//!
-//! Closing a gate is also one update, and Slurm refuses all of it if the job has started: a
-//! compare-and-swap. Therefore the daemon can be killed between any two steps.
+//! 2. builds a machine from them, lets Pavior's scheduler choose among the waiting jobs in Slurm's
+//!    order, and decides which gates to open or close (`plan`),
+//! 3. sends these changes to Slurm (`carry`). To open a gate, one update sets exactly the nodes of
+//!    the job and removes the license. Closing a gate is also a single update, which Slurm rejects
+//!    as a whole if the job has started: a compare-and-swap. Therefore the daemon can be killed
+//!    between any two steps.
 //!
 //! Slurm's output contains text written by users, and the daemon acts on it as root. Therefore
 //! records carry a mark that no one can guess (`ledger::records`), an unreadable record does not
-//! affect others, and everything that is written to `scontrol` consists of values with a grammar
-//! (`names`).
-//!
-//! `show` answers questions about jobs and serves the page, `gate` is the part that runs in
-//! slurmctld, and `setup` installs, checks and removes all of it.
+//! affect others, and everything written to `scontrol` consists of values that match a grammar
+//! (`names`). `show` answers questions about jobs and serves the page, `gate` runs in slurmctld,
+//! and `setup` installs, checks and removes everything.
 
 mod calls;
 mod carry;

@@ -1,7 +1,6 @@
-//! Values that are written to Slurm, each with a grammar.
-//!
-//! The input of `scontrol` is made of these. None of them can contain a line break, a quotation
-//! mark, a space or another `key=value`, regardless of the text that it is made from.
+//! Values that are written to Slurm, each with a grammar. The input of `scontrol` consists of these
+//! values. None of them can contain a line break, a quotation mark, a space or another `key=value`,
+//! regardless of the original text.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -57,7 +56,7 @@ pub(crate) fn number<T: FromStr>(text: &str) -> Option<T> {
 }
 
 /// Returns true if text is one of Slurm's other identifiers: `7+1`, a component of a heterogeneous
-/// job, or `7_[1-5%2]`, several tasks in one record. `scontrol` could not change such a job by this
+/// job, or `7_[1-5%2]`, several tasks in one record. `scontrol` cannot change such a job by this
 /// name.
 pub(crate) fn is_several(text: &str) -> bool {
     let is_number = |text: &str| number::<u32>(text).is_some();
@@ -152,7 +151,7 @@ fn is_licence(text: &str) -> bool {
 }
 
 impl Licences {
-    /// Returns true if they include the license of the gate.
+    /// Returns true if the licenses include that of the gate.
     pub(crate) fn gated(&self, gate: &str) -> bool {
         self.0.iter().any(|one| is_gate(one, gate))
     }
@@ -195,7 +194,7 @@ impl Note {
         &self.0
     }
 
-    /// Returns it as one word: spaces become underscores.
+    /// Returns the note as one word, with underscores in place of spaces.
     pub(crate) fn word(&self) -> String {
         self.0.replace(' ', "_")
     }

@@ -1,5 +1,4 @@
-//! The plan: a function from the ledger and the time to changes. It does not communicate with
-//! Slurm.
+//! The plan: computes changes from the ledger and the time, without communicating with Slurm.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -33,17 +32,18 @@ use memory::{Eviction, JobMemory};
 use request::scheduled;
 use world::{Rules, World};
 
-/// The number of waiting jobs, starting with the first, that get a note, and the number per cycle.
+/// The number of waiting jobs, starting with the first, that get a note; also the maximum per
+/// cycle.
 const MOST_NOTES: usize = 32;
 const NOTES_AT_ONCE: usize = 4;
 /// The minimum time between two notes for the same job, in seconds.
 const NOTE_EVERY: u64 = 10;
-/// The time after its start during which a job on nodes other than its box is requeued, in seconds.
+/// The time after its start during which a job on the wrong nodes is requeued, in seconds.
 const FRESH: u64 = 60;
-/// The time that preempted jobs may take to end in addition to their grace time, in seconds:
-/// Slurm's `KillWait` and an epilogue.
+/// The time for preempted jobs to end in addition to their grace time, in seconds: Slurm's
+/// `KillWait` and an epilogue.
 const ENDING_S: u64 = 120;
-/// The time for which no others are preempted for a job if Slurm did not do so, in seconds.
+/// The time for which no jobs are preempted for a job after Slurm failed to do so, in seconds.
 const NO_EVICTION_S: u64 = 600;
 
 /// The changes of a cycle and the state before them.
@@ -141,7 +141,7 @@ fn waiting(
     order
 }
 
-/// Queues the waiting jobs that no limit holds back, in Slurm's order.
+/// Queues the waiting jobs that are below all limits, in Slurm's order.
 pub(crate) fn queue(
     world: World<'_>,
     site: &Site,
@@ -173,8 +173,8 @@ struct Cycle<'a> {
 }
 
 impl Cycle<'_> {
-    /// Requeues jobs that have just started on nodes that are not a box of their shape. Returns the
-    /// older ones, with a note.
+    /// Requeues jobs that have just started on nodes that are not a box of their shape. Returns
+    /// such jobs that started earlier, with a note.
     fn requeue(&mut self) -> Vec<IndexedNote> {
         let World { ledger, now, .. } = self.world;
         let mut others = Vec::new();
@@ -226,19 +226,18 @@ impl Cycle<'_> {
                     (_, None) => Priority::Slurms,
                 },
             });
-            // Its nodes stay held in this cycle: the next one checks whether Slurm takes them back.
-            // The closing update overwrites its last note.
+            // Its nodes stay held in this cycle; the next cycle checks whether Slurm has taken them
+            // back. The closing update overwrites its last note.
             (known.opened, known.note, known.eviction) = (None, None, None);
             known.closed_until = now + wait_s.unwrap_or(0);
             self.state.roles[index] = Role::Apart;
         }
     }
 
-    /// Returns the time that an opened job may take to start, in seconds.
-    ///
-    /// As long as it has the reason of a job with a closed gate, Slurm has not examined it since
-    /// its gate was opened. If a reservation is magnetic, Slurm's main scheduler may try an opened
-    /// job only there, and give it a special reason, until the backfill scheduler starts it.
+    /// Returns the maximum time for an opened job to start, in seconds. As long as its reason is
+    /// that of a job with a closed gate, Slurm has not examined it since the gate was opened. If
+    /// there is a magnetic reservation, Slurm's main scheduler may try the job only there, and give
+    /// it a special reason, until the backfill scheduler starts it.
     fn patience(&self, job: &SlurmJob) -> u64 {
         let World { config, ledger, .. } = self.world;
         let is_magnetic = || ledger.reservations.iter().any(|one| one.is_magnetic);
@@ -251,8 +250,8 @@ impl Cycle<'_> {
         if is_unseen { config.patience_s.max(self.site.looks_s) } else { config.patience_s }
     }
 
-    /// Returns true if Slurm has begun to preempt jobs for this one, or has not had the time yet.
-    /// If it does not, no others are preempted for the job for a while.
+    /// Returns true if Slurm has begun to preempt jobs for this one, or has not had enough time to.
+    /// If Slurm fails to, no jobs are preempted for this one for a while.
     fn goes_on(&mut self, job: &SlurmJob) -> bool {
         let World { ledger, now, .. } = self.world;
         let patience_s = self.patience(job);
@@ -271,7 +270,8 @@ impl Cycle<'_> {
     }
 
     /// Starts the jobs that the scheduler chooses, and opens their gates. Jobs that would exceed a
-    /// limit are hidden from the scheduler, so that none waits for them, and returned with a note.
+    /// limit are hidden from the scheduler, so that no other job waits for them, and are returned
+    /// with a note.
     fn open(
         &mut self,
         waits: &[Waiting],
@@ -331,7 +331,7 @@ impl Cycle<'_> {
         self.memory.job(job).priority = Some(job.priority);
     }
 
-    /// Returns the jobs that still wait only for a box.
+    /// Returns the jobs that are still waiting only for a box.
     fn still_waiting(&self, waits: &[Waiting], limited: &[IndexedNote]) -> Vec<Waiting> {
         let limited: HashSet<usize> = limited.iter().map(|(index, _)| *index).collect();
         let waits = waits.iter().copied();

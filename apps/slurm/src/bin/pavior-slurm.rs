@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 
 fn act(rest: &[&str]) -> Result<(), SlurmError> {
     let Some((path, rest)) = rest.split_first() else {
-        return Err(SlurmError::Config("a configuration file is needed".into()));
+        return Err(SlurmError::Config("a configuration file is required".into()));
     };
     let (path, config) = (Path::new(path), Config::read(Path::new(path))?);
     match rest {

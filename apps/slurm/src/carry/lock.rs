@@ -1,24 +1,22 @@
-//! A lock that decides which of several daemons acts: the one that holds a file lock on a shared
-//! disk.
-//!
-//! It is a system lock (`flock`), so it is released when its holder exits in any way. It only saves
-//! work and log lines. Correctness does not depend on it: Slurm refuses each change if the job has
-//! changed meanwhile (see `carry`).
+//! A file lock on a shared disk, whose holder is the active one of several daemons. It is a system
+//! lock (`flock`), so it is released however its holder exits. It only saves work and log lines.
+//! Correctness does not depend on it, because Slurm rejects a change if the job has changed in the
+//! meantime (see `carry`).
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 
-/// A daemon's claim to be the one that acts.
+/// A daemon's claim to be the active one.
 #[derive(Default)]
 pub(crate) struct Lock {
     held: Option<(PathBuf, File)>,
 }
 
 impl Lock {
-    /// Returns true if this daemon acts: no lock is configured, or it holds the lock or acquires it
-    /// now.
+    /// Returns true if this daemon is active: no lock is configured, it holds the lock, or it
+    /// acquires the lock now.
     pub(crate) fn take(&mut self, path: Option<&PathBuf>) -> io::Result<bool> {
         let Some(path) = path else {
             self.held = None;
@@ -42,7 +40,8 @@ impl Lock {
     }
 }
 
-/// Returns true if a path still refers to a file: the lock on a removed file excludes no one.
+/// Returns true if a path still refers to a file. A lock on a removed file would not exclude other
+/// daemons.
 fn is_still(path: &PathBuf, file: &File) -> bool {
     let own = file.metadata().map(|own| (own.dev(), own.ino()));
     let there = std::fs::metadata(path).map(|there| (there.dev(), there.ino()));
@@ -62,7 +61,7 @@ mod tests {
         assert!(!second.take(Some(&path)).unwrap());
         drop(first);
         assert!(second.take(Some(&path)).unwrap());
-        // Removing the file revokes the lock, and the holder notices.
+        // Removing the file revokes the lock, which the holder notices.
         std::fs::remove_file(&path).unwrap();
         let mut third = Lock::default();
         assert!(third.take(Some(&path)).unwrap() && !second.take(Some(&path)).unwrap());

@@ -1,6 +1,5 @@
-//! The service manager: its signals, and status reports to it (sd_notify).
-//!
-//! Without a manager nothing is reported, and errors of reports are ignored.
+//! Signals from the service manager, and status reports to it (sd_notify). Without a manager
+//! nothing is reported. Errors in reports are ignored.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,7 +37,7 @@ impl Signals {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Returns true once per request to read the configuration again.
+    /// Returns true once for each request to read the configuration again.
     pub(crate) fn reload(&self) -> bool {
         self.reload.swap(false, Ordering::Relaxed)
     }

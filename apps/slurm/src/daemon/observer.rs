@@ -1,9 +1,8 @@
-//! `pavior slurm --observe`: the page of an unmodified Slurm cluster.
-//!
-//! The types ensure that it changes nothing: the observer asks
-//! [`Question`](crate::calls::Question)s and has no [`Operator`](crate::calls::Operator). It needs
-//! neither the gate nor root. Jobs do not need shapes: a running job is shown by its nodes, and a
-//! waiting job by the box that it would get.
+//! `pavior slurm --observe`: the page of an unmodified Slurm cluster. The types ensure that the
+//! observer changes nothing: it asks [`Question`](crate::calls::Question)s and has no
+//! [`Operator`](crate::calls::Operator). It needs neither the gate nor root access. Jobs do not
+//! need shapes: the page shows a running job on its nodes, and for a waiting job the box that it
+//! would get.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,8 +26,8 @@ pub const ADDRESS: &str = "127.0.0.1:9322";
 /// SIGHUP it reads its configuration from `path` again.
 ///
 /// # Errors
-/// Returns an error if the configuration is wrong, or the address is unavailable. While Slurm does
-/// not answer, its last answer is shown.
+/// Returns an error if the configuration is wrong or the address is unavailable. While Slurm does
+/// not answer, the page shows its last answer.
 pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let board =
@@ -65,7 +64,7 @@ pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmEr
     }
 }
 
-/// Returns the host names of the page: the one in its address, and the names of this machine.
+/// Returns the host names of the page: the name in its address and the names of this computer.
 fn names(address: &str) -> Vec<String> {
     let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let own = own.trim();
@@ -100,7 +99,7 @@ impl Observer {
         self.manager.alive(status);
     }
 
-    /// Publishes Slurm's answers; returns a summary in one line.
+    /// Publishes Slurm's answers, and returns a one-line summary.
     fn show(&mut self, ledger: Ledger) -> String {
         self.troubles.log_unreadable(&ledger);
         let view = Picture::of(Arc::clone(&self.config), ledger, now());
@@ -111,7 +110,7 @@ impl Observer {
         self.observed.largest_free.set(counts.largest_free as i64);
         self.board.publish(view);
         format!(
-            "{} jobs hold nodes, {} wait; {} nodes are free, {} unavailable",
+            "{} jobs hold nodes, {} are waiting; {} nodes are free, {} unavailable",
             counts.holding, counts.waiting, counts.free, counts.failed
         )
     }

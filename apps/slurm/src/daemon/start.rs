@@ -1,7 +1,6 @@
-//! The initial check, before any change, that the daemon can serve this cluster.
-//!
-//! A fault that is found here is permanent, so the daemon exits with a special status. If Slurm
-//! does not answer, the check is repeated.
+//! Checks at startup, before any change, that the daemon can serve this cluster. Faults found here
+//! are permanent, so the daemon exits with a special status. If Slurm does not answer, the check is
+//! repeated.
 
 use crate::calls::{Question, capture};
 use crate::ledger::Ledger;
@@ -10,7 +9,7 @@ use crate::names::number;
 use crate::setup::check::{NodeDifference, partition};
 use crate::{Config, SlurmError};
 
-/// Checks the partitions, and the user's rights if anything is to be changed.
+/// Checks the partitions and, if the daemon will make changes, the user's rights.
 pub(crate) fn look(config: &Config, changes: bool) -> Result<(), SlurmError> {
     if changes {
         let shown = capture(Question::Show, &["config"])?;
@@ -24,7 +23,8 @@ pub(crate) fn look(config: &Config, changes: bool) -> Result<(), SlurmError> {
     Ok(())
 }
 
-/// Checks the user: only root and slurmctld's user may change other users' jobs and pass the gate.
+/// Checks the user, since only root and slurmctld's user may change other users' jobs and bypass
+/// the gate.
 fn rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
     let number_of = |text: &str| number::<u32>(text.split_once('(')?.1.strip_suffix(')')?);
     if user == 0 || number_of(slurm_user) == Some(user) {
@@ -35,11 +35,10 @@ fn rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
     )))
 }
 
-/// Compares the names of nodes; returns differences that may be intended, for the log.
-///
-/// A machine may have holes, and a partition may lack nodes for a while. But if each has nodes that
-/// the other lacks, or they have none in common, then the node names are wrong, and placements
-/// would not be boxes.
+/// Compares the names of nodes; returns differences that may be intended, for the log. A machine
+/// may have holes, and a partition may lack nodes for a while. But if each has nodes that the other
+/// lacks, or they have no nodes in common, the node names are wrong, and placements would not be
+/// boxes.
 pub(crate) fn names(config: &Config, ledger: &Ledger) -> Result<Vec<String>, SlurmError> {
     let unmatched = NodeDifference::of(config, ledger);
     let faults = unmatched.faults(config);

@@ -1,4 +1,4 @@
-//! Lasting problems: each is logged when it begins, every minute while it lasts, and when it ends.
+//! Logs each lasting problem when it begins, every minute while it lasts, and when it ends.
 
 use std::collections::BTreeMap;
 
@@ -21,13 +21,13 @@ pub(crate) enum Trouble {
     Absent,
     /// Some records cannot be read.
     Unreadable,
-    /// Nodes are held twice.
+    /// Nodes are held by two jobs.
     Overlap,
-    /// Jobs have no box, and will not get one.
+    /// Jobs have no box and will not get one.
     Boxless,
     /// The lock cannot be checked or taken.
     Lock,
-    /// slurmctld has not loaded the gate, or that is unknown.
+    /// slurmctld has not loaded the gate, or this is unknown.
     Gate,
 }
 
@@ -84,7 +84,7 @@ impl Troubles {
     }
 }
 
-/// Describes the records that cannot be read: jobs and faults, never text from a record.
+/// Describes the records that cannot be read by job and fault, without text from the records.
 fn faults(ledger: &Ledger) -> Vec<String> {
     let named = ledger.unreadable.iter().take(NAMED).map(|record| match record.job {
         Some(job) => format!("job {job}: {}", record.fault),

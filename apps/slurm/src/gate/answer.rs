@@ -1,7 +1,5 @@
-//! Asks slurmctld which gate it has loaded.
-//!
-//! The gate refuses a job with a special comment and reports its checksum. Slurm only tests this
-//! job, so nothing is queued.
+//! Asks slurmctld which gate it has loaded. The gate rejects a job with a special comment, and its
+//! message contains the gate's checksum. Slurm only tests this job, so it is never queued.
 
 use std::path::Path;
 
@@ -31,7 +29,7 @@ pub(crate) enum LoadedGate {
 pub(crate) fn loaded_gate(config: &Config) -> Result<LoadedGate, SlurmError> {
     let partition = format!("--partition={}", config.partitions[0]);
     let comment = format!("--comment=pavior-check {}\n", config.licence);
-    // Some sites refuse jobs without a time limit, possibly before the gate is asked.
+    // Some sites reject jobs without a time limit, possibly before calling the gate.
     let arguments = [&partition, &comment, "--time=1", "-o", "/dev/null", "--wrap=true"];
     let (question, environment) = (Question::Test, &[]);
     let output = Call { question, arguments: &arguments, environment }.run(BOUNDS)?;
@@ -54,7 +52,7 @@ fn read(config: &Config, is_accepted: bool, complaints: &[u8]) -> LoadedGate {
 }
 
 impl LoadedGate {
-    /// Returns true if it acts on new jobs.
+    /// Returns true if the gate acts on new jobs.
     pub(crate) fn acts(&self) -> bool {
         matches!(self, LoadedGate::Current | LoadedGate::Unguarded | LoadedGate::Other)
     }
@@ -81,9 +79,9 @@ impl LoadedGate {
                 gate::calls(config, Path::new("DIR"))
             ),
             LoadedGate::Unknown(message) => format!(
-                "cannot find out whether slurmctld has loaded the gate, because something else \
-                 refuses the test job ({message}); allow jobs of one minute in your own \
-                 job_submit.lua, and put lua before other JobSubmitPlugins that refuse them"
+                "cannot determine whether slurmctld has loaded the gate, because something else \
+                 rejects the test job ({message}); allow one-minute jobs in your own \
+                 job_submit.lua, and put lua before other JobSubmitPlugins that reject them"
             ),
         };
         Some(format!("job_submit.lua: {text}"))
@@ -108,7 +106,7 @@ mod tests {
             (false, gate("0123456789abcdef", "changes guarded"), true, "another version"),
             (false, "pavior: a comment cannot have line breaks".into(), true, "another version"),
             (true, accepted.into(), false, "dofile"),
-            (false, "allocation failure: \x1b[31mdown\n".into(), false, "cannot find out"),
+            (false, "allocation failure: \x1b[31mdown\n".into(), false, "cannot determine"),
         ] {
             let answer = read(&config, is_accepted, complaints.as_bytes());
             let fault = answer.fault(&config).unwrap();

@@ -1,6 +1,6 @@
 -- Written by pavior slurm install, checksum @CHECKSUM@.
--- Once edited, it is the site's own, and is never written again. What is in the modules is not
--- lost: keep the lines that call them.
+-- Once edited, this file belongs to the site and is never overwritten. Keep the lines that call the
+-- modules.
 
 local here = string.match(debug.getinfo(1, "S").source, "^@(.*/)") or ""
 for _, name in ipairs({ @MODULES@ }) do

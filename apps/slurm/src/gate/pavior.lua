@@ -1,16 +1,16 @@
 -- Written by pavior slurm install, checksum @CHECKSUM@.
--- The gate for @MACHINE@: partition @PARTITION@, licence @LICENCE@.
+-- The gate for @MACHINE@: partition @PARTITION@, license @LICENCE@.
 --
--- It gives every job of the partition the licence that the job waits for, and exactly the nodes of
--- its box, and refuses what the daemon could not know when it chooses nodes. job_submit.lua ends
--- with these lines, before it returns:
+-- It makes every job of the partition request the license that it waits for, and exactly as many
+-- nodes as its box has. It rejects requirements that the daemon cannot take into account. At its
+-- end, before it returns, job_submit.lua contains these lines:
 --
 --   local pavior = dofile("/etc/slurm/@MODULE@")
 --   slurm_job_submit = pavior.submit(slurm_job_submit)
 --   slurm_job_modify = pavior.modify(slurm_job_modify)
 --
--- Each takes the function that job_submit.lua has itself, or nil. That one is called first: the
--- gate sees the job as it is handed to Slurm.
+-- Each takes the site's own function from job_submit.lua, or nil, and calls it first, so the gate
+-- sees the job as Slurm will receive it.
 
 local PARTITIONS = { @PARTITIONS@ }
 local MACHINE = "@MACHINE@"
@@ -18,7 +18,7 @@ local SIDES = { @SIDES@ }
 local LICENCE = "@LICENCE@"
 local CHECKSUM = "@CHECKSUM@"
 
--- Who may change what waits: root, and the user of slurmctld, which runs this.
+-- Users who may change waiting jobs: root, and the user of slurmctld, which runs this script.
 local operators = { [0] = true }
 local status = io.open("/proc/self/status")
 if status ~= nil then
@@ -31,12 +31,12 @@ local own = {}
 for _, name in ipairs(PARTITIONS) do own[name] = true end
 local SHOWN = table.concat(PARTITIONS, ", ")
 
--- The partitions of all machines whose gates are loaded: a shape is for one of them.
+-- The partitions of all machines whose gates are loaded. A shape must be for one of them.
 pavior_partitions = pavior_partitions or {}
 for _, name in ipairs(PARTITIONS) do pavior_partitions[#pavior_partitions + 1] = name end
 
 local function say(text)
-  -- The text may hold a percent sign of the user's.
+  -- The text may contain a percent sign from the user.
   slurm.log_user("%s", "pavior: " .. text)
 end
 
@@ -45,23 +45,24 @@ local function refuse(text)
   return slurm.ERROR
 end
 
--- Whether a field is not set: absent, or one of Slurm's values for that, of 16 and of 32 bits.
+-- Returns true if a field is not set: it is absent or has one of Slurm's 16-bit or 32-bit values
+-- for that.
 local function unset(value)
   return value == nil or value == 65534 or value == 65535
     or value == 4294967294 or value == 4294967295
 end
 
--- Whether a text has characters that end lines or that terminals obey: the control characters of
--- ASCII, and those of UTF-8 from U+0080 to U+009F.
+-- Returns true if a text contains control characters, which could end lines or control terminals:
+-- those of ASCII, and U+0080 to U+009F in UTF-8.
 local function has_controls(text)
   text = text or ""
   return string.find(text, "[\1-\31\127]") ~= nil or string.find(text, "\194[\128-\159]") ~= nil
 end
 
-local CONTROLS = "a comment cannot have line breaks or other control characters"
+local CONTROLS = "a comment cannot contain line breaks or other control characters"
 
--- Whether the job is for this machine's partitions, whether for others too, and whether for some
--- machine's.
+-- Returns three booleans: whether the job is for partitions of this machine, whether it lists
+-- several partitions, and whether one of them belongs to any machine.
 local function concerns(partition, parts)
   local names = {}
   for name in string.gmatch(partition or "", "[^,]+") do names[#names + 1] = name end
@@ -80,7 +81,7 @@ local function concerns(partition, parts)
   return mine, others, some
 end
 
--- The sides, in the order in which both are compared: descending.
+-- Returns the sides in descending order, for comparison.
 local function descending(list)
   local copy = {}
   for i, side in ipairs(list) do copy[i] = side end
@@ -96,7 +97,7 @@ local function fits(sides)
   return true
 end
 
--- The nodes of the smallest box for a count.
+-- Returns the number of nodes in the smallest box with at least `count` nodes.
 local function box_for(count)
   local a_most, b_most, c_most = SIDES[1], SIDES[2] or 1, SIDES[3] or 1
   local best = nil
@@ -112,8 +113,8 @@ local function box_for(count)
   return best
 end
 
--- What stands behind the next word `shape` of a comment from a place on, and where; nil if there is
--- none. The daemon reads comments by the same grammar.
+-- Returns the text after the next word `shape` in a comment from a position on, and its position; nil
+-- if there is none. The daemon parses comments with the same grammar.
 local function next_shape(comment, from)
   while true do
     local first, last = string.find(comment, "[Ss][Hh][Aa][Pp][Ee]", from)
@@ -126,25 +127,25 @@ local function next_shape(comment, from)
   end
 end
 
--- The sides behind the word, as they are written; nil and what is wrong; nil and nil if no sides
--- are meant.
+-- Returns the sides after the word as written, or nil and the fault, or nil and nil if the text
+-- does not specify sides.
 local function sides_text(behind)
   local rest = string.gsub(behind, "^[Ss]", "")
   local between, text = string.match(rest, "^([^0-9A-Za-z,;]*)(.*)$")
   if rest ~= behind or not string.find(between, "^ *= *$") then
     if string.find(text, "^[0-9]") or string.find(between, "=", 1, true) then
-      return nil, "a shape is written as shape=4x4"
+      return nil, "write a shape as shape=4x4"
     end
     return nil, nil
   end
   local sides, tail = string.match(text, "^([^ ,;]*)(.*)$")
   if string.find(tail, "^ *[xX*] *[0-9]") then
-    return nil, "a shape is written without spaces, as 4x4"
+    return nil, "write a shape without spaces, such as 4x4"
   end
   return sides, nil
 end
 
--- The shape of a comment: its sides, or nil and what is wrong; nil and nil if there is none.
+-- Returns the sides of the shape in a comment, nil and the fault, or nil and nil if there is none.
 local function shape_of(comment)
   local found, from, behind = nil, 1, nil
   while true do
@@ -152,7 +153,7 @@ local function shape_of(comment)
     if behind == nil then break end
     local text, fault = sides_text(behind)
     if fault ~= nil then return nil, fault end
-    if text ~= nil and found ~= nil then return nil, "the comment names two shapes" end
+    if text ~= nil and found ~= nil then return nil, "the comment contains two shapes" end
     found = text or found
   end
   if found == nil then return nil, nil end
@@ -162,7 +163,7 @@ local function shape_of(comment)
       return nil, "'" .. found .. "' is not a shape; write one like 4x4"
     end
     if #side > 5 or tonumber(side) < 1 or tonumber(side) > 65535 then
-      return nil, "a side of " .. found .. " is not 1 to 65535"
+      return nil, "a side of " .. found .. " is not between 1 and 65535"
     end
     sides[#sides + 1] = tonumber(side)
   end
@@ -172,8 +173,8 @@ local function shape_of(comment)
   return sides, nil
 end
 
--- Demands that Slurm makes of nodes and that the daemon cannot see, by the field that holds them.
--- For numbers, the greatest that every node meets.
+-- Requirements that Slurm checks but the daemon cannot see, by their fields. Each number comes with
+-- the greatest value that every node satisfies.
 local TEXTS = {
   { "prefer", "--prefer" },
   { "batch_features", "--batch" },
@@ -191,7 +192,7 @@ local NUMBERS = {
   { "core_spec", "--core-spec", 0 },
   { "thread_spec", "--thread-spec", 0 },
 }
--- Other wishes for where nodes lie, by the least value that is one.
+-- Other requirements on the location of nodes, each with the smallest value that is a requirement.
 local PLACES = {
   { "contiguous", "--contiguous", 1 },
   { "req_switch", "--switches", 1 },
@@ -199,39 +200,39 @@ local PLACES = {
   { "shared", "--exclusive=topo", 4 },
 }
 
--- What of a job, or of a change of one, the daemon could not know.
+-- Returns the first unsupported requirement of a job, or of a change to one; nil if there is none.
 local function unknowable(job)
-  local instead = "; say what each node must have: --gres, --gpus-per-node, --mem, --mincpus, --constraint"
+  local instead = "; specify resources per node: --gres, --gpus-per-node, --mem, --mincpus, --constraint"
   for _, field in ipairs(TEXTS) do
-    if (job[field[1]] or "") ~= "" then return field[2] .. " is not known to the daemon" .. instead end
+    if (job[field[1]] or "") ~= "" then return field[2] .. " is not supported" .. instead end
   end
   for _, field in ipairs(NUMBERS) do
     local value = job[field[1]]
     if not unset(value) and value > field[3] then
-      return field[2] .. " is not known to the daemon" .. instead
+      return field[2] .. " is not supported" .. instead
     end
   end
   for _, field in ipairs(PLACES) do
     if not unset(job[field[1]]) and job[field[1]] >= field[3] then
-      return "the nodes of a box lie as its shape says; leave " .. field[2] .. " out"
+      return "the shape determines the arrangement of the nodes; omit " .. field[2]
     end
   end
-  -- From 23.11 on --cpus-per-task is written here as well.
+  -- Since 23.11, this field also contains --cpus-per-task.
   local task = job.tres_per_task or ""
   if task ~= "" and not string.find(task, "^cpu[=:][0-9]+$") then
-    return "--gpus-per-task and --tres-per-task are not known to the daemon" .. instead
+    return "--gpus-per-task and --tres-per-task are not supported" .. instead
   end
   if string.find(job.features or "", "[^0-9A-Za-z_.:=/+%%@&|(),-]") then
-    return "a constraint is made of features, &, |, commas and parentheses: "
-      .. "all nodes of a box are chosen alike"
+    return "a constraint may contain only features, &, |, commas and parentheses, "
+      .. "because all nodes of a box are chosen alike"
   end
   if string.find(job.exc_nodes or "", "[^0-9A-Za-z_.,%[%]-]") then
-    return "--exclude is a list of nodes, such as n[00-03,07]"
+    return "--exclude must be a list of nodes, such as n[00-03,07]"
   end
   return nil
 end
 
--- How many nodes a job gets; nil and what is wrong.
+-- Returns the number of nodes that a job gets, or nil and the fault.
 local function nodes_of(job, sides)
   local least = not unset(job.min_nodes) and job.min_nodes > 0 and job.min_nodes or nil
   local most = not unset(job.max_nodes) and job.max_nodes > 0 and job.max_nodes or nil
@@ -239,44 +240,44 @@ local function nodes_of(job, sides)
     local nodes = 1
     for _, side in ipairs(sides) do nodes = nodes * side end
     if least and least > 1 and least ~= nodes or most and most > 1 and most ~= nodes then
-      return nil, "the shape has " .. nodes .. " nodes, but -N says otherwise; leave -N out"
+      return nil, "the shape has " .. nodes .. " nodes, but -N asks for a different number; omit -N"
     end
     return nodes
   end
   if not least and not unset(job.num_tasks) and job.num_tasks > 1 then
-    return nil, "say how many nodes: -N 4, or --comment=shape=2x2"
+    return nil, "specify the number of nodes: -N 4, or --comment=shape=2x2"
   end
   local count = math.max(least or 1, most or 1)
   local nodes = box_for(count)
-  if nodes == nil then return nil, count .. " nodes are more than " .. MACHINE .. " has" end
+  if nodes == nil then return nil, MACHINE .. " has fewer than " .. count .. " nodes" end
   if nodes ~= count then
     if most and most > (least or 1) then
-      -- Slurm may have been told of single numbers, such as 3,5: it would not take another one.
-      return nil, "no box has " .. count .. " nodes; the next has " .. nodes .. ": ask for -N " .. nodes
+      -- The user may have listed numbers, such as 3,5; Slurm would not accept any other number.
+      return nil, "no box has " .. count .. " nodes; the next larger has " .. nodes .. ": use -N " .. nodes
     end
-    say(count .. " nodes become a box of " .. nodes)
+    say(count .. " nodes are rounded up to a box of " .. nodes)
   end
   return nodes
 end
 
 local function licences_of(job)
   if string.find(job.licenses or "", "[^%w_.@:=,;/-]") then
-    return nil, "write licences as NAME or NAME:COUNT, with commas between them"
+    return nil, "write licenses as NAME or NAME:COUNT, separated by commas"
   end
   for name in string.gmatch(job.licenses or "", "[^,;:@=]+") do
-    if name == LICENCE then return nil, "the licence " .. LICENCE .. " is not yours to ask for" end
+    if name == LICENCE then return nil, "the license " .. LICENCE .. " is reserved for the gate" end
   end
   local gate = LICENCE .. ":1"
   return (job.licenses or "") == "" and gate or job.licenses .. "," .. gate
 end
 
--- The gate for a job that is submitted.
+-- Checks and gates a submitted job.
 local function submit(job, parts)
   local mine, others, some = concerns(job.partition, parts)
   local sides, fault = shape_of(job.comment)
   if not mine then
     if (sides or fault) and not some then
-      return refuse("shapes are for partition " .. table.concat(pavior_partitions, ", "))
+      return refuse("shapes are only for partition " .. table.concat(pavior_partitions, ", "))
     end
     return slurm.SUCCESS
   end
@@ -291,7 +292,7 @@ local function submit(job, parts)
     fault = table.concat(sides, "x") .. " does not fit " .. MACHINE .. ", turned or not"
   end
   if not fault and (job.req_nodes or "") ~= "" then
-    fault = "nodes are chosen for you; leave --nodelist and --nodefile out"
+    fault = "nodes are chosen for you; omit --nodelist and --nodefile"
   end
   fault = fault or unknowable(job)
   if fault then return refuse(fault) end
@@ -305,7 +306,7 @@ local function submit(job, parts)
   return slurm.SUCCESS
 end
 
--- The gate for a change of a job.
+-- Checks a change to a job.
 local function modify(change, job, uid)
   local mine = own[job.partition or ""]
   for name in string.gmatch((job.partition or "") .. "," .. (change.partition or ""), "[^,]+") do
@@ -318,25 +319,25 @@ local function modify(change, job, uid)
     or change.req_nodes ~= nil or not unset(change.min_nodes) or not unset(change.max_nodes)
     or not unset(change.min_cpus) then
     return refuse(
-      "comment, licences, nodes, CPUs and partition cannot be changed; submit the job anew")
+      "comment, licenses, nodes, CPUs and partition cannot be changed; submit the job again")
   end
   local fault = unknowable(change)
   if fault then return refuse(fault) end
-  -- A user may hold a job and release it again; nothing else sets a priority.
+  -- Users may hold and release a job, but not change its priority otherwise.
   if change.priority ~= nil and change.priority ~= 4294967294 and change.priority ~= 0
     and job.priority ~= 0 then
-    return refuse("the job waits for its box, and is started when there is one")
+    return refuse("the job is waiting for its box and starts when one is free")
   end
   return slurm.SUCCESS
 end
 
--- Whether a job is a question of pavior slurm check: it is never accepted.
+-- Returns true if a job is a query from pavior slurm check. Such a job is never accepted.
 local function is_question(job)
   return string.find(job.comment or "", "pavior-check " .. LICENCE .. "\n", 1, true) ~= nil
 end
 
--- A function of job_submit.lua, and then the gate. An error in a script makes some releases of
--- Slurm accept the job as it is: one that concerns this machine is refused then.
+-- Runs a function of job_submit.lua and then the gate. Some releases of Slurm accept a job
+-- unchanged after an error in the script, so a job that concerns this machine is then rejected.
 local function both(inner, gate, mine)
   return function(...)
     if inner ~= nil then
@@ -344,14 +345,14 @@ local function both(inner, gate, mine)
       if not fine then
         if not mine(...) then error(verdict, 0) end
         slurm.log_error("%s", "pavior: job_submit.lua failed: " .. tostring(verdict))
-        return refuse("the site's job_submit.lua failed; please tell its administrators")
+        return refuse("the site's job_submit.lua failed; please contact its administrators")
       end
       if type(verdict) == "number" and verdict ~= slurm.SUCCESS then return verdict end
     end
     local fine, verdict = pcall(gate, ...)
     if fine then return verdict end
     slurm.log_error("%s", "pavior: " .. tostring(verdict))
-    return refuse("the gate failed; please tell the administrators of this machine")
+    return refuse("the gate failed; please contact the administrators of this machine")
   end
 end
 

@@ -140,9 +140,9 @@ fn verdict(job: &str) -> Option<String> {
 #[test]
 fn what_the_daemon_cannot_know_is_refused() {
     for (job, word) in [
-        ("min_nodes = 4, features = '[a|b]'", "a constraint is"),
-        ("min_nodes = 4, features = '{a|b}'", "a constraint is"),
-        ("min_nodes = 4, features = 'a*2&b'", "a constraint is"),
+        ("min_nodes = 4, features = '[a|b]'", "a constraint may contain only"),
+        ("min_nodes = 4, features = '{a|b}'", "a constraint may contain only"),
+        ("min_nodes = 4, features = 'a*2&b'", "a constraint may contain only"),
         ("min_nodes = 4, prefer = 'a'", "--prefer"),
         ("min_nodes = 4, tres_per_job = 'gres:gpu:4'", "--gpus"),
         ("min_nodes = 4, tres_per_socket = 'gres/gpu:4'", "--gpus-per-socket"),
@@ -150,7 +150,7 @@ fn what_the_daemon_cannot_know_is_refused() {
         ("min_nodes = 4, mem_per_tres = 'gres/gpu:1'", "--mem-per-gpu"),
         ("min_nodes = 4, min_mem_per_cpu = 100", "--mem-per-cpu"),
         ("min_nodes = 4, ntasks_per_socket = 2", "--ntasks-per-socket"),
-        ("min_nodes = 4, features = '!a'", "a constraint is"),
+        ("min_nodes = 4, features = '!a'", "a constraint may contain only"),
         ("min_nodes = 4, contiguous = 1", "--contiguous"),
         ("min_nodes = 4, req_switch = 1", "--switches"),
         ("min_nodes = 4, segment_size = 2", "--segment"),

@@ -1,8 +1,6 @@
-//! Demands of jobs on each of their nodes and offers of nodes.
-//!
-//! Users write constraints and GRES, which have a grammar here. A demand that cannot be understood
-//! is never ignored: the job is not placed, and its user is told. The same grammar reads the
-//! features and GRES of nodes.
+//! Demands of jobs on each of their nodes, and offers of nodes. Users write constraints and GRES,
+//! which this module parses. A demand that it does not understand is never ignored: the job is not
+//! placed, and its user gets a note. The same grammar reads the features and GRES of nodes.
 
 use std::collections::BTreeSet;
 
@@ -25,11 +23,11 @@ pub(crate) struct Demands {
     pub(crate) layout: [u32; 3],
     /// Temporary disk space in MiB.
     pub(crate) disk: u64,
-    /// Nodes that it excludes. A user may name every node, in each of many jobs.
+    /// Excluded nodes. A user may exclude every node, in many jobs.
     pub(crate) excluded: BTreeSet<NodeName>,
 }
 
-/// The offer of a node.
+/// The resources of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Offer {
     pub(crate) features: Vec<String>,
@@ -82,7 +80,7 @@ impl DemandFields<'_> {
 }
 
 impl Demands {
-    /// Returns true if a node satisfies them.
+    /// Returns true if a node satisfies the demands.
     pub(crate) fn met_by(&self, name: &NodeName, offer: &Offer) -> bool {
         let [sockets, cores, threads] = offer.layout;
         let [wants_sockets, wants_cores, wants_threads] = self.layout;
@@ -109,7 +107,7 @@ impl Demands {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Features {
     One(String),
-    /// A member, followed by others, each with the operator before it.
+    /// A member followed by others, each with the operator before it.
     Joined(Box<Features>, Vec<(Connective, Features)>),
 }
 
@@ -159,8 +157,8 @@ impl Features {
         (!name.is_empty()).then(|| (Features::One(name.to_string()), rest))
     }
 
-    /// Returns true if a node with these features satisfies it under any precedence of `&` and `|`,
-    /// which differs between Slurm releases.
+    /// Returns true if a node with these features satisfies the constraint under any precedence of
+    /// `&` and `|`, which differs between Slurm releases.
     fn met_by(&self, had: &[String]) -> bool {
         match self {
             Features::One(name) => had.iter().any(|feature| feature == name),
@@ -198,7 +196,7 @@ pub(crate) fn features(text: &str) -> Option<Vec<String>> {
     names.collect()
 }
 
-/// A count of a generic resource, of a given type or of any.
+/// A count of a generic resource, of a given type or of any type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Gres {
     name: String,

@@ -10,8 +10,8 @@ pub(crate) type Key = (JobName, u64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SlurmJob {
     pub(crate) name: JobName,
-    /// The time at which it was submitted or last requeued. Together with the name this identifies
-    /// it: numbers may be reused.
+    /// The time at which the job was submitted or last requeued. Together with its name, this
+    /// identifies the job, because numbers may be reused.
     pub(crate) submitted: u64,
     pub(crate) phase: Phase,
     /// Slurm's reason why it is waiting.
@@ -20,11 +20,11 @@ pub(crate) struct SlurmJob {
     pub(crate) nodes: u32,
     /// The nodes that it holds.
     pub(crate) held: Vec<NodeName>,
-    /// The nodes that it names.
+    /// The nodes that it requests by name.
     pub(crate) named: Vec<NodeName>,
     pub(crate) licences: Licences,
     pub(crate) partition: String,
-    /// Empty if Slurm keeps no accounts.
+    /// The QOS; empty if Slurm has no accounting.
     pub(crate) qos: String,
     pub(crate) account: String,
     /// The numeric id of its user.
@@ -41,7 +41,8 @@ pub(crate) struct SlurmJob {
     /// which it was suspended. `None` if Slurm does not say.
     pub(crate) end: Option<u64>,
     pub(crate) comment: String,
-    /// True if the comment has control characters, which the gate refuses: the job is not placed.
+    /// True if the comment contains control characters, which the gate rejects. Such a job is not
+    /// placed.
     pub(crate) bad_comment: bool,
 }
 
@@ -50,8 +51,8 @@ impl SlurmJob {
         (self.name, self.submitted)
     }
 
-    /// Returns the latest time at which it will have released its nodes, if Slurm knows it. For a
-    /// waiting job, this assumes that it starts now.
+    /// Returns the latest time by which the job will have released its nodes, if known. A waiting
+    /// job is assumed to start now.
     pub(crate) fn until(&self, now: u64) -> Option<u64> {
         let from = |start: u64| self.limit.map(|limit| start.saturating_add(limit));
         match self.phase {

@@ -22,8 +22,8 @@ pub(crate) enum Condition {
     Taken,
     /// No job holds it, and only jobs in its reservation may be placed there.
     Reserved,
-    /// Slurm is powering it off, and starts no job on it until that has finished; then it can power
-    /// it on.
+    /// Slurm is powering it off, and starts no job on it until this has finished; it can then be
+    /// powered on again.
     PoweringOff,
     /// Down, drained or not responding.
     Unavailable,
@@ -33,8 +33,8 @@ pub(crate) enum Condition {
 /// layout, temporary disk.
 pub(super) const FORMAT: &str = "%N|%T|%f|%G|%m|%c|%z|%d";
 
-/// Reads the nodes in the output of `sinfo`, which contains no text written by users, and the lines
-/// that cannot be read.
+/// Parses the output of `sinfo`, which contains no text written by users, into nodes and unreadable
+/// lines.
 pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), SlurmError> {
     if text.chars().next_back().is_some_and(|last| last != '\n') {
         return Err(SlurmError::Unreadable { command: "sinfo", fault: "it ends too early" });
@@ -65,7 +65,7 @@ pub(super) fn node(line: &str) -> Option<SlurmNode> {
         name: name.parse().ok()?,
         condition: condition(state),
         offer: Offer {
-            // A feature or resource that is not understood satisfies no request for it.
+            // A feature or resource that is not understood satisfies no demand.
             features: demands::features(features).unwrap_or_default(),
             gres: demands::gres(gres).unwrap_or_default(),
             memory: demands::mebibytes(memory)?,
@@ -77,10 +77,10 @@ pub(super) fn node(line: &str) -> Option<SlurmNode> {
 }
 
 /// Reads a Slurm node state and the flags after it. A node with `~` is powered off, and Slurm
-/// powers it on for a job. One with `#` is being powered on, and its job starts then. One with `%`
-/// is being powered off, and one with `!` will be when its job has ended, even if it is draining
-/// until then. One with `-` is planned for a job. All other flags (`*` not responding, `$` in
-/// maintenance, `@` to be rebooted, ...) keep jobs away.
+/// powers it on for a job. One with `#` is being powered on, after which its job starts. One with
+/// `%` is being powered off, and one with `!` will be once its job has ended, even if it is
+/// draining until then. One with `-` is planned for a job. Nodes with any other flag (`*` not
+/// responding, `$` in maintenance, `@` to be rebooted, ...) are unavailable.
 fn condition(state: &str) -> Condition {
     let flags = ['*', '~', '#', '!', '%', '$', '@', '^', '-', '+'];
     let base = state.trim_end_matches(flags);

@@ -1,10 +1,8 @@
-//! Records of `squeue`, which cannot be forged.
-//!
-//! Slurm prints a comment as it is, including line breaks, so that a comment can look like more
-//! records. Therefore a mark precedes every record, separates its fields, and follows it. Each
-//! reading uses a new random mark from the system. `squeue` gets it in an environment variable,
-//! which no other user can read, unlike the arguments of a process. No user's text can contain the
-//! mark, so no such text can begin or end a field.
+//! Unforgeable records from `squeue`. Slurm prints a comment unchanged, including line breaks, so a
+//! comment can look like additional records. Therefore a mark precedes and follows every record and
+//! separates its fields. Each reading uses a new random mark from the system. `squeue` gets it in
+//! an environment variable, which no other user can read, unlike the arguments of a process. No
+//! user's text can contain the mark, so no such text can begin or end a field.
 
 use crate::SlurmError;
 use crate::ledger::demands::DemandFields;
@@ -50,7 +48,7 @@ impl Mark {
 /// A record, or part of one, that could not be read as a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
-    /// The job, if that can be read.
+    /// The job, if it can be determined.
     pub(crate) job: Option<JobName>,
     /// The fault; never text from the record.
     pub(crate) fault: &'static str,
@@ -59,7 +57,7 @@ pub(crate) struct Unreadable {
 }
 
 impl Unreadable {
-    /// Returns true if it may hold nodes that are unknown.
+    /// Returns true if the record may hold unknown nodes.
     pub(crate) fn may_hold_nodes(&self) -> bool {
         self.fault != CONTROL_CHARACTERS
     }
@@ -71,7 +69,7 @@ pub(crate) const CONTROL_CHARACTERS: &str = "its comment has control characters"
 /// Reads the records that `squeue` printed with a mark.
 ///
 /// # Errors
-/// Returns an error if it ends in the middle of a record.
+/// Returns an error if the output ends in the middle of a record.
 pub(crate) fn read(
     text: &str,
     mark: &Mark,
@@ -169,7 +167,7 @@ fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
         priority: number::<u32>(priority).ok_or("its priority cannot be read")?.into(),
         nodes,
         held: list(held).ok_or("its nodes cannot be read")?,
-        named: list(named).ok_or("the nodes that it asks for cannot be read")?,
+        named: list(named).ok_or("the nodes that it requests cannot be read")?,
         licences: licences.parse().map_err(|_| "its licenses cannot be read")?,
         start: time(start)?,
         // It is unknown when a suspended job will be resumed.

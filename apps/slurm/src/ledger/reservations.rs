@@ -1,5 +1,5 @@
-//! Reservations of nodes, and the one that holds the license, as `scontrol show reservation` prints
-//! them. Operators create them; users refer to them.
+//! Reservations of nodes and of the license, as printed by `scontrol show reservation`. Operators
+//! create them; users refer to them.
 
 use crate::names::hosts;
 use crate::names::{NodeName, number};
@@ -14,20 +14,20 @@ pub(crate) struct Reservation {
     pub(crate) end: u64,
     /// The licenses that it reserves, as Slurm prints them.
     pub(crate) licences: String,
-    /// True if its jobs may start before it, end after it and use other nodes.
+    /// True if its jobs may start before it, end after it, and use other nodes.
     pub(crate) is_flex: bool,
-    /// True if Slurm also gives its nodes to jobs that do not name it.
+    /// True if Slurm also gives its nodes to jobs that do not request it.
     pub(crate) is_magnetic: bool,
 }
 
 impl Reservation {
-    /// Returns true if it reserves the license of the gate.
+    /// Returns true if the reservation contains the license of the gate.
     pub(crate) fn keeps(&self, licence: &str) -> bool {
         let mut kept = self.licences.split([',', ';']);
         kept.any(|one| one.split([':', '=', '@']).next() == Some(licence))
     }
 
-    /// Returns true if it is in force at some time during a period, which may be open-ended.
+    /// Returns true if the reservation overlaps a period, which may be open-ended.
     pub(crate) fn meets(&self, from: u64, to: Option<u64>) -> bool {
         self.end > from && to.is_none_or(|to| self.start < to)
     }
@@ -41,7 +41,7 @@ pub(crate) fn read(text: &str) -> Vec<Reservation> {
 }
 
 fn reservation(line: &str) -> Reservation {
-    // The first occurrence of each name counts: only the values after these can contain spaces.
+    // The first occurrence of each name is the key, because only later values can contain spaces.
     let value = |key: &str| {
         let words = line.split(' ');
         words.filter_map(|word| word.split_once('=')).find(|(name, _)| *name == key)

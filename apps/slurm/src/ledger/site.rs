@@ -1,7 +1,6 @@
-//! The parts of the site's Slurm configuration that affect the order, limits and preemption.
-//!
-//! Operators write all of it. It is read at startup and every minute. QOS are read from slurmdbd;
-//! while it does not answer, the previous ones are used.
+//! The parts of the site's Slurm configuration that affect the order of jobs, limits and
+//! preemption. All of it is written by operators. It is read at startup and every minute. QOS are
+//! read from slurmdbd; while slurmdbd does not answer, the previous values are used.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,22 +13,22 @@ use crate::{Config, SlurmError};
 /// Limits on a question to slurmdbd.
 const ACCOUNTS: Bounds = Bounds { time: Duration::from_secs(10), output: 64 << 20 };
 
-/// The maximum time assumed between two runs of Slurm's schedulers, in seconds.
+/// The assumed maximum time between two runs of Slurm's schedulers, in seconds.
 const LONGEST_LOOK: u64 = 600;
 
 /// A site's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Site {
-    /// True if priorities are first come, first served: when a job's gate is closed, its old
-    /// priority must be restored.
+    /// True if priorities are first come, first served. When a job's gate is closed, its old
+    /// priority must then be restored.
     pub(crate) basic: bool,
     pub(crate) enforced: Enforcement,
-    /// The time that Slurm may take to examine a job that may start, in seconds.
+    /// The time within which Slurm examines an opened job, in seconds.
     pub(crate) looks_s: u64,
     pub(crate) preemption: Preemption,
     /// The way in which preempted jobs end, unless the QOS or partition overrides it.
     pub(crate) mode: Mode,
-    /// The time for which jobs run before they can be preempted, in seconds.
+    /// The time for which jobs must run before they can be preempted, in seconds.
     pub(crate) exempt_s: u64,
     pub(crate) partitions: HashMap<String, Partition>,
     pub(crate) qos: HashMap<String, Qos>,
@@ -43,7 +42,8 @@ pub(crate) enum Enforcement {
     #[default]
     Nothing,
     Limits,
-    /// Minutes are also enforced: jobs start only if they can run to their time limit.
+    /// Minutes are also enforced: a job starts only if the remaining minutes suffice for its time
+    /// limit.
     Safely,
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum Mode {
     Off,
     Requeue,
     Cancel,
-    /// The job keeps its nodes, so this does not free a box. Also used for gang scheduling.
+    /// The job keeps its nodes, so no box becomes free. Also used for gang scheduling.
     Suspend,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Partition {
     pub(crate) qos: Option<String>,
     /// The total number of processors in its nodes and the number of nodes.
     pub(crate) processors: (u64, u64),
-    /// The nodes while jobs may start in it; otherwise empty.
+    /// The nodes if jobs may start in the partition; otherwise empty.
     pub(crate) nodes: Vec<NodeName>,
 }
 
@@ -201,7 +201,8 @@ pub(crate) fn is_basic(config: &str) -> bool {
 }
 
 /// Returns the longest interval between two runs of Slurm's schedulers, in seconds, plus a third
-/// for the work itself. They often run earlier: after a submission, a job's end or a change.
+/// for the run itself. They often run earlier, for example after a submission, the end of a job or
+/// a change.
 fn looks(scheduler: &str, parameters: &str) -> u64 {
     let interval = |key: &str, usual: u64| {
         let mut all = parameters.split(',').filter_map(|one| one.trim().split_once('='));

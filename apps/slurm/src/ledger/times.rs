@@ -5,7 +5,7 @@ use crate::names::number;
 /// The upper bound of time limits in seconds, more than Slurm can express.
 const LONGEST: u64 = 1 << 40;
 
-/// Returns true if text is one of Slurm's words, such as N/A or UNLIMITED.
+/// Returns true if text is one of Slurm's special words, such as N/A or UNLIMITED.
 pub(super) fn is_word(text: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphabetic() || b"/_".contains(&byte);
     !text.is_empty() && text.bytes().all(letter)

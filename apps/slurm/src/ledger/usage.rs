@@ -1,4 +1,4 @@
-//! The limits of arrays, QOS and associations, and their use, as Slurm reports them.
+//! Limits of arrays, QOS and associations, and their current use, as reported by Slurm.
 
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ pub(crate) struct LimitKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limit {
     pub(crate) kind: LimitKind,
-    /// `None` if there is no limit.
+    /// The limit; `None` if there is none.
     pub(crate) most: Option<u64>,
     pub(crate) used: u64,
 }

@@ -1,4 +1,4 @@
-//! Lists of node names as Slurm reads and writes them: `n[00-03,07],m1`.
+//! Lists of node names in Slurm's format, such as `n[00-03,07],m1`.
 
 use crate::names::{NodeName, number};
 
@@ -10,7 +10,7 @@ pub(crate) fn expand(list: &str) -> Option<Vec<NodeName>> {
 }
 
 /// Formats names, in their order, as Slurm does: `n[00-03,07],m1`. Consecutive numbers become
-/// ranges, and ranges after the same prefix share brackets.
+/// ranges, and ranges with the same prefix share brackets.
 pub(crate) fn compress(names: &[NodeName]) -> String {
     let mut parts = names.iter().map(|name| numbered(name.as_str())).peekable();
     let mut members = Vec::new();
@@ -36,7 +36,7 @@ pub(crate) fn compress(names: &[NodeName]) -> String {
     members.join(",")
 }
 
-/// Splits the number from the end of a name; a name that is only a number has none.
+/// Splits the number off the end of a name. A name that is only a number has none.
 fn numbered(name: &str) -> (&str, &str) {
     let head = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     // At most nine digits, so that every such number is a `u32`.

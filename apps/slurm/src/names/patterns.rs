@@ -1,7 +1,7 @@
 //! The names of a machine's nodes, as written in a configuration.
 //!
 //! ```text
-//!   n{:03}               the node's number, x fastest, from `first` (0)
+//!   n{:03}               the node number, x fastest, starting at `first` (0)
 //!   n{x}-{y:02}-{z}      its coordinates, from `first` (1)
 //!   c[01-04]u[02,08]     the names of a list, or of several, in the order of numbers
 //!   { a17 = [0, 0, 0] }  the coordinates of each name

@@ -1,8 +1,7 @@
-//! The nodes that a job may use: those that satisfy its demands and that no reservation blocks.
-//!
-//! They become a pool of the machine, so the scheduler plans only with these nodes. Jobs with the
-//! same demands share a pool. Cost of a pool: O(N (r + log x)) for N nodes, r reservations and x
-//! excluded nodes; users can make the demands of each job different.
+//! Determines the nodes that a job may use: those that satisfy its demands and are not blocked by a
+//! reservation. These nodes form a pool of the machine, so the scheduler plans only with them. Jobs
+//! with the same demands share a pool. Cost of a pool: O(N (r + log x)) for N nodes, r reservations
+//! and x excluded nodes; users can make the demands of each job different.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,12 +14,12 @@ use crate::ledger::{Condition, SlurmJob};
 use crate::names::NodeName;
 use crate::plan::world::World;
 
-/// Two jobs for which these are equal may use the same nodes.
+/// The properties that determine a job's candidates; jobs with equal keys share a pool.
 #[derive(PartialEq, Eq, Hash)]
 struct Key<'a> {
     demands: &'a Demands,
-    /// The reservation that it requests, and for each reservation whether it overlaps the job's
-    /// time; `None` if they do not matter.
+    /// The reservation that the job requests, and for each reservation whether it overlaps the job;
+    /// `None` if reservations do not matter.
     reserved: Option<(&'a str, Vec<bool>)>,
 }
 
@@ -106,7 +105,7 @@ impl<'a> Candidates<'a> {
         nodes
     }
 
-    /// Returns true if no reservation keeps a node from a job.
+    /// Returns true if no reservation prevents a job from using a node.
     fn unreserved(&self, node: NodeId, condition: Condition, key: &Key<'_>) -> bool {
         let Some((wanted, met)) = &key.reserved else { return true };
         let (mut own, mut asks) = (false, false);

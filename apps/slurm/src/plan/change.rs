@@ -9,28 +9,28 @@ pub(crate) const TOP: u32 = 4_294_967_290;
 /// A change to one job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Names exactly its nodes and removes the license, in one update.
+    /// Sets exactly the job's nodes and removes the license, in one update.
     Open { job: JobName, nodes: Vec<NodeName>, licences: Licences, comment: Note },
-    /// Takes the nodes back and sets the licenses, including the gate's, in one update that Slurm
-    /// refuses if the job has started.
+    /// Takes the nodes back and sets the licenses, including that of the gate, in one update that
+    /// Slurm rejects if the job has started.
     Close { job: JobName, licences: Licences, wait_s: Option<u64>, priority: Priority },
     /// Ends a job that started on nodes other than its box, and queues it again.
     Requeue { job: JobName },
-    /// Removes the license permanently, and from an opened job its nodes, in one update. Its
-    /// priority becomes the given one, or Slurm's.
+    /// Removes the license permanently and, if the job is opened, its nodes, in one update. The job
+    /// gets the given priority, or else Slurm's.
     Strip { job: JobName, licences: Licences, opened: bool, priority: Option<u64> },
-    /// Writes a note to its user.
+    /// Writes a note to the job's user.
     Comment { job: JobName, comment: Note },
 }
 
 /// The priority of a job whose gate is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Priority {
-    /// The one that Slurm computes.
+    /// The priority that Slurm computes.
     Slurms,
     /// The given priority.
     Is(u64),
-    /// The job stays held: anything else would release it.
+    /// No priority, because any priority would release the held job.
     Held,
 }
 

@@ -10,7 +10,7 @@ use crate::Config;
 use crate::ledger::SlurmJob;
 use crate::plan::world::World;
 
-/// The name of the placeholder that holds nodes which Slurm is powering off.
+/// The name of the placeholder job that holds nodes while Slurm is powering them off.
 const POWERING_OFF: &str = "nodes that are being powered off";
 
 /// The facts that an answer depends on, in addition to the machine and the request.
@@ -28,7 +28,7 @@ pub(crate) struct Explanation<'a> {
     snapshot: &'a Snapshot,
     sides: Option<Sides>,
     pub(crate) why: Option<Why>,
-    /// The scheduler that keeps a job waiting although it fits.
+    /// The name of the scheduler that keeps a job waiting although it fits.
     scheduler: String,
 }
 
@@ -86,7 +86,8 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// Returns the free box that is most similar to the requested one, if no such box is free.
+    /// Returns the free box that is most similar to the requested one, if the requested box is not
+    /// free.
     pub(crate) fn nearest(&self) -> Option<Cuboid> {
         let is_blocked = self.why.as_ref().is_some_and(|why| why.blocked.is_some());
         let sides = self.sides.filter(|_| is_blocked)?;
@@ -94,7 +95,7 @@ impl<'a> Explanation<'a> {
     }
 }
 
-/// Returns the name of a job, with its partition if that is not one of this machine.
+/// Returns the name of a job, with its partition if that does not belong to this machine.
 fn name_of(config: &Config, job: &SlurmJob) -> String {
     if config.partitions.contains(&job.partition) {
         return job.name.to_string();
@@ -102,7 +103,7 @@ fn name_of(config: &Config, job: &SlurmJob) -> String {
     format!("{} of partition {}", job.name, shown(&job.partition))
 }
 
-/// Writes seconds since 1970 as a date, in UTC.
+/// Formats seconds since 1970 as a date, in UTC.
 pub(crate) fn date(seconds: u64) -> String {
     pavior::time::Date(std::time::Duration::from_secs(seconds)).to_string()
 }

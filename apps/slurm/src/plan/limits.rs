@@ -4,11 +4,9 @@
 //! that the daemon never releases more jobs than a limit allows. The rules are Slurm's
 //! (`acct_policy.c`): a limit of the first QOS overrides the same limit of the second, and both
 //! override that of the association. The partition's QOS is the first one, unless the job's QOS has
-//! `OverPartQOS`.
-//!
-//! Jobs, nodes, processors, and minutes of both are counted. Other limits (memory, GRES, billing)
-//! are left to Slurm: it gives an opened job the limit as its reason, and the gate is closed
-//! immediately.
+//! `OverPartQOS`. The daemon counts jobs, nodes, processors, and minutes of both. Other limits
+//! (memory, GRES, billing) are left to Slurm: if Slurm gives a limit as the reason of an opened
+//! job, the gate is closed immediately.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -121,7 +119,7 @@ impl<'a> Limits<'a> {
         };
         let minutes = job.limit.map_or(0, |limit| limit.div_ceil(60));
         match kind.name {
-            // Without `safe` a job may start while anything is left.
+            // Without `safe`, a job may start as long as anything is left.
             "GrpTRESMins" | "GrpWall" if self.site.enforced != Enforcement::Safely => 1,
             "MaxWallPJ" | "GrpWall" => minutes,
             name if name.contains("Mins") => amount.saturating_mul(minutes),
@@ -228,7 +226,8 @@ impl<'a> Limits<'a> {
                     "MaxJobs" => is_set("MaxJobsPA", Unit::Jobs) || is_set("MaxJobsPU", Unit::Jobs),
                     _ => set.contains(&limit.kind),
                 };
-                // Limits that are not group limits are the user's own, regardless of its parents.
+                // Limits other than group limits apply to the user alone, regardless of its
+                // parents.
                 let inherited = generation > 0 && !name.starts_with("Grp");
                 let unknown =
                     scaled && matches!(name, "GrpTRES" | "MaxTRESPJ") && unit != Unit::Jobs;
@@ -316,9 +315,9 @@ impl Meter {
     }
 }
 
-/// Returns true if Slurm's reason for a job is a limit that it would exceed.
+/// Returns true if Slurm's reason for a job is a limit that the job would exceed.
 pub(crate) fn is_limit(reason: &str) -> bool {
-    // A job that waits, for example, for the end of another one is not affected by limits.
+    // A job that is waiting for something else, such as the end of another job, is not affected.
     let of_accounts = reason.starts_with("QOS") || reason.starts_with("Assoc");
     of_accounts
         || matches!(
@@ -335,7 +334,7 @@ pub(crate) fn is_limit(reason: &str) -> bool {
         )
 }
 
-/// The jobs that a limit holds back together, as far as Slurm's reason shows.
+/// The jobs that a limit affects together, as far as Slurm's reason shows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LimitScope {
     Array(u32),

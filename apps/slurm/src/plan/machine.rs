@@ -28,23 +28,24 @@ pub(crate) enum Role {
     Preempting,
     /// The gate is open or missing, and the job is held.
     Held,
-    /// The gate is open on nodes that the job cannot get, for this reason.
+    /// The gate is open on nodes that the job cannot get, with the reason.
     Obstructed(&'static str),
-    /// The job was requeued while its gate was open, and would start again too early.
+    /// The job was requeued with its gate open and would start again too early.
     Requeued,
     /// The gate is neither open nor closed: the job has no license to wait for.
     Ungated,
     /// The job is waiting for a box.
     Waits(Request),
-    /// The job should not be placed now: it is held or not yet eligible, or has a bad shape.
+    /// The job should not be placed now, because it is held, not yet eligible, or has an invalid
+    /// shape.
     Apart,
 }
 
-/// The reason why a job is not placed if no box of its shape has only candidate nodes.
+/// The reason why a job is not placed if no box of its shape consists only of candidate nodes.
 const NO_CANDIDATES: &str = "no box of its shape consists only of nodes that meet its requirements";
 
-/// Returns true if Slurm's reason says that a job is waiting for a license or for nodes. The daemon
-/// tracks the nodes itself; Slurm may not have examined them since one became available.
+/// Returns true if, according to Slurm's reason, a job is waiting for a license or for nodes. The
+/// daemon tracks nodes itself, because Slurm may not have examined them since one became available.
 fn is_for_nodes(reason: &str) -> bool {
     let down = ["Nodes required for job are DOWN", "ReqNodeNotAvail"];
     matches!(reason, "Licenses" | "Priority" | "Resources")
@@ -69,9 +70,9 @@ pub(crate) struct MachineState {
 /// The reason why a waiting job cannot be placed, regardless of the running jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Obstacle {
-    /// Reservations that will end block its boxes.
+    /// Its boxes are blocked by reservations that will end.
     Reserved,
-    /// The job can never be placed, for this reason.
+    /// The job can never be placed, with the reason.
     Never(String),
 }
 
@@ -161,7 +162,8 @@ impl<'a> Builder<'a> {
         let dispatcher = Dispatcher::new(machine, scheduler);
         let nodes = config.grid.nodes() as usize;
         let mut conditions = world.conditions();
-        // An unreadable job holds these nodes or will get them, even if Slurm reports them as idle.
+        // A job whose record is unreadable holds these nodes or will get them, even if Slurm
+        // reports them as idle.
         for name in ledger.unreadable.iter().flat_map(|record| &record.nodes) {
             if let Some(id) = config.nodes.get(name) {
                 conditions[id.index()] = Condition::Unavailable;
@@ -193,8 +195,8 @@ impl<'a> Builder<'a> {
     /// Holds the nodes of a running or ending job, even if they are not a box.
     fn hold(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) {
         let mut ids = self.ids(&job.held);
-        // A job that does not ask for a box on the machine has none: it started before there was a
-        // gate.
+        // A job that does not request a box of the machine has none; it started before the gate was
+        // installed.
         let is_box = request(self.world.config, job, shaper).is_ok_and(|request| {
             box_of(self.world.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
         });
@@ -236,7 +238,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Holds the nodes that Slurm is powering off for a moment, with a job that is not in the
+    /// Holds the nodes that Slurm is powering off for a short time, with a job that is not in the
     /// ledger.
     fn wait_for_power(&mut self) {
         let off = |node: NodeId| {
@@ -340,8 +342,8 @@ impl<'a> Builder<'a> {
         Role::Opened
     }
 
-    /// Returns the free nodes if at least one node is taken, and all taken ones will be free after
-    /// jobs have ended that Slurm may preempt for this one.
+    /// Returns the free nodes if at least one node is taken, and all taken nodes will become free
+    /// when jobs that Slurm may preempt for this one have ended.
     fn to_be_freed(&self, job: &SlurmJob, ids: &[NodeId]) -> Option<Vec<NodeId>> {
         let known = self.evicting.contains(&job.key());
         let mut free = Vec::new();

@@ -1,6 +1,5 @@
-//! The daemon's memory between cycles.
-//!
-//! All of it may be lost: waiting times then start again, and notes are written again.
+//! The daemon's memory between cycles. Losing it does no harm: waiting times start again, and notes
+//! are written again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +10,7 @@ use crate::plan::limits::LimitScope;
 /// The time for which a limit reported by Slurm is assumed to apply if nothing changes, in seconds.
 const LIMIT_S: u64 = 60;
 
-/// The facts that are remembered between cycles.
+/// State kept between cycles.
 #[derive(Default)]
 pub(crate) struct Memory {
     jobs: HashMap<Key, JobMemory>,
@@ -19,7 +18,7 @@ pub(crate) struct Memory {
     limits: Vec<ReachedLimit>,
 }
 
-/// The facts that are remembered about a job.
+/// State kept about a job.
 #[derive(Default)]
 pub(super) struct JobMemory {
     /// The time since which its gate has been open.
@@ -32,26 +31,26 @@ pub(super) struct JobMemory {
     pub(super) note: Option<(u64, Note)>,
     pub(super) is_requeued: bool,
     pub(super) eviction: Option<Eviction>,
-    /// The time until which no others are preempted for it, because Slurm did not do so.
+    /// The time until which no jobs are preempted for it, because Slurm failed to do so.
     pub(super) no_eviction_until: u64,
 }
 
-/// The preemption of other jobs for one whose gate is open.
+/// The preemption of other jobs for a job whose gate is open.
 pub(super) struct Eviction {
     pub(super) since: u64,
-    /// The time that the preempted jobs may take to end once Slurm preempts them, in seconds.
+    /// The maximum time for preempted jobs to end once Slurm preempts them, in seconds.
     pub(super) grace_s: u64,
     pub(super) victims: HashSet<Key>,
 }
 
-/// A limit that Slurm gave as the reason of a job whose gate was open.
+/// A limit that Slurm gave as the reason why an opened job is waiting.
 struct ReachedLimit {
     scope: LimitScope,
     job: Key,
     /// The class of the job. A job is tried again if an operator has changed its class.
     class: [String; 3],
     reason: String,
-    /// The jobs in the scope that held nodes. When one of them has ended, the others are tried
+    /// The jobs in the scope that held nodes. When one of them has ended, waiting jobs are tried
     /// again.
     holders: HashSet<Key>,
     until: u64,
@@ -89,7 +88,7 @@ impl Memory {
         self.limits.push(ReachedLimit { scope, job, class, reason, holders, until });
     }
 
-    /// Returns the limit that keeps a job from starting, in Slurm's words.
+    /// Returns the limit that prevents a job from starting, in Slurm's words.
     pub(super) fn limit_of(&self, job: &SlurmJob) -> Option<&str> {
         let keeps = |limit: &&ReachedLimit| {
             limit.scope.has(job) || limit.job == job.key() && limit.class == class(job)

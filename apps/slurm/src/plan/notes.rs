@@ -10,10 +10,11 @@ use crate::names::{NodeName, Note, hosts};
 use crate::plan::explanation::{Context, Explanation};
 use crate::plan::world::World;
 
-/// The maximum length of a list of individual node names. A command argument may have 128 KiB.
+/// The maximum length of a list of individual node names. A command argument may have up to 128
+/// KiB.
 const LONGEST_RANKS: usize = 64 << 10;
 
-/// Returns the nodes of a box in its own order, x fastest: rank i runs on the i-th.
+/// Returns the nodes of a box in order, x fastest; rank i runs on the i-th node.
 pub(crate) fn ranks(config: &Config, cuboid: &Cuboid) -> Vec<NodeName> {
     cuboid.nodes(&config.grid).map(|node| config.name(node).clone()).collect()
 }
@@ -46,7 +47,7 @@ pub(crate) fn reserved(world: World<'_>) -> Note {
         format!("; nodes of the magnetic reservation {0} need --reservation={0}", one.name)
     });
     Note::new(&format!(
-        "pavior: waits for the end of a reservation: every box of its shape contains nodes that \
+        "pavior: waiting for the end of a reservation: every box of its shape contains nodes that \
          are reserved before its time limit would end{magnetic}"
     ))
 }
@@ -56,7 +57,8 @@ pub(crate) fn elsewhere() -> Note {
     Note::new("pavior: runs on nodes that are not a box of its shape, and stays there")
 }
 
-/// Formats the note for a job that a limit holds back, given Slurm's word or the limit's name.
+/// Formats the note for a job that cannot start because of a limit, given by Slurm's word or its
+/// name.
 pub(crate) fn limited(limit: &str) -> Note {
     Note::new(&format!("pavior: not started yet: limit {limit}"))
 }

@@ -1,9 +1,8 @@
-//! Preemption: the jobs that may be preempted for a box, according to Slurm's own rules.
-//!
-//! The daemon opens a job's gate on a box with running jobs that Slurm may preempt for it. Then
-//! Slurm decides whether to preempt them: the daemon ends no jobs. The rules are those of
-//! `preempt/qos` and `preempt/partition_prio`. Jobs that may not be preempted, or would keep their
-//! nodes, are obstacles like failed nodes.
+//! Preemption: the jobs that may be preempted for a box, according to Slurm's own rules. The daemon
+//! opens a job's gate on a box with running jobs that Slurm may preempt for it. Slurm then decides
+//! whether to preempt them; the daemon itself ends no jobs. The rules are those of `preempt/qos`
+//! and `preempt/partition_prio`. Jobs that may not be preempted, or would keep their nodes, are
+//! obstacles like failed nodes.
 
 use pavior::answers::{Shape, Snapshot, Weights, blockers, earliest};
 use pavior::{Cuboid, JobId, Request};
@@ -52,7 +51,7 @@ pub(crate) fn may(site: &Site, job: &SlurmJob, victim: &SlurmJob, now: u64) -> b
     victim.phase == Phase::Running && allowed && mode.frees() && since + exempt_s <= now
 }
 
-/// Returns the time that a preempted job may take to end, in seconds.
+/// Returns the maximum time for a preempted job to end, in seconds.
 pub(crate) fn grace(site: &Site, victim: &SlurmJob) -> u64 {
     match site.preemption {
         Preemption::ByQos => site.qos.get(&victim.qos).map_or(0, |qos| qos.grace_s),

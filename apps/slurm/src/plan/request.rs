@@ -10,25 +10,25 @@ use crate::plan::shape;
 use crate::plan::world::ENDLESS;
 use crate::{Config, SlurmError};
 
-/// Returns the rule that turns a number of nodes into a box: the same as in `job_submit.lua`.
+/// Returns the rule that converts a number of nodes to a box, the same as in `job_submit.lua`.
 pub(crate) fn shaper(config: &Config) -> Result<Shaper, SlurmError> {
     let rule = "compact".parse();
     let rule = rule.map_err(|bad: pavior::BadName| SlurmError::Config(bad.reason))?;
     Ok(Shaper::new(&rule, &config.grid, 1, 0))
 }
 
-/// Converts a job for the scheduler: its run time is its time limit.
+/// Converts a job for the scheduler, with its time limit as run time.
 pub(crate) fn scheduled(index: usize, job: &SlurmJob, arrival: Time, request: Request) -> Job {
     let (number, estimate) = (index as u64, Time(job.limit.unwrap_or(ENDLESS)));
     let service = Service::Run(estimate);
     Job { id: JobId(number), index: number, number, arrival, request, service, estimate }
 }
 
-/// Returns the request of a job: the shape in its comment, or the box that the shape rule makes of
-/// its number of nodes.
+/// Returns the request of a job: the shape in its comment, or the box that the shape rule chooses
+/// for its number of nodes.
 ///
 /// # Errors
-/// Returns an error if it has no valid request, with a sentence that contains no text from the job.
+/// Returns an error if the job has no valid request, as a sentence without text from the job.
 pub(crate) fn request(
     config: &Config,
     job: &SlurmJob,
@@ -59,7 +59,7 @@ pub(crate) fn no_box(job: &SlurmJob) -> String {
     format!("no box of the machine has {} nodes", job.nodes)
 }
 
-/// Returns the box that a set of nodes (in ascending order) fills, if it has these sides, turned or
+/// Returns the box that a set of nodes (in ascending order) forms, if it has these sides, turned or
 /// not.
 pub(crate) fn box_of(config: &Config, ids: &[NodeId], sides: Sides) -> Option<Cuboid> {
     let grid = config.grid;

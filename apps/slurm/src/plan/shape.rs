@@ -3,16 +3,15 @@
 //! The grammar is the same as in `gate/pavior.lua`; `gate/shapes.txt` is a table of cases for both.
 //! The word `shape` may occur anywhere in the comment, but not after a letter, digit or underscore,
 //! and not before a letter. It is followed by an equals sign, with or without spaces around it, and
-//! the sides, joined by `x`, up to a space, a comma or a semicolon. Case does not matter.
-//!
-//! Text that almost has this form is an error and not a comment without a shape: otherwise a job
-//! with one node would run in place of a box, and no one would notice.
+//! the sides, joined by `x`, up to a space, a comma or a semicolon. Case does not matter. Text that
+//! almost has this form is an error. If it counted as a comment without a shape, a job would run on
+//! one node instead of a box, and no one would notice.
 
 use pavior::Sides;
 
 use crate::names::number;
 
-const NOT_WRITTEN: &str = "a shape is written as shape=4x4";
+const NOT_WRITTEN: &str = "write a shape as shape=4x4";
 const NO_SHAPE: &str = "its shape is not written like 4x4";
 const BAD_SIDE: &str = "a side of its shape is not between 1 and 65535";
 
@@ -26,7 +25,7 @@ pub(crate) fn read(comment: &str, axes: usize) -> Result<Option<Sides>, String> 
     while let Some(behind) = next_word(comment, from) {
         from = behind;
         match value(&comment[behind..])? {
-            Some(_) if found.is_some() => return Err("its comment names two shapes".into()),
+            Some(_) if found.is_some() => return Err("its comment contains two shapes".into()),
             Some(text) => found = Some(text),
             None => {}
         }

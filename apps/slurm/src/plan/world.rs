@@ -11,7 +11,7 @@ use crate::ledger::{Condition, Ledger, SlurmJob};
 pub(crate) const ENDLESS: u64 = 365 * 86_400;
 
 /// The estimated time until Slurm has powered off a node, in seconds. The real time is unknown, so
-/// no job is started that would keep the node from the first job.
+/// no job is started that would delay the first job's use of the node.
 pub(crate) const SOON: Time = Time(1);
 
 /// A ledger and the time at which it was read.
@@ -23,7 +23,7 @@ pub(crate) struct World<'a> {
     pub(crate) now: u64,
 }
 
-/// The site's rules that a plan obeys.
+/// The site's rules that a plan follows.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules<'a> {
     pub(crate) site: &'a Site,
@@ -32,7 +32,7 @@ pub(crate) struct Rules<'a> {
 
 impl<'a> World<'a> {
     /// Returns the job that has this number on the machine: its index in the ledger. Returns `None`
-    /// for the placeholder that holds nodes which are being powered off.
+    /// for the placeholder that holds nodes that are being powered off.
     pub(crate) fn job(&self, job: JobId) -> Option<&'a SlurmJob> {
         self.ledger.jobs.get(job.0 as usize)
     }

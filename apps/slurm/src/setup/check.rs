@@ -31,7 +31,7 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     let shown = capture(Question::Show, &["config"])?;
     let reservations = capture(Question::Show, &["reservation", "-o"])?;
     let ledger = Ledger::read(config)?;
-    // The file is on this host if slurmctld runs here, or is a copy of the same file.
+    // The file is on this host if slurmctld runs here, or else is a copy of it.
     let file = Lists::of_file(Path::new(value(&shown, "SLURM_CONF")));
     let mut found = judge(config, (&shown, file.as_ref()), &reservations, &ledger);
     for name in &config.partitions {
@@ -39,7 +39,7 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     }
     let site = Site::read(None)?;
     found.warnings.extend(preemption_advice(config, &shown, &site));
-    let unknown = |error: &String| format!("QOS cannot be read, so limits are not known: {error}");
+    let unknown = |error: &String| format!("QOS cannot be read, so limits are unknown: {error}");
     found.faults.extend(site.unknown.iter().map(unknown));
     let ungated = |name: &str| {
         format!(
@@ -105,7 +105,7 @@ fn judge(
     );
     fault(
         extra && value("SchedulerParameters").contains("extra_constraints"),
-        "pavior.toml: tell = \"extra\": extra_constraints makes Slurm read that field itself"
+        "pavior.toml: tell = \"extra\": with extra_constraints, Slurm interprets that field itself"
             .into(),
     );
     let unmatched = NodeDifference::of(config, ledger);
@@ -165,7 +165,7 @@ fn advice(shown: &str, line: impl Fn(List) -> String) -> Vec<String> {
     );
     if_so(
         scheduler.contains("bf_licenses"),
-        "slurm.conf: bf_licenses stops the main scheduler at waiting jobs; leave it out".into(),
+        "slurm.conf: bf_licenses stops the main scheduler at waiting jobs; omit it".into(),
     );
     if_so(
         !scheduler.contains("batch_sched_delay"),

@@ -1,7 +1,6 @@
-//! `pavior slurm install`: writes the files that a cluster needs.
-//!
-//! Each file is sealed by a checksum in its first line. A file that was edited, or that someone
-//! else wrote, is never overwritten, and if there is one, nothing is written.
+//! `pavior slurm install`: writes the files that a cluster needs. Each file is sealed by a checksum
+//! in its first line. A file that was edited, or written by someone else, is never overwritten; if
+//! there is one, nothing is written.
 
 use std::path::Path;
 
@@ -9,7 +8,7 @@ use crate::setup::lists::{List, Lists};
 use crate::setup::{files, permissions, unit};
 use crate::{Config, SlurmError, gate};
 
-/// The warning if a site's own lists are unknown.
+/// The warning if the site's existing lists are unknown.
 const UNKNOWN: &str = "There is no slurm.conf here and slurmctld does not answer: keep the \
                        existing values of these lines.";
 
@@ -42,7 +41,8 @@ fn unit(config_path: &Path, program: &Path) -> String {
 /// or the packaged program if users other than root can change `program`.
 ///
 /// # Errors
-/// An error if a file cannot be written, or if a file with this name is not ours.
+/// Returns an error if a file cannot be written, or a file with this name was not written by
+/// Pavior.
 pub fn install(
     config: &Config,
     config_path: &Path,
@@ -123,7 +123,7 @@ fn job_submit(
         }
         let told = if text.contains(module) {
             format!(
-                "  job_submit.lua        is the site's own, already names {module}, and is \
+                "  job_submit.lua        is the site's own, already calls {module}, and is \
                  unchanged.\n  Slurm reads the gate again when it changes: touch {path}\n"
             )
         } else {
@@ -139,7 +139,7 @@ fn job_submit(
     modules.push(module.to_string());
     modules.sort_unstable();
     modules.dedup();
-    // Written again even if unchanged: only then does Slurm read the module again.
+    // Written even if unchanged, because only then does Slurm read the module again.
     let told = "  job_submit.lua        calls the gate; belongs there too\n";
     Ok((told.into(), Some(gate::job_submit(&modules))))
 }

@@ -95,14 +95,14 @@ impl Lists {
         Some(())
     }
 
-    /// Formats the line for a list with all entries, including ours. The text is harmless.
+    /// Formats the line for a list with all entries, including ours. The text is safe to print.
     pub(crate) fn line(&self, list: List, config: &Config) -> String {
         let all = joined(self.0[list as usize].iter(), &own(list, config));
         format!("{}={}", LISTS[list as usize].0, shown(&all))
     }
 
-    /// Finds lists in slurmctld that lack our entry, or one from an earlier line in its file;
-    /// returns what to write.
+    /// Finds lists in slurmctld that lack our entry, or an entry from an earlier line in its file,
+    /// and returns the lines to write.
     pub(crate) fn faults(&self, file: Option<&Lists>, config: &Config) -> Vec<String> {
         let needed = [List::Licences, List::Plugins];
         needed.iter().filter_map(|list| self.fault(*list, file, config)).collect()

@@ -9,8 +9,8 @@ const STICKY: u32 = 0o1000;
 /// The write permissions of group and others.
 const WRITABLE: u32 = 0o022;
 
-/// Returns the first path, starting with a program and going up through its folders, that a user
-/// other than `root` owns or can write to. `None` if there is none, or no such program.
+/// Returns the first path, from a program upward through its folders, that a user other than `root`
+/// owns or can write to. Returns `None` if there is no such path or no such program.
 pub(crate) fn changed_by_others(program: &Path, root: u32) -> Option<PathBuf> {
     let program = fs::canonicalize(program).ok()?;
     let open = |path: &&Path| {

@@ -1,9 +1,7 @@
 //! `pavior slurm uninstall`: removes the gate from job_submit.lua, returns the jobs to Slurm, and
-//! removes the reservation.
-//!
-//! The gate of every waiting job is stripped: the license is removed, the nodes that the daemon
-//! named are taken back, and Slurm computes the priority again. No job is ended or held. The
-//! command can be run again at any time, and may be killed at any time.
+//! removes the reservation. The gate of every waiting job is stripped: the license and the nodes
+//! set by the daemon are removed, and Slurm computes the priority again. No job is ended or held.
+//! The command can be run again at any time, and may be killed at any time.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -20,7 +18,7 @@ use crate::plan::change::{Change, TOP};
 use crate::setup::files;
 use crate::{Config, SlurmError};
 
-/// The maximum number of rounds: jobs may arrive while others are stripped.
+/// The maximum number of rounds, since jobs may arrive while others are stripped.
 const ROUNDS: usize = 50;
 
 /// The time within which a daemon that is still running would gate a job again, in milliseconds.
@@ -53,7 +51,7 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     let folder = Path::new(value(&shown, "SLURM_CONF")).parent();
     let mut removal = folder.map_or(Ok(Removal::default()), |at| remove_gate(config, at))?;
     let (count, objections) = strip(config, &operator, is_basic(&shown))?;
-    removal.done.push(format!("{count} waiting jobs no longer have a gate"));
+    removal.done.push(format!("{count} waiting jobs are no longer gated"));
     removal.left.extend(objections.into_iter().map(|text| format!("Slurm objected: {text}")));
     removal.done.push(unreserve(&operator, &config.licence)?.into());
     if loaded_gate(config)?.acts() {
@@ -66,7 +64,7 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     removal.left.extend([
         "lua in JobSubmitPlugins of slurm.conf, if nothing else needs it".into(),
         format!(
-            "{}:1 in Licenses of slurm.conf, once no job has it; restart slurmctld",
+            "{}:1 in Licenses of slurm.conf, once no job requests it; then restart slurmctld",
             config.licence
         ),
         "the unit pavior-slurm.service, and /etc/pavior".into(),
@@ -74,8 +72,8 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     Ok(removal)
 }
 
-/// Removes the gate of a machine from the folder of slurm.conf, whichever version of Pavior wrote
-/// it. A file that was edited, or that someone else wrote, is left unchanged.
+/// Removes the gate of a machine, written by any version of Pavior, from the folder of slurm.conf.
+/// A file that was edited, or written by someone else, is left unchanged.
 fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
     let (name, mut removal) = (gate::module_name(config), Removal::default());
     let (script, module) = (folder.join("job_submit.lua"), folder.join(&name));
@@ -94,7 +92,7 @@ fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
         removal.done.push(format!("{} no longer calls the gate", script.display()));
     } else if text.contains(&name) {
         removal.left.push(format!(
-            "{} has been edited since pavior slurm install wrote it, so it stays: remove the lines \
+            "{} has been edited since pavior slurm install wrote it and was kept: remove the lines \
              that name {name}, and run this again",
             script.display()
         ));
@@ -106,7 +104,7 @@ fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
             removal.done.push(format!("{} is removed", module.display()));
         }
         Some(_) => removal.left.push(format!(
-            "{} has been edited since pavior slurm install wrote it, so it stays: remove it by \
+            "{} has been edited since pavior slurm install wrote it and was kept: remove it by \
              hand",
             module.display()
         )),
@@ -173,7 +171,7 @@ fn unreserve(operator: &Operator, licence: &str) -> Result<&'static str, SlurmEr
         return Ok("the reservation of the license does not exist");
     }
     operator.scontrol(&["delete", own.trim()])?;
-    Ok("the reservation of the license is removed")
+    Ok("the reservation of the license was removed")
 }
 
 #[cfg(test)]
@@ -181,8 +179,8 @@ mod tests {
     use super::*;
     use crate::setup::install::install;
 
-    /// Returns the steps that a removal completed and left, and a function that reads the folder's
-    /// files afterwards.
+    /// Returns the steps that a removal completed and those it left, and a function that reads the
+    /// folder's files afterwards.
     fn removed(prepare: impl Fn(&Path)) -> (Removal, impl Fn(&str) -> Option<String>) {
         let folder = tempfile::tempdir().unwrap();
         let text = "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\n";

@@ -34,9 +34,9 @@ pub(crate) struct Metrics {
     up: Gauge,
     /// The time at which the last cycle with an answer from Slurm ended, in seconds since 1970.
     last_success: Gauge,
-    /// 1 if this daemon is the one of several that acts.
+    /// 1 if this daemon is the active one.
     pub(crate) active: Gauge,
-    /// 1 if slurmctld has loaded the gate; 0 if it has not, or that is unknown.
+    /// 1 if slurmctld has loaded the gate; 0 if it has not, or this is unknown.
     pub(crate) gate: Gauge,
     /// The number of unreadable records in the last cycle with an answer from Slurm.
     unreadable: Gauge,
@@ -91,17 +91,21 @@ impl Metrics {
             objections: named(all, "objections", "Changes that Slurm refused"),
             opened_total: named(all, "opened", "Gates opened"),
             closed_total: named(all, "closed", "Gates closed"),
-            requeued_total: named(all, "requeued", "Jobs requeued that had started elsewhere"),
-            overlaps_total: named(all, "overlaps", "Nodes found held twice"),
+            requeued_total: named(all, "requeued", "Jobs requeued because they started elsewhere"),
+            overlaps_total: named(all, "overlaps", "Nodes found to be held by two jobs"),
             cycle_seconds: named(all, "cycle_seconds", "Duration of the last cycle"),
             up: named(all, "up", "1 if Slurm answered in the last cycle"),
             last_success: named(
                 all,
                 "last_success_timestamp_seconds",
-                "Time at which Slurm last answered a whole cycle",
+                "Time of the last cycle in which Slurm answered",
             ),
             active: named(all, "active", "1 if this daemon is the active one"),
-            gate: named(all, "gate_loaded", "1 if slurmctld has the gate, 0 if not or not known"),
+            gate: named(
+                all,
+                "gate_loaded",
+                "1 if slurmctld has loaded the gate, 0 if not or unknown",
+            ),
             unreadable: named(all, "records_unreadable", "Records that cannot be read now"),
             waiting: named(all, "jobs_waiting", "Jobs that could be placed"),
             opened: named(all, "jobs_opened", "Jobs whose gate is open"),

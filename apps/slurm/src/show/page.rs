@@ -23,8 +23,8 @@ use crate::show::questions;
 /// The maximum number of characters shown of Slurm's reason.
 const LONGEST_REASON: usize = 60;
 
-/// The name of an unknown job: it is hidden from the observer, is in another partition, or cannot
-/// be read.
+/// The name of an unknown job, which is hidden from the observer, in another partition, or
+/// unreadable.
 const UNKNOWN: &str = "another";
 
 /// Nodes that are held together.
@@ -97,7 +97,8 @@ impl Picture {
         World { config: &self.config, ledger: &self.ledger, now: self.now }
     }
 
-    /// Returns the machine for questions. The number of a job is its index in the ledger.
+    /// Returns the machine state for answering questions. The number of a job is its index in the
+    /// ledger.
     pub(crate) fn state(&self) -> engine::State {
         let mut state = engine::State::new(self.config.grid);
         for held in &self.held {
@@ -272,7 +273,7 @@ pub(crate) fn slurms_word(job: &SlurmJob) -> String {
     shown(&job.reason).to_string().chars().take(LONGEST_REASON).collect()
 }
 
-/// Sorts jobs as Slurm does: by priority, then in the order it lists them.
+/// Sorts jobs as Slurm does: by priority, then in the order in which it lists them.
 fn in_order(ledger: &Ledger, mut waiting: Vec<usize>) -> Vec<usize> {
     waiting.sort_by_key(|&index| {
         let job = &ledger.jobs[index];

@@ -1,5 +1,5 @@
-//! Answers about a picture: the reason why a job is waiting, the place for a box, and the moves
-//! that would help.
+//! Answers questions about a machine: why a job is waiting, the place for a box, and moves that
+//! would help.
 //!
 //! The answers have the format of `pavior serve`, which the page reads.
 
@@ -90,10 +90,10 @@ pub(crate) fn why(view: &Picture, name: &str) -> Result<String, String> {
     if job.phase != Phase::Pending {
         return Ok(format!("{array}{name} holds {}", view.holds(job)));
     }
-    let mut text = format!("{array}{name} waits: Slurm says {}", slurms_word(job));
+    let mut text = format!("{array}{name} is waiting: Slurm says {}", slurms_word(job));
     let request = match wish(&view.config, job) {
         Ok(request) => request,
-        Err(fault) => return Ok(format!("{text}\nno box can be named for it: {fault}")),
+        Err(fault) => return Ok(format!("{text}\nno box can be given for it: {fault}")),
     };
     let snapshot = snapshot(&view.state(), &view.config.strategy)?;
     for line in explained_on(view, &snapshot, &request, true).lines() {

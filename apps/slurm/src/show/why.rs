@@ -49,7 +49,7 @@ pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
     Ok(text)
 }
 
-/// Answers for a job in the ledger. Cost: one run of the queue, and the search for moves.
+/// Answers for a job in the ledger. Simulates the queue once and searches for moves.
 pub(crate) fn answer(
     world: World<'_>,
     rules: Rules<'_>,
@@ -89,7 +89,9 @@ pub(crate) fn answer(
         }
         (Role::Held, _) => return Ok(format!("{name} is held")),
         (Role::Obstructed(fault), _) => return Ok(format!("{name} is placed again: {fault}")),
-        (Role::Apart, _) => return Ok(format!("{name} waits for Slurm: {}", shown(&job.reason))),
+        (Role::Apart, _) => {
+            return Ok(format!("{name} is waiting for Slurm: {}", shown(&job.reason)));
+        }
         (_, Ok(request)) => request,
     };
     let mut limits = Limits::new(rules, ledger);
@@ -112,8 +114,8 @@ pub(crate) fn answer(
     Ok(Explanation::of(world, &snapshot, &asked, &context).lines().join("\n"))
 }
 
-/// Returns the planned start of a waiting job: its reservation, or else its start in a schedule in
-/// which each job runs until its time limit and no other job arrives.
+/// Returns the planned start of a waiting job: its reservation, or else its start if each job runs
+/// until its time limit and no other job arrives.
 fn planned(
     world: World<'_>,
     state: &MachineState,

@@ -68,9 +68,9 @@ fn shapes_are_read_as_the_table_says(cluster: &Cluster) {
 
 fn what_the_daemon_cannot_know_is_refused(cluster: &Cluster) {
     for (options, word) in [
-        ("-N2 -C '[a|b]'", "a constraint is"),
-        ("-N2 -C '{a|b}'", "a constraint is"),
-        ("-N2 -C 'a*1&b'", "a constraint is"),
+        ("-N2 -C '[a|b]'", "a constraint may contain only"),
+        ("-N2 -C '{a|b}'", "a constraint may contain only"),
+        ("-N2 -C 'a*1&b'", "a constraint may contain only"),
         ("-N2 --prefer=a", "--prefer"),
         ("-N2 --batch=a", "--batch"),
         ("-N2 --ntasks-per-socket=1", "--ntasks-per-socket"),
@@ -78,7 +78,7 @@ fn what_the_daemon_cannot_know_is_refused(cluster: &Cluster) {
         ("-N2 --contiguous", "--contiguous"),
         ("-N2 --switches=1", "--switches"),
         ("-N2 -w n01,n02", "nodes are chosen"),
-        ("-N3-11", "no box has 11 nodes; the next has 12"),
+        ("-N3-11", "no box has 11 nodes; the next larger has 12"),
         ("-N2 --comment='100%d shape=4%s'", "'4%s' is not a shape"),
     ] {
         let (passes, said) = tested(cluster, options);
@@ -161,7 +161,7 @@ fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
     for (text, word) in [
         (ACCEPT.to_string(), "does not call the gate"),
         (refuses("job.time_limit > 4294967290"), "does not call the gate"),
-        (refuses("true"), "cannot find out whether slurmctld has loaded the gate"),
+        (refuses("true"), "cannot determine whether slurmctld has loaded the gate"),
         (older.to_string(), "a gate of another version"),
         (format!("{ACCEPT}{load}{submit}"), "not pavior.modify"),
         (format!("{ACCEPT}{load}{submit}{modify}"), "faults: []"),

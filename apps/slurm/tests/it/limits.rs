@@ -179,5 +179,5 @@ fn preemption_by_partition(release: Release) {
     cluster.until_gone(&urgent, 60);
     cluster.until("squeue -h -t R -p mesh -o %i | wc -l", 60, |count| count == "4");
     let log = std::fs::read_to_string(cluster.path().join("pavior.log")).unwrap();
-    assert!(!log.contains("nodes are held twice"), "{log}");
+    assert!(!log.contains("nodes are held by two jobs"), "{log}");
 }

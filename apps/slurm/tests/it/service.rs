@@ -146,7 +146,7 @@ fn removed(cluster: &mut Cluster, load: &mut Load) {
     std::thread::sleep(Duration::from_millis(700));
     assert!(cluster.end_daemon());
     let said = cluster.good(&format!("{} {folder}/pavior.toml uninstall", cluster.program()));
-    assert!(said.contains("the reservation of the license is removed"), "{said}");
+    assert!(said.contains("the reservation of the license was removed"), "{said}");
     assert!(said.contains("job_submit.lua no longer calls the gate"), "{said}");
     assert!(!said.contains("still acts") && !Path::new(&format!("{folder}/pavior.lua")).exists());
     // Jobs no longer get a gate.

@@ -145,7 +145,7 @@ fn maintenance(cluster: &Cluster) {
     let long = submit(cluster, User::Alice, "2x2", "-t 120", 1);
     let short = submit(cluster, User::Alice, "4x4", "-t 5", 1);
     cluster.until_gone(&short, 30);
-    until_told(cluster, &long, "waits for the end of a reservation");
+    until_told(cluster, &long, "waiting for the end of a reservation");
     let (folder, program) = (cluster.path().display(), cluster.program());
     let why = cluster.good(&format!("{program} {folder}/pavior.toml why {long}"));
     assert!(why.contains("the end of a reservation"), "{why}");

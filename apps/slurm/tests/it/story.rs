@@ -40,12 +40,12 @@ fn a_cluster_of_64_nodes(release: Release) {
 fn the_gate_holds(cluster: &Cluster) {
     for (options, word) in [
         ("--comment=shape=4y4", "is not a shape"),
-        ("--comment=shape=0x4", "is not 1 to"),
+        ("--comment=shape=0x4", "is not between 1 and"),
         ("--comment=shape=4x4x4", "axes"),
         ("--comment=shape=9x1", "does not fit"),
-        ("--comment=shape=2x2 -N3", "leave -N out"),
+        ("--comment=shape=2x2 -N3", "omit -N"),
         ("--comment=shape=2x1 -w n03,n04", "nodes are chosen"),
-        ("-N2 -L pavior:1", "not yours"),
+        ("-N2 -L pavior:1", "reserved for the gate"),
         ("--comment=shape=2x2,shape=3x3", "two shapes"),
         ("-N1 : -N1", "eterogeneous"),
     ] {

@@ -1,8 +1,7 @@
-//! The grammar of `scontrol -o show assoc_mgr`, and of an array's throttle.
-//!
-//! Operators choose the names in it. The comment of an association is last in its line and may
-//! contain any text. Therefore each kind of record is requested separately, and if there are two
-//! records for the same owner, neither counts.
+//! The grammar of `scontrol -o show assoc_mgr`, and of an array's throttle. Operators choose the
+//! names in it. The comment of an association comes last on its line and may contain any text.
+//! Therefore each kind of record is requested separately, and if there are two records for the same
+//! owner, both are ignored.
 
 use std::collections::HashMap;
 
@@ -166,8 +165,8 @@ fn throttle(line: &str) -> Option<(u32, u64)> {
     Some((number(array)?, number(most)?))
 }
 
-/// Finds the throttle in the records of an array, as `scontrol -o show job` prints them. The text
-/// before the name of the job comes from Slurm.
+/// Finds the throttle in the records of an array, as printed by `scontrol -o show job`. Only the
+/// text before the job's name is trusted.
 pub(super) fn throttle_of(text: &str, array: u32) -> Option<u64> {
     let own = format!(" ArrayJobId={array} ");
     let heads = text.lines().filter_map(|line| line.split(" JobName=").next());

@@ -1,4 +1,4 @@
-//! Asks Slurm for limits, no more often than necessary.
+//! Asks Slurm for limits, but no more often than necessary.
 
 use std::collections::HashMap;
 
@@ -31,8 +31,8 @@ impl Reader {
         self.looked = 0;
     }
 
-    /// Asks Slurm for limits and their use. Call this after the jobs are read: a job that has
-    /// started in between then counts twice for one cycle, instead of not at all.
+    /// Asks Slurm for limits and their use. Call this after reading the jobs, so that a job that
+    /// starts in between counts twice for one cycle, rather than not at all.
     ///
     /// # Errors
     /// Returns an error if Slurm does not answer.
@@ -97,7 +97,7 @@ impl Reader {
             match self.throttles.get(&array) {
                 Some(&(_, Some(most))) => drop(most_of.insert(array, most)),
                 Some((_, None)) => {}
-                // Until its throttle is requested in a later cycle, it counts as one.
+                // The throttle counts as one until it is requested in a later cycle.
                 None => drop(most_of.insert(array, 1)),
             }
         }
@@ -105,7 +105,7 @@ impl Reader {
     }
 }
 
-/// Requests the throttle of an array. An array that has ended meanwhile has none.
+/// Requests the throttle of an array. An array that has ended in the meantime has none.
 fn ask(array: u32) -> Result<Option<u64>, SlurmError> {
     let number = array.to_string();
     let arguments = &["job", &number, "-o"];
