@@ -1,13 +1,13 @@
-//! The cost of an event for watchers: instructions to find it, write it once for all of them, and
-//! copy it for each. The work of the sockets is not counted.
+//! The cost of an event for watchers: instructions to find it, to write it once for all of them,
+//! and to copy it for each. The work of the sockets is not counted.
 //!
 //! ```sh
 //! cargo bench --profile dev --workspace --all-features --bench event          # 1 to 100 watchers
 //! cargo bench --profile dev --workspace --all-features --bench event -- check # the fixed set
-//! cargo bench --profile dev --workspace --all-features --bench event -- write # the same, anew
+//! cargo bench --profile dev --workspace --all-features --bench event -- write # updates it
 //! ```
-//!
-//! It is counted in the profile of the tests, whose service and dependencies are there already.
+//! The benchmark uses the profile of the tests, for which the service and its dependencies are
+//! already built.
 
 #[allow(dead_code, reason = "the tests use more of it")]
 #[path = "../tests/it/client.rs"]
@@ -27,9 +27,10 @@ use pavior_trials::instructions::{FixedSet, can_count, collected};
 use server::Setup;
 use tempfile::TempDir;
 
-/// The function in which a watcher takes events: callgrind knows it by its name.
+/// The name of the function in which a watcher takes events, for callgrind.
 const COUNTED: &str = "Watcher::follow";
-/// Events that are sent one by one: what comes before the first is in both counts.
+/// The smaller number of events that are sent one by one. Subtracting the two counts removes the
+/// cost of startup.
 const FEW: usize = 20;
 const MANY: usize = 60;
 
@@ -55,8 +56,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns the instructions of an event for `watchers` watchers, or NaN if counting failed. It is
-/// the lowest of three counts, because some watchers happen to wake up once too often.
+/// Returns the number of instructions of an event for `watchers` watchers, or NaN if counting
+/// failed. This is the lowest of three counts, because watchers sometimes wake up once too often.
 fn counted(watchers: usize) -> f64 {
     let once = |events: usize| {
         let words = [watchers.to_string(), events.to_string()];
@@ -90,7 +91,7 @@ fn send(watchers: usize, events: usize) {
     std::process::exit(0);
 }
 
-/// Serves in its own thread as long as the process lives. Returns the address.
+/// Serves on a separate thread until the process ends. Returns the address.
 fn serving(folder: &TempDir) -> String {
     let setup = Setup::new(&folder.path().join("data"));
     let told = folder.path().join("address");
@@ -107,7 +108,7 @@ fn serving(folder: &TempDir) -> String {
     }
 }
 
-/// Returns a watcher of what happens from now on.
+/// Returns a watcher of all events from now on.
 fn watch(address: &str) -> BufReader<TcpStream> {
     let host = address.trim_start_matches("http://");
     let mut stream = TcpStream::connect(host).expect("it listens");
@@ -117,7 +118,7 @@ fn watch(address: &str) -> BufReader<TcpStream> {
     watcher
 }
 
-/// Reads to the end of the first line that begins so.
+/// Reads to the end of the first line with this beginning.
 fn until(watcher: &mut BufReader<TcpStream>, beginning: &str) {
     let mut line = String::new();
     while !line.starts_with(beginning) {

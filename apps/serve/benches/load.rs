@@ -1,8 +1,8 @@
-//! Durable operations per second, the time of each, and the restart of a killed server. The numbers
-//! depend on the machine and its disk, so nothing is asserted.
+//! Measures durable operations per second, the time of each, and the restart of a killed server.
+//! The numbers depend on the machine and its disk, so nothing is asserted.
 //!
 //! ```sh
-//! cargo bench -p pavior-serve --bench load            # 20 s a part, a million records
+//! cargo bench -p pavior-serve --bench load            # 20 s per part, a million records
 //! PAVIOR_LOAD_S=2 PAVIOR_LOAD_RECORDS=30000 cargo bench -p pavior-serve --bench load
 //! ```
 
@@ -45,12 +45,12 @@ fn number(name: &str) -> Option<f64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// Returns the time of a part.
+/// Returns the duration of a part.
 fn part() -> Duration {
     Duration::from_secs_f64(number("PAVIOR_LOAD_S").unwrap_or(20.0))
 }
 
-/// Grants and ends over HTTP.
+/// Measures grants and ends over HTTP.
 fn operations() {
     let (server, _) = fresh(|setup| setup.machine = "mesh:64x64".into());
     let address = &server.address;
@@ -87,7 +87,7 @@ fn operations() {
     );
 }
 
-/// Grants and ends over 64 connections while others watch, in turn.
+/// Measures grants and ends over 64 connections with different numbers of watchers, in turn.
 fn watchers() {
     let (server, _) = fresh(|setup| setup.machine = "mesh:64x64".into());
     let mut rates = [0.0; 2];
@@ -107,7 +107,7 @@ fn watchers() {
     println!("with 100 watchers {:.2} of the rate with one", rates[1] / rates[0]);
 }
 
-/// 500 changes a second for a thousand watchers, and for one more that does not read.
+/// Makes 500 changes per second for a thousand watchers and one more that does not read.
 fn crowd() {
     const A_SECOND: f64 = 500.0;
     const CONNECTIONS: usize = 25;
@@ -133,13 +133,13 @@ fn crowd() {
     println!("  {cores:.2} cores of the service, {} MB, {} before", resident(&server), before.1);
 }
 
-/// The events that watchers were sent.
+/// The events that were sent to watchers.
 #[derive(Default)]
 struct Heard {
     bytes: u64,
-    /// Each event by each watcher.
+    /// The number of events, counted once per watcher.
     events: u64,
-    /// Between the time in an event and its reading, the latest of all.
+    /// The longest time from an event to its reading by a watcher.
     latest: Duration,
 }
 
@@ -169,7 +169,7 @@ fn watched(server: &Server, watchers: usize, work: impl FnOnce() -> usize) -> (f
     })
 }
 
-/// Returns a watcher that was answered.
+/// Returns a watcher whose request has been answered.
 fn watch(address: &str) -> TcpStream {
     let host = address.trim_start_matches("http://");
     let mut stream = TcpStream::connect(host).expect("it listens");
@@ -181,7 +181,7 @@ fn watch(address: &str) -> TcpStream {
     stream
 }
 
-/// Reads what a watcher is sent until it is over and nothing comes for a while.
+/// Reads a watcher's events until `over` is set and no more arrive for a while.
 fn listen(mut stream: TcpStream, over: &AtomicBool) -> Heard {
     const TIME: &[u8] = b"\"at\":\"";
     stream.set_read_timeout(Some(Duration::from_millis(300))).expect("it can be set");
@@ -196,7 +196,7 @@ fn listen(mut stream: TcpStream, over: &AtomicBool) -> Heard {
         let text = &read[..count];
         heard.bytes += count as u64;
         heard.events += memchr::memmem::find_iter(text, b"\nevent: ").count() as u64;
-        // The first event of what comes together has waited longest.
+        // Of events that arrive together, the first has waited longest.
         let time = memchr::memmem::find(text, TIME).map(|at| &text[at + TIME.len()..]);
         let time = time.and_then(|rest| str::from_utf8(rest.get(..24)?).ok());
         if let Some(at) = time.and_then(|time| humantime::parse_rfc3339(time).ok()) {
@@ -212,7 +212,7 @@ fn resident(server: &Server) -> u64 {
     (pages.parse::<u64>().expect("a number") * 4096) >> 20
 }
 
-/// A killed server and the time until it answers.
+/// Measures the time until a killed server answers after its restart.
 fn recovery() {
     let total = number("PAVIOR_LOAD_RECORDS").unwrap_or(1e6) as u64;
     let (mut server, setup) = fresh(|setup| setup.machine = "mesh:32x32".into());
@@ -228,8 +228,7 @@ fn recovery() {
     );
 }
 
-/// Returns the time for which a process has had a processor; clock ticks are hundredths of a
-/// second.
+/// Returns the CPU time of a process; clock ticks are hundredths of a second.
 fn worked(server: &Server) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.pid())).unwrap();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
@@ -238,8 +237,8 @@ fn worked(server: &Server) -> Duration {
     Duration::from_millis(10 * ticks.sum::<u64>())
 }
 
-/// The journal alone, on the disk of the temporary folder: durable records per second by group
-/// size. `results/service/sqlite_commits.py` does the same to SQLite.
+/// Measures the journal alone, on the disk of the temporary folder: durable records per second by
+/// group size. `results/service/sqlite_commits.py` does the same for SQLite.
 fn journal() {
     let folder = tempfile::TempDir::new().expect("there is room");
     let disk = DiskFolder::open(folder.path()).expect("it is new");

@@ -1,15 +1,14 @@
-//! The cost of a refusal and of a change on a large machine as leases grow in number: square
-//! leases, of which every fifth has ended, and requests for a little more, for which no place is
-//! free.
+//! Measures the cost of a refusal and of a change on a large machine as the number of leases grows.
+//! The leases are squares, every fifth of which has ended; requests are slightly larger, so no
+//! place is free.
 //!
 //! ```sh
 //! cargo bench -p pavior-serve --bench refusals                     # 10, 10,000, 100,000 leases
-//! PAVIOR_LEASES=10000 cargo bench -p pavior-serve --bench refusals # so many
+//! PAVIOR_LEASES=10000 cargo bench -p pavior-serve --bench refusals # this many
 //! ```
-//!
-//! Each refusal is of another state: a lease begins and ends before it. Times are the median and
-//! the maximum over all requests, measured by a client on the same machine. Memory is the
-//! service's, after these requests.
+//! Each refusal is in a new state, because a lease begins and ends before it. Times are the median
+//! and the maximum over all requests, measured by a client on the same machine. Memory is that of
+//! the service after these requests.
 
 #[allow(dead_code, reason = "the tests use more of it")]
 #[path = "../tests/it/client.rs"]
@@ -26,7 +25,7 @@ use server::{Server, fresh};
 
 const SIDE: usize = 1024;
 const ROUNDS: usize = 21;
-/// The callers that ask at the same time.
+/// The tenants that send requests at the same time.
 const TENANTS: [&str; 4] = ["a", "b", "c", "d"];
 
 fn main() {
@@ -41,14 +40,13 @@ fn main() {
     counts.into_iter().for_each(measure);
 }
 
-/// Returns the width of the leases, such that a quarter more than `leases` fit the machine.
+/// Returns the width at which a quarter more than `leases` fit on the machine.
 fn width(leases: usize) -> usize {
     let all = leases * 5 / 4;
     (1..=SIDE).rev().find(|width| (SIDE / width).pow(2) >= all).expect("there is room")
 }
 
-/// Returns a server whose machine is full of leases, but for a fifth of the small ones that has
-/// ended.
+/// Returns a server whose machine is full of leases, except that every fifth has ended.
 fn filled(leases: usize) -> Server {
     let (server, _) = fresh(|setup| {
         setup.machine = format!("mesh:{SIDE}x{SIDE}");
@@ -127,7 +125,7 @@ fn change(client: &mut Client, times: &mut Vec<Duration>) {
     times.push(began.elapsed());
 }
 
-/// Refusals, each in a separate state.
+/// Measures refusals, each in a new state.
 fn refusals(client: &mut Client, path: &str, ask: &str) -> Vec<Duration> {
     let mut times = Vec::new();
     for _ in 0..ROUNDS {
@@ -139,7 +137,7 @@ fn refusals(client: &mut Client, path: &str, ask: &str) -> Vec<Duration> {
     times
 }
 
-/// Refusals in one state.
+/// Measures repeated refusals in the same state.
 fn again(client: &mut Client, ask: &str) -> Vec<Duration> {
     let one = |_| {
         let began = Instant::now();

@@ -10,7 +10,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 pub struct ServiceClock {
     wall_ms: u64,
     began: Instant,
-    /// Milliseconds that are added to the elapsed time.
+    /// The offset in milliseconds that is added to the elapsed time.
     base_ms: Arc<AtomicI64>,
 }
 

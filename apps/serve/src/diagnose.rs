@@ -1,5 +1,4 @@
-//! Diagnoses of requests: the reasons why they were refused, in the state in which that was
-//! decided.
+//! Diagnoses: the reasons why requests were refused, in the state in which they were decided.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -53,7 +52,7 @@ pub(crate) fn state(view: &StateView, board: &BoardView, changes: &Changes) -> e
 /// Returns a machine of a view in the form that plans use.
 ///
 /// # Errors
-/// If its strategy cannot be built.
+/// Returns an error if its strategy cannot be built.
 pub(crate) fn machine(
     state: &explain::State,
     strategy: &str,
@@ -66,7 +65,7 @@ pub(crate) fn machine(
 /// Returns a machine of a view, unchanged.
 ///
 /// # Errors
-/// If its strategy cannot be built.
+/// Returns an error if its strategy cannot be built.
 pub(crate) fn as_it_is(view: &StateView, board: &BoardView, seed: u64) -> Result<Machine, String> {
     machine(&state(view, board, &Changes::default()), &board.spec.strategy, seed)
 }
@@ -76,7 +75,8 @@ pub(crate) fn end(view: &StateView, JobId(id): JobId) -> Option<Time> {
     expected(view, view.leases.get(&id)?.end_ms())
 }
 
-/// Converts such a time from milliseconds. A lease that has not ended ends now at the earliest.
+/// Converts the expected end of a lease from milliseconds. A lease that has not ended ends now at
+/// the earliest.
 fn expected(view: &StateView, end_ms: Option<u64>) -> Option<Time> {
     end_ms.map(|end_ms| Time(end_ms.max(view.now_ms).saturating_mul(1000)))
 }
@@ -227,10 +227,10 @@ impl Scene {
 }
 
 impl Question<'_> {
-    /// Asks a strategy, then diagnoses the request in a state.
+    /// Queries a strategy, then diagnoses the request in a state.
     ///
     /// # Errors
-    /// If the strategy cannot be built.
+    /// Returns an error if the strategy cannot be built.
     pub(crate) fn diagnosis(
         &self,
         state: &explain::State,

@@ -1,8 +1,7 @@
-//! Forecasts of waiting requests. A copy of the state learns from every record and is simulated
-//! forward.
-//!
-//! Like the state, the copy is folded only from the records, on separate threads. Forecasts
-//! therefore cost the writer nothing, and at startup they use everything in the retained records.
+//! Forecasts of waiting requests, made from a copy of the state that learns from every record and
+//! is simulated ahead of time. Like the state, the copy is a fold of the records, but on separate
+//! threads. Forecasts therefore cost the writer nothing, and at startup they use all retained
+//! records.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -23,13 +22,13 @@ use crate::core::{
 use crate::storage::{History, StoreError};
 use crate::writer::{Next, RecoveryError, WriterHandle, from_snapshot};
 
-/// The maximum number of waiting requests per queue with a forecast: the first ones.
+/// The number of waiting requests per queue, starting with the first, that get a forecast.
 const MOST: usize = 256;
 /// The minimum time between updates of the forecasts after changes. They also take at most a tenth
 /// of the time.
 const EVERY: Duration = Duration::from_millis(200);
-/// The time limit for the forecasts of all machines. Any that take longer are missing until the
-/// next change.
+/// The time limit for the forecasts of all machines. Forecasts that take longer are missing until
+/// the next change.
 const LONGEST: Duration = Duration::from_secs(10);
 /// The minimum time between updates without a change, for requests whose median has passed.
 const PASSED: Duration = Duration::from_secs(5);
@@ -66,7 +65,7 @@ struct MachineForecast {
 /// The copy of the state.
 struct Learning {
     state: ServiceState,
-    /// In the order of the machines; `None` for a machine with an empty queue.
+    /// The forecasters in the order of the machines; `None` for a machine without a queue.
     machines: Vec<Option<Forecaster>>,
     due: Vec<Due>,
 }
@@ -96,8 +95,8 @@ impl Forecasts {
         known.iter().map(|(machine, one)| (machine.clone(), experience(one))).collect()
     }
 
-    /// Reads all new records and updates the forecasts that they change. Returns the minimum time
-    /// to wait before the next call, and the maximum if nothing changes.
+    /// Reads all new records and updates the forecasts that they affect. Returns the minimum time
+    /// until the next call, and the maximum if nothing changes.
     ///
     /// # Errors
     /// Returns an error if the records cannot be read.
@@ -131,7 +130,8 @@ impl Forecasts {
     /// Returns the time at which a request that arrives now would start, given all records so far.
     ///
     /// # Errors
-    /// Returns an error if it can never be granted, or nothing is known yet ([`Unforeseen`]).
+    /// Returns an error if the request can never be granted or nothing is known yet
+    /// ([`Unforeseen`]).
     pub(crate) fn of_request(
         &self,
         board: usize,
@@ -321,7 +321,7 @@ impl Learning {
         }
     }
 
-    /// Reads the records that have been written since.
+    /// Reads the records written since the last call.
     fn catch_up(&mut self, writer: &WriterHandle, seed: u64) -> Result<(), RecoveryError> {
         loop {
             match writer.after(self.state.seq()) {

@@ -1,13 +1,13 @@
-//! `pavior serve`: a live allocation service that loses nothing.
+//! `pavior serve`: a live allocation service that never loses acknowledged changes.
 //!
 //! ```text
 //! HTTP --Command--> writer: decide --Record--> store (durable) --> reply, watchers
 //!                             ^ State = fold of the records
 //! ```
-//!
-//! [`core`] decides and folds, without a clock, a file or a socket. [`lines`] exposes it as JSON
-//! lines. The feature `http` adds the service: [`storage`] stores records, [`writer`] is the only
-//! thread that decides, and `http` answers callers. The feature `postgres` adds a shared store.
+//! [`core`] makes decisions and folds records, without a clock, files or sockets. [`lines`] exposes
+//! it as JSON lines. The feature `http` adds the service: [`storage`] stores records, [`writer`] is
+//! the only thread that makes decisions, and `http` answers callers. The feature `postgres` adds a
+//! shared store.
 
 #[cfg(feature = "http")]
 pub mod clock;

@@ -2,8 +2,8 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files that are not connections: the journal, snapshots, files that are being read, the lock, the
-/// database, the listener and those of the runtime.
+/// The number of open files reserved for purposes other than connections: the journal, snapshots,
+/// files being read, the lock, the database, the listener and the runtime.
 const RESERVE: u64 = 64;
 
 /// Raises the limit on open files as far as the system permits, and returns the number of
@@ -34,7 +34,7 @@ pub(crate) fn connections(wanted: usize) -> usize {
 
 /// Returns the number of connections that fit below a number of files.
 fn fitting(files: u64) -> usize {
-    // If there are very few files, half of them are connections.
+    // If the limit is very low, half of it is used for connections.
     let reserve = RESERVE.min(files / 2);
     usize::try_from(files - reserve).unwrap_or(usize::MAX).max(1)
 }

@@ -7,12 +7,14 @@ use serde::Serialize;
 
 use crate::core::JobName;
 
-/// Returns the cheapest way to make room for a request on a machine whose jobs weigh their nodes.
-/// The request may go into any box that its freedom allows; without a freedom, into its own box,
-/// turned if the limits allow it. Among boxes of equal cost the first is chosen.
+/// Returns the cheapest way to make room for a request on a machine, where the cost of moving a job
+/// is its number of nodes. The request may use any box that its freedom allows; without a freedom,
+/// it uses its own box, turned if the limits allow it. Among boxes of equal cost, the first is
+/// chosen.
 ///
 /// # Errors
-/// If sets of nodes that are not boxes are allowed: plans require boxes.
+/// Returns an error if the freedom allows sets of nodes that are not boxes, because plans require
+/// boxes.
 pub(crate) fn unblocked(
     machine: &Machine,
     request: &Request,

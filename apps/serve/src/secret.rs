@@ -8,13 +8,13 @@ use std::path::Path;
 /// The maximum size of such a file in bytes, so that endless devices are refused.
 const MOST: u64 = 1 << 20;
 
-/// Reads a file that only its owner may read, who must be root or the user of this process.
+/// Reads a file that only its owner may read. The owner must be root or the user of this process.
 ///
 /// # Errors
-/// An error if it cannot be read, or if others could read or change it, with a remedy.
+/// Returns an error with a remedy if it cannot be read, or if others could read or change it.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
-    // The metadata of the open file: another file could replace it meanwhile.
+    // Checks the metadata of the open file, because another file could replace it in the meantime.
     let found = file.metadata()?;
     // A pipe or a device is not stored anywhere.
     let kept = found.is_file();

@@ -1,4 +1,4 @@
-//! The whole service: opening, starting, stopping.
+//! Opens, starts and stops the whole service.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -30,13 +30,13 @@ use crate::storage::{
 };
 use crate::writer::{self, RecoveryError, Tuning, Unavailable, recover};
 
-/// A standby takes over after 3 s without a heartbeat. The deciding server sends heartbeats as long
-/// as no decision takes longer than a minute.
+/// A standby takes over after 3 s without a heartbeat. The leader sends heartbeats as long as no
+/// decision takes longer than a minute.
 #[cfg(feature = "postgres")]
 const PATIENCE: Patience =
     Patience { silence: Duration::from_secs(3), hang: Duration::from_mins(1) };
-/// The time for the writer to finish when the service stops. It may be killed at any moment,
-/// because nothing that it has not recorded was acknowledged.
+/// The time for the writer to finish when the service stops. The writer may be killed at any time,
+/// because only recorded changes are acknowledged.
 const FINISH: Duration = Duration::from_millis(300);
 
 /// The options of a service.
@@ -73,7 +73,7 @@ pub struct ServiceOptions {
 /// Errors that prevent a service from starting, or end it.
 #[derive(Debug, Error)]
 pub enum ServiceError {
-    /// An error by the user.
+    /// An invalid option.
     #[error("{0}")]
     Usage(String),
     /// An error with the address.
@@ -133,7 +133,8 @@ pub fn run_under(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| io_error("the runtime", error))?;
     let served = runtime.block_on(serve(clock, options, output));
-    // Explanations and decisions that are still running can be abandoned: no one was told of them.
+    // Explanations and decisions that are still running can be abandoned, because no one has seen
+    // their results.
     runtime.shutdown_timeout(Duration::from_millis(100));
     served
 }
@@ -158,7 +159,8 @@ async fn serve(
         None => Address::Unix(options.data.join("pavior.sock")),
     };
     let listener = Listener::bind(&address, options.tls.as_ref(), access.asks()).await?;
-    // A failed startup must not record anything: everything that can fail was tried before this.
+    // A failed startup must not record anything, so everything that can fail has been tried before
+    // this.
     if unavailable.is_none() {
         let own = options.clone();
         let configured = tokio::task::spawn_blocking(move || {
@@ -177,7 +179,7 @@ async fn serve(
     let bounds = HttpBounds { connections, ..options.bounds.clone() };
     let app = App::new(writer.clone(), access, bounds, machines, stopping, options.seed);
     let app = Arc::new(app);
-    // Before anyone knows the address: from then on a stop is not a failure.
+    // Done before the address is printed; from then on, a stop is not a failure.
     let caught = |kind| signal(kind).map_err(|error| io_error("signals", error));
     let mut terminate = caught(SignalKind::terminate())?;
     let mut interrupt = caught(SignalKind::interrupt())?;
@@ -206,7 +208,7 @@ async fn serve(
     Ok(())
 }
 
-/// A store, and the reason why this server does not decide, if any.
+/// A store, and the reason if this server does not make decisions.
 type Opened = (Box<dyn RecordStore>, Option<Unavailable>);
 
 fn store(options: &ServiceOptions) -> Result<Opened, ServiceError> {
@@ -230,7 +232,7 @@ fn store(options: &ServiceOptions) -> Result<Opened, ServiceError> {
         Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
             database(url, options.store_password.as_deref(), folder)
         }
-        // It may be a mistyped address with a password: only its beginning is shown.
+        // It may be a mistyped address with a password, so only its beginning is shown.
         Some(other) => {
             let shown: String = other.chars().take_while(char::is_ascii_alphanumeric).collect();
             let form = "it must be `embedded` or postgres://USER@HOST/DATABASE";
@@ -289,7 +291,7 @@ fn open(
         if unavailable.is_none() || !state.machines().is_empty() {
             return Ok((state, (store, unavailable)));
         }
-        // The deciding server has not recorded its machines yet, or has stopped.
+        // The leader has not recorded its machines yet, or has stopped.
         std::thread::sleep(Duration::from_millis(100));
         if store.retry().is_ok() {
             unavailable = None;
@@ -326,7 +328,7 @@ fn configure(
     if wanted == known {
         return Ok(());
     }
-    // Tried on a copy first: an impossible change must not be recorded.
+    // Tried on a copy first, because an impossible change must not be recorded.
     state.configure(&wanted).map_err(RecoveryError::State)?;
     let event = Event::Configured { machines: wanted };
     let wall_ms = ServiceClock::new().now_ms();

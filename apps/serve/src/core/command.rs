@@ -9,7 +9,7 @@ use super::{Problem, Reason};
 /// The sender of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// The tenant; `None` is the operator, who sees everything and may do everything.
+    /// The tenant; `None` means the operator, who may see and do everything.
     pub tenant: Option<String>,
 }
 
@@ -22,7 +22,7 @@ impl Caller {
         self.tenant.as_deref().is_none_or(|own| own == tenant)
     }
 
-    /// Checks that the caller is the operator: no one else may see how leases could move.
+    /// Checks that the caller is the operator; no one else may see how leases could be moved.
     #[cfg(feature = "http")]
     pub(crate) fn may_see_moves(&self) -> Result<(), Problem> {
         let detail = "only the operator may see how to move leases";
@@ -33,15 +33,15 @@ impl Caller {
     }
 }
 
-/// A key that a client gives to a command, so that a command sent twice is carried out once.
+/// A key chosen by the client, so that a command that is sent twice is carried out only once.
 #[derive(Clone, Debug)]
 pub struct IdempotencyKey {
     /// The key, as the client wrote it. Each tenant has its own keys.
     pub key: String,
     /// A digest of the command; using the same key for another command is an error.
     pub digest: u64,
-    /// The function with which the client's interface formats the reply, which is stored in that
-    /// form.
+    /// The function that formats the reply for the client's interface. The reply is stored in this
+    /// format.
     pub write: fn(&Reply) -> Written,
 }
 
@@ -52,7 +52,7 @@ pub struct LeaseRequest {
     pub machine: Option<String>,
     /// The nodes or the box.
     pub ask: Ask,
-    /// The freedom to place it; `None` leaves that to the strategy.
+    /// The freedom in placing it; `None` leaves the placement to the strategy.
     pub freedom: Option<Freedom>,
     /// The time to live in milliseconds; `None` means until it is ended.
     pub ttl_ms: Option<u64>,
@@ -67,7 +67,7 @@ pub struct LeaseRequest {
 }
 
 impl LeaseRequest {
-    /// Creates a request by the caller for nodes of the first machine, which does not wait.
+    /// Creates a request by the caller for nodes of the first machine that does not wait.
     pub fn of(ask: Ask) -> LeaseRequest {
         LeaseRequest {
             machine: None,
@@ -85,11 +85,12 @@ impl LeaseRequest {
 /// A change to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeChange {
-    /// The node has failed: a lease that holds it keeps it; after that it is unavailable.
+    /// The node has failed. A lease that holds it keeps it; after that, it is unavailable.
     Fail,
     /// The node is available again after a failure or a drain.
     Repair,
-    /// The node should become free for maintenance: like a failure, but under another name.
+    /// The node should become free for maintenance. This is like a failure, but under a different
+    /// name.
     Drain,
 }
 
@@ -113,7 +114,7 @@ pub struct ReservationRequest {
 pub enum Command {
     /// Asks for nodes.
     Lease(LeaseRequest),
-    /// Takes over nodes that are in use already, regardless of the strategy.
+    /// Registers nodes that are already in use, regardless of the strategy.
     Hold {
         /// The machine, time to live, tenant and job; everything else is ignored.
         request: LeaseRequest,
@@ -152,8 +153,8 @@ pub enum Command {
         /// The reservation.
         id: u64,
     },
-    /// Carries out commands in order, independently, at one instant. Consecutive ends free their
-    /// nodes together: waiting requests are offered the nodes of all of them at once.
+    /// Carries out commands in order and independently, all at the same instant. Consecutive ends
+    /// free their nodes together, so waiting requests are offered all of these nodes at once.
     Batch(Vec<Command>),
     /// Stores the reply to a refused command under its key, once it has been diagnosed.
     Keep(Written),

@@ -1,4 +1,4 @@
-//! Leases that have ended. They are remembered for a while, so that their former holders can be
+//! Leases that have ended, which are remembered for a while so that their former holders can be
 //! distinguished from strangers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 /// The maximum number of leases that are remembered.
 const MOST: usize = 10_000;
 
-/// The leases that ended last. If there are too many, the tenant with the most loses its oldest
-/// one. Thus no tenant displaces the leases of tenants with fewer.
+/// The leases that ended last. If there are too many, the tenant with the most loses its oldest, so
+/// no tenant displaces the leases of tenants with fewer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ended {
     /// Leases and tenants, in the order the leases ended.

@@ -1,18 +1,16 @@
-//! Epochs: the fencing tokens of leases and of waiting requests.
-//!
-//! An epoch is one integer below 2^53, which every JSON parser reads exactly. Each is one more than
-//! the one before, and whenever a server begins to decide, epochs continue from its wall clock:
+//! Epochs: the fencing tokens of leases and of waiting requests. An epoch is an integer below 2^53,
+//! which every JSON parser reads exactly. Each epoch is one more than the previous one, but when a
+//! server starts to decide, epochs continue from its wall clock:
 //!
 //! ```text
 //! epoch   milliseconds since 2025, times 4096
 //! ```
-//!
-//! Thus a restored copy of the data, or a server that takes over, issues epochs greater than any
-//! that were issued before it began, including those missing from its data. This would only fail if
-//! the previous server had granted more than 4096 leases in every millisecond of its life, or if
-//! the clock were behind. A clock that is behind the last epoch is not trusted. Epochs then
-//! continue from the last one, after a random step of up to 2^30. Therefore two copies of the same
-//! data issue different epochs.
+//! A restored copy of the data, or a server that takes over, thus issues epochs greater than any
+//! issued before it started, including those missing from its data. This would only fail if the
+//! previous server had granted more than 4096 leases in every millisecond of its life, or if the
+//! clock were behind. A clock that is behind the last epoch is not trusted. Epochs then continue
+//! from the last one after a random step of up to 2^30, so that two copies of the same data issue
+//! different epochs.
 //!
 //! Epochs stay below 2^53. A clock beyond the ceiling (in 2094) counts as the ceiling, and random
 //! steps end there. The 2^46 epochs above it are used one by one, which takes two years at a
@@ -29,8 +27,8 @@ const CEILING: u64 = (1 << 53) - (1 << 46);
 /// The upper bound of a random step (exclusive).
 const STEP: u64 = 1 << 30;
 
-/// Returns the epoch after which a server continues when it begins to decide: `last` is the last
-/// one in its data, `wall_ms` the wall clock, and `random` differs on each startup.
+/// Returns the epoch after which a server continues when it starts to decide. `last` is the last
+/// epoch in its data, `wall_ms` the wall clock; `random` must differ on each startup.
 pub(crate) fn begin(last: u64, wall_ms: u64, random: u64) -> u64 {
     let since = wall_ms.saturating_sub(ORIGIN_MS).min(CEILING >> PER_MS);
     let by_clock = since << PER_MS;

@@ -1,4 +1,4 @@
-//! Records of decisions. The journal is a list of these, and the state is their fold.
+//! Records of decisions. The journal is a list of records, and the state is their fold.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use super::{KeptBody, Lease, MachineSpec, Reservation, WaitingRequest};
 pub struct ServiceRecord {
     /// The number; numbers start at 1 and have no gaps.
     pub seq: u64,
-    /// The time of the decision, in milliseconds since 1970; never earlier than the record before.
+    /// The time of the decision, in milliseconds since 1970; never earlier than that of the
+    /// previous record.
     pub at_ms: u64,
     /// The decision.
     pub event: Event,
@@ -25,7 +26,7 @@ pub struct ServiceRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeptReply {
-    /// The tenant that gave the key; the empty name is the operator's.
+    /// The tenant that chose the key; the empty name means the operator.
     pub tenant: String,
     /// The key.
     pub key: String,
@@ -61,8 +62,8 @@ pub enum NodeState {
     Healthy,
 }
 
-/// A decision. It says what was decided, not why, so a later version of a strategy does not change
-/// old decisions.
+/// A decision. It contains the outcome and not the reasons, so a later version of a strategy does
+/// not change old decisions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Event {
@@ -123,16 +124,17 @@ pub enum Event {
         /// The reason.
         why: Why,
     },
-    /// The time, recorded at intervals, so that the service knows at startup how long it was down.
+    /// The time, recorded at intervals so that the service can tell at startup how long it was
+    /// down.
     Clock {
-        /// True if the clock is in doubt: until that ends, no lease expires.
+        /// True if the clock is in doubt. Until the doubt ends, no lease expires.
         doubted: bool,
     },
-    /// Only a stored reply.
+    /// No decision; the record only stores a reply.
     Kept,
 }
 
-/// Serializes values that a record shares with the state like the values themselves.
+/// Serializes values that a record shares with the state in the same way as the values themselves.
 mod shared {
     use std::sync::Arc;
 

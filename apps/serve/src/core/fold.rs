@@ -11,8 +11,8 @@ use super::{
     WaitingRequest, Why,
 };
 
-/// An error for a record that does not follow from those before it: the journal is damaged, or was
-/// written by another program.
+/// An error for a record that does not follow from the previous ones, because the journal is
+/// damaged or was written by another program.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FoldError {
     /// A record is missing or duplicated.
@@ -37,7 +37,8 @@ impl ServiceState {
     /// Applies a record from the journal.
     ///
     /// # Errors
-    /// An error if it does not follow from those before it; the state must then not be used.
+    /// Returns an error if the record does not follow from the previous ones; the state must then
+    /// not be used.
     pub fn apply(&mut self, record: &ServiceRecord) -> Result<(), FoldError> {
         if record.seq != self.seq + 1 {
             return Err(FoldError::Gap { last: self.seq, found: record.seq });
@@ -92,7 +93,7 @@ impl ServiceState {
         }
     }
 
-    /// Takes an epoch as the last one.
+    /// Sets the last epoch.
     fn reach(&mut self, epoch: u64) -> Result<(), String> {
         if epoch > epoch::MOST {
             return Err(format!("the epoch {epoch} is beyond 2^53"));
@@ -104,8 +105,8 @@ impl ServiceState {
     /// Adds machines, and updates the strategies and schedulers of existing ones.
     ///
     /// # Errors
-    /// Returns an error if a description is wrong, or a machine has a different grid than before;
-    /// nothing has changed.
+    /// Returns an error if a description is wrong or a machine has a different grid than before.
+    /// The state is then unchanged.
     pub fn configure(&mut self, machines: &[MachineSpec]) -> Result<(), StateError> {
         let mut added = Vec::new();
         for spec in machines {
@@ -133,7 +134,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Rebuilds a machine with another strategy or scheduler: the leases stay where they are.
+    /// Rebuilds a machine with another strategy or scheduler. The leases stay where they are.
     fn rebuild(&mut self, spec: &MachineSpec) -> Result<(), StateError> {
         let bad = |reason: String| StateError::Machine { name: spec.name.clone(), reason };
         let mut fresh = ServedMachine::new(spec, self.seed)?;

@@ -1,8 +1,7 @@
-//! The latest replies that clients may request again.
-//!
-//! They are bounded by age, by number and by size. If there are too many, or they are too large,
-//! the tenant with the most loses its oldest one. Thus each of T tenants keeps at least a T-th of
-//! the total: tenants with more than that lose replies first.
+//! Stored replies that clients may request again. They are limited by age, number and size. If
+//! there are too many or they are too large, the tenant with the most loses its oldest reply. Each
+//! of T tenants thus keeps at least a T-th of the total, because tenants with more lose replies
+//! first.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -68,7 +67,7 @@ impl Keys {
     }
 
     fn add(&mut self, now_ms: u64, kept: &KeptReply) {
-        // A key identifies one reply: a command with a known key is not decided again.
+        // A key identifies one reply, because a command with a known key is not decided again.
         if self.shares.get(&kept.tenant).is_some_and(|share| share.known.contains_key(&kept.key)) {
             return;
         }

@@ -6,13 +6,13 @@ use pavior::{Cuboid, Freedom};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A client's name for a job: a JSON integer or string; 7 and "7" differ.
+/// A client's name for a job, which is a JSON integer or string. 7 and "7" are different names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum JobName {
     /// An integer.
     Number(i64),
-    /// An integer greater than the signed ones.
+    /// An integer that is too large for `i64`.
     Large(u64),
     /// A string.
     Text(String),
@@ -67,7 +67,7 @@ pub struct Lease {
     /// The requested box, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<[u16; 3]>,
-    /// The freedom to place it, if stated.
+    /// The freedom in placing it, if specified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freedom: Option<Freedom>,
     /// The tenant that holds it; the empty name is the operator.
@@ -76,7 +76,7 @@ pub struct Lease {
     /// The client's name for the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobName>,
-    /// When it was granted, in milliseconds since 1970.
+    /// The time at which it was granted, in milliseconds since 1970.
     pub start_ms: u64,
     /// The time at which it expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,13 +111,13 @@ impl Lease {
     }
 }
 
-/// A request that waits in the queue.
+/// A request that is waiting in the queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaitingRequest {
     /// The number that its lease will have.
     pub id: u64,
-    /// Its own fencing token, which its lease will not have.
+    /// Its own fencing token; its lease will have a different one.
     pub epoch: u64,
     /// The machine.
     pub machine: String,
@@ -126,7 +126,7 @@ pub struct WaitingRequest {
     /// The box, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<[u16; 3]>,
-    /// The freedom to place it, if stated.
+    /// The freedom in placing it, if specified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freedom: Option<Freedom>,
     /// The tenant that waits.

@@ -2,7 +2,7 @@
 
 use pavior::Refusal;
 
-/// The kind of a problem: a machine-readable word and its title.
+/// The kind of a problem, with a machine-readable word and a title.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The strategy refuses the request.
@@ -35,7 +35,7 @@ pub enum Reason {
     RepeatedJob,
     /// The queue is full.
     QueueFull,
-    /// The machine has no scheduler: requests cannot wait.
+    /// The machine has no scheduler, so requests cannot wait.
     NoScheduler,
     /// Only the operator may do this.
     OperatorOnly,
@@ -51,7 +51,7 @@ pub enum Reason {
     LostReply,
     /// There is no epoch left below 2^53.
     NoEpochs,
-    /// The strategy proposed nodes that cannot be granted: it violates its contract.
+    /// The strategy violated its contract by proposing nodes that cannot be granted.
     BadStrategy,
 }
 
@@ -86,12 +86,12 @@ impl Reason {
         }
     }
 
-    /// Returns the word for it.
+    /// Returns the machine-readable word.
     pub fn word(self) -> &'static str {
         self.parts().0
     }
 
-    /// Returns its meaning.
+    /// Returns the title.
     pub fn title(self) -> &'static str {
         self.parts().1
     }

@@ -33,7 +33,7 @@ pub enum Reply {
     Clock(Clock),
     /// The answers to the commands in a batch, in order.
     Batch(Vec<Reply>),
-    /// There is nothing to report.
+    /// The command was carried out, with nothing to report.
     Done,
     /// The reply to an earlier command with the same key, as the interface formatted it then.
     Kept(Written),
@@ -42,8 +42,8 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// Returns true if the reply is stored under its key. A temporary error is not stored: the
-    /// command may be sent again.
+    /// Returns true if the reply is stored under its key. A temporary error is not stored, because
+    /// the command may be sent again.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(self, Reply::Problem(problem) if problem.reason.may_pass())
     }
@@ -285,11 +285,11 @@ pub struct Clock {
     /// The current time.
     #[cfg_attr(feature = "http", schema(value_type = String))]
     pub(crate) now: Instant,
-    /// The number of leases that this has ended.
+    /// The number of leases that ended because of the confirmation.
     pub(crate) ended: u64,
 }
 
-/// Returns a tenant as callers see it: the operator has no name.
+/// Returns a tenant's name as callers see it; the operator has no name.
 fn tenant(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_string())
 }

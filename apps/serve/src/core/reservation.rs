@@ -32,8 +32,8 @@ impl Reservation {
         cuboids(&self.parts)
     }
 
-    /// Returns those of the given leases that hold some of its nodes and are expected to end after
-    /// it begins.
+    /// Returns the given leases that hold some of its nodes and are expected to end after it
+    /// begins.
     pub(crate) fn in_the_way<'a>(
         &self,
         grid: &Grid,
@@ -49,7 +49,7 @@ impl Reservation {
     /// Returns its entry in the scheduler's calendar.
     ///
     /// # Errors
-    /// An error if its duration or set of nodes is empty, or a box is not on the machine.
+    /// Returns an error if its duration or set of nodes is empty, or a box is not on the machine.
     pub(crate) fn ahead(&self, grid: &Grid) -> Result<AdvanceReservation, String> {
         let micros = |ms: u64| Time(ms.saturating_mul(1000));
         let time = (micros(self.from_ms), micros(self.to_ms));

@@ -1,4 +1,4 @@
-//! Descriptions for OpenAPI of answers that are converted to JSON by [`pavior::answers`].
+//! OpenAPI descriptions of answers that [`pavior::answers`] converts to JSON.
 
 use utoipa::ToSchema;
 

@@ -33,7 +33,7 @@ impl ServedMachine {
             spec.machine.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
         let strategy: Selection =
             spec.strategy.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
-        // Without a scheduler no requests wait, and this one is never asked.
+        // Without a scheduler, no requests wait, and this one is never used.
         let scheduler = spec.scheduler.as_deref().unwrap_or("fcfs");
         let scheduler: pavior::scheduling::Selection =
             scheduler.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
@@ -130,8 +130,8 @@ impl ServedMachine {
         Ok(placement.parts().to_vec())
     }
 
-    /// Allocates the nodes of a lease, unless the scheduler or the strategy has just done so.
-    /// Nothing changes if they are not free.
+    /// Allocates the nodes of a lease, unless the scheduler or the strategy has just done so. If
+    /// they are not free, nothing changes.
     pub(crate) fn hold(&mut self, lease: &Lease) -> Result<(), String> {
         if self.dispatcher.running().get(JobId(lease.id)).is_some() {
             return Ok(());
@@ -180,13 +180,13 @@ impl ServedMachine {
         self.dispatcher.estimate_anew(JobId(lease.id), lease.estimate());
     }
 
-    /// Returns the maximum number of nodes that a request may be granted, which counts while it
-    /// waits.
+    /// Returns the maximum number of nodes that a request may be granted, which is counted against
+    /// the quota while it waits.
     pub(crate) fn books(&self, waiting: &WaitingRequest) -> u64 {
         self.machine().most(&waiting.request())
     }
 
-    /// Adds a request to the queue; returns the number of nodes that it counts for
+    /// Adds a request to the queue, and returns the number of nodes that it counts as
     /// ([`ServedMachine::books`]).
     pub(crate) fn wait(&mut self, waiting: &WaitingRequest) -> u64 {
         let asked = micros(waiting.asked_ms);

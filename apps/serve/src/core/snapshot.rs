@@ -1,4 +1,4 @@
-//! A state as one value, from which to start instead of reading the whole journal.
+//! A state as a single value, from which a server can start instead of reading the whole journal.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct StateSnapshot {
     pub next_id: u64,
     /// The last epoch.
     pub epoch: u64,
-    /// While the clock is in doubt, the leases that were granted or renewed since.
+    /// If the clock is in doubt, the leases granted or renewed since the doubt began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubted: Option<Vec<u64>>,
     /// The machines, with their unhealthy nodes.
@@ -35,7 +35,7 @@ pub struct StateSnapshot {
     /// The advance reservations, by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reservations: Vec<Reservation>,
-    /// Plans that an earlier version carried out. None are ever written.
+    /// Plans carried out by an earlier version. They are read but never written.
     #[serde(default, skip_serializing)]
     pub plans: Vec<Value>,
     /// The stored replies, with their times.
@@ -45,7 +45,7 @@ pub struct StateSnapshot {
 }
 
 impl StateSnapshot {
-    /// Returns the number of a plan in progress: the state cannot be restored without it.
+    /// Returns the number of a plan in progress, if any. The state cannot be restored without it.
     pub fn plan_under_way(&self) -> Option<&Value> {
         self.plans.iter().find(|plan| plan["outcome"].is_null()).map(|plan| &plan["id"])
     }

@@ -26,7 +26,7 @@ pub struct MachineSpec {
     /// The scheduler, if requests may wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,
-    /// The rule by which a number of nodes becomes a box.
+    /// The rule that converts a number of nodes to a box.
     pub shape_rule: String,
 }
 
@@ -103,8 +103,8 @@ pub struct ServiceState {
     pub(crate) ended: Ended,
     /// The last epoch.
     pub(crate) epoch: u64,
-    /// While the clock is in doubt, the leases that were granted or renewed since. No lease expires
-    /// meanwhile.
+    /// If the clock is in doubt, the leases granted or renewed since the doubt began. No lease
+    /// expires during the doubt.
     pub(crate) doubted: Option<BTreeSet<u64>>,
     /// Machines whose queues advance after the last of several simultaneous ends. Empty between
     /// batches.
@@ -160,7 +160,7 @@ impl ServiceState {
         next.map(|&(at, _)| at).min().filter(|_| self.doubted.is_none())
     }
 
-    /// Lets epochs continue from the wall clock. A server calls this whenever it begins to decide;
+    /// Makes epochs continue from the wall clock. A server calls this when it starts to decide;
     /// `random` must differ each time.
     pub fn begin_epochs(&mut self, wall_ms: u64, random: u64) {
         self.epoch = epoch::begin(self.epoch, wall_ms, random);
@@ -199,7 +199,7 @@ impl ServiceState {
     /// Returns the placement that a request without an end would be granted now.
     ///
     /// # Errors
-    /// The reason why it would be refused.
+    /// Returns the reason if the request would be refused.
     pub fn probe(&mut self, board: usize, request: &Request) -> Result<Placement, Refusal> {
         let now_ms = self.now_ms;
         self.boards[board].probe(request, now_ms, estimate(None, None))

@@ -1,4 +1,4 @@
-//! A copy of a machine in a view that is changed and simulated forward, for hypothetical questions.
+//! A copy of a machine in a view that can be changed and simulated, for hypothetical questions.
 
 use pavior::NodeId;
 use pavior::scheduling::Dispatcher;

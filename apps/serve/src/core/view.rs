@@ -43,7 +43,7 @@ pub struct BoardView {
     pub failed: Vec<u32>,
     /// The nodes that are drained, including those that a lease holds.
     pub drained: Vec<u32>,
-    /// The scheduler's plans for the waiting requests, in the order of the queue, if it was asked
+    /// The scheduler's plans for the waiting requests, in the order of the queue, if it was queried
     /// in this state.
     pub standing: Option<Standing>,
 }

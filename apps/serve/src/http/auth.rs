@@ -17,7 +17,7 @@ use crate::core::Caller;
 pub(crate) enum Peer {
     /// A process of this user, connected through the Unix socket.
     User(u32),
-    /// A TCP connection; the first DNS name in its client certificate, if it presented one.
+    /// A TCP connection, with the first DNS name in its client certificate, if it presented one.
     Tcp(Option<String>),
 }
 
@@ -40,7 +40,7 @@ pub struct Access {
     certificates: bool,
 }
 
-/// A token file line that cannot be read. It never contains the token.
+/// A token file line that cannot be parsed. The error never contains the token.
 #[derive(Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {reason}")]
 pub struct BadToken {
@@ -51,8 +51,8 @@ pub struct BadToken {
 }
 
 impl Access {
-    /// Reads a token file. Each line has a token, then `tenant=NAME` unless it is the operator's,
-    /// then `quota=NODES` if the tenant has a quota; `#` begins a comment.
+    /// Reads a token file. Each line contains a token, then `tenant=NAME` unless the token is the
+    /// operator's, then `quota=NODES` if the tenant has a quota. `#` starts a comment.
     ///
     /// # Errors
     /// Returns an error if a line does not have this form.
@@ -120,7 +120,7 @@ impl Access {
         self.certificates
     }
 
-    /// Finds the sender of a request.
+    /// Determines the sender of a request.
     pub(crate) fn caller(&self, peer: &Peer, headers: &HeaderMap) -> Result<Caller, Fault> {
         let known = self.known(peer);
         // A token may give a caller more rights, even if it is already identified.
@@ -133,7 +133,7 @@ impl Access {
                 });
                 match (bearer.and_then(|token| self.token(token)), known) {
                     (Some(token), _) => Ok(Caller { tenant: token.tenant.clone() }),
-                    // If no token is required, any token counts as none.
+                    // If no token is required, a token is ignored.
                     (None, Some(caller)) if self.tokens.is_empty() => Ok(caller),
                     (None, _) => Err(unauthorized("the token is unknown")),
                 }
@@ -141,7 +141,7 @@ impl Access {
         }
     }
 
-    /// Returns the caller that a peer is identified as without a token.
+    /// Returns the caller, if the peer is identified without a token.
     fn known(&self, peer: &Peer) -> Option<Caller> {
         match peer {
             Peer::User(uid) if *uid == 0 || *uid == self.uid => Some(Caller::OPERATOR),
@@ -157,8 +157,8 @@ impl Access {
         self.known(peer).map_or(Party::at([0, 0, 0, 0].into()), |caller| Party::of(&caller))
     }
 
-    /// Returns the token with this text, in constant time: the duration does not reveal how much of
-    /// it is correct.
+    /// Returns the token with this text, in constant time, so that the duration does not reveal how
+    /// much of it is correct.
     fn token(&self, given: &str) -> Option<&Token> {
         let same = |token: &&Token| bool::from(token.secret.as_bytes().ct_eq(given.as_bytes()));
         self.tokens.iter().find(same)

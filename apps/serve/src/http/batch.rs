@@ -1,4 +1,5 @@
-//! Many commands in one request: carried out in order, independently, with one durable write.
+//! Batches: many commands in one request, carried out in order and independently, with a single
+//! durable write.
 
 use std::sync::Arc;
 
@@ -87,12 +88,10 @@ impl Operation {
     }
 }
 
-/// Carries out many commands in order.
-///
-/// Each is decided separately: a refused command does not stop the others, but one that cannot be
-/// read prevents all of them. The answers are in the order of the commands, each with the status
-/// that it would have had alone. Consecutive ends happen at one instant: the nodes of all of them
-/// are offered to waiting requests together.
+/// Carries out many commands in order. Each command is decided separately: a refused command does
+/// not stop the others, but if one cannot be parsed, none is carried out. The answers are in the
+/// order of the commands, each with the status that it would have on its own. Consecutive ends
+/// happen at the same instant, and all their nodes are offered to waiting requests together.
 #[utoipa::path(
     post, path = "/v1/batch", tag = "leases",
     request_body = BatchBody, params(ChangeHeaders),

@@ -1,4 +1,4 @@
-//! Request bodies and how they are read.
+//! Parsing of request bodies.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -61,7 +61,7 @@ pub(crate) enum FreedomSchema {
     Box,
     /// The box in any orientation.
     Turned,
-    /// Any box with as many nodes.
+    /// Any box with the same number of nodes.
     AnyBox,
     /// Any connected nodes.
     Connected,
@@ -79,7 +79,7 @@ pub(crate) enum BoxFreedomSchema {
     Box,
     /// The box in any orientation.
     Turned,
-    /// Any box with as many nodes.
+    /// Any box with the same number of nodes.
     AnyBox,
 }
 
@@ -151,7 +151,7 @@ pub(crate) struct EndBody {
 pub(crate) struct RenewBody {
     /// The epoch of the lease.
     pub(crate) epoch: u64,
-    /// Seconds from now; by default, the time to live with which it was granted.
+    /// Seconds from now; by default, the time to live with which the lease was granted.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     pub(crate) ttl_s: Option<f64>,
 }

@@ -21,18 +21,18 @@ use crate::core::{Command, NodeChange, Problem, Reason, Reply};
 pub(crate) struct CreateQuery {
     /// Waits in the queue if it cannot start now; the same as in the body.
     wait: Option<bool>,
-    /// The part of a refusal beside its reason.
+    /// The details of a refusal, in addition to its reason.
     #[param(inline)]
     diagnosis: Option<Told>,
 }
 
-/// The part of a refusal beside its reason.
+/// The details of a refusal, in addition to its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum Told {
     /// With a diagnosis.
     Full,
-    /// Without a diagnosis: the reply costs the service no more than the attempt.
+    /// Without a diagnosis, so that the reply costs the service no more than the attempt.
     None,
 }
 
@@ -40,7 +40,8 @@ enum Told {
 ///
 /// The reply is the lease, or the reason and a diagnosis (omitted by `diagnosis=none`). With
 /// `wait`, a request that cannot start now is queued: the reply is 202, and `/v1/watch` reports its
-/// lease. Without `wait`, a request takes free nodes now, even if others are waiting.
+/// lease when it starts. Without `wait`, a request takes free nodes immediately, even if others are
+/// waiting.
 #[utoipa::path(
     post, path = "/v1/leases", tag = "leases",
     request_body = LeaseBody,
@@ -108,7 +109,7 @@ pub(crate) async fn renew(
     change.carry_out(&app, &format!("renew/{id}"), command).await
 }
 
-/// Takes over nodes that are already in use.
+/// Registers nodes that are already in use as a lease.
 #[utoipa::path(
     post, path = "/v1/hold", tag = "leases",
     request_body = HoldBody, params(ChangeHeaders),
@@ -135,8 +136,8 @@ pub(crate) fn number_of(id: &str, thing: &str, unknown: Reason) -> Result<u64, P
     id.parse().map_err(none)
 }
 
-/// Notes that a node has failed: a lease that holds it keeps it; after that, it is unavailable
-/// until it is repaired.
+/// Marks a node as failed. A lease that holds it keeps it; after that, it is unavailable until it
+/// is repaired.
 #[utoipa::path(
     post, path = "/v1/nodes/fail", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),
@@ -146,7 +147,7 @@ pub(crate) async fn fail(State(app): State<Arc<App>>, change: Change) -> Result<
     node(&app, change, NodeChange::Fail).await
 }
 
-/// Notes that a failed or drained node is available again.
+/// Marks a failed or drained node as available again.
 #[utoipa::path(
     post, path = "/v1/nodes/repair", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),
@@ -156,7 +157,7 @@ pub(crate) async fn repair(State(app): State<Arc<App>>, change: Change) -> Resul
     node(&app, change, NodeChange::Repair).await
 }
 
-/// Notes that a node should be free for maintenance: like a failure, under another name.
+/// Marks a node to become free for maintenance, like a failure under a different name.
 #[utoipa::path(
     post, path = "/v1/nodes/drain", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),
@@ -175,7 +176,7 @@ async fn node(app: &App, asked: Change, change: NodeChange) -> Result<Reply, Fau
     asked.carry_out(app, &format!("node/{change:?}"), command).await
 }
 
-/// Confirms the clock: times continue from it, and leases expire again (operator).
+/// Confirms the clock, so that times continue from it and leases expire again (operator).
 ///
 /// A clock that is far ahead of the last record at startup is in doubt (`/readyz`). Leases that
 /// were granted or renewed while in doubt keep their remaining time; others end if they are

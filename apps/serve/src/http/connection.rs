@@ -27,10 +27,10 @@ use super::places::{Party, Place};
 use super::write_timeout::WriteTimeout;
 use super::{Access, App, Peer};
 
-/// The time that a connection may take for the TLS handshake or to send a request head.
+/// The time limit for the TLS handshake, and for sending a request head.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The buffer size for a request head, and for output in addition to a body. A head that is larger
-/// than [`HEAD`] but fits is refused with a problem; a larger one is refused with a bare status.
+/// than [`HEAD`] but fits is refused with a problem; a larger head is refused with only a status.
 const BUFFER: usize = HEAD + (8 << 10);
 /// The reply to a connection that loses its place before it has sent a request.
 const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n\
@@ -50,7 +50,7 @@ pub(super) struct Accepted {
 }
 
 impl Accepted {
-    /// Returns the party to which its place belongs at first.
+    /// Returns the party to which its place initially belongs.
     pub(super) fn party(&self, access: &Access) -> Party {
         match self.address {
             Some(address) => Party::at(address),
@@ -97,7 +97,7 @@ pub(super) async fn serve_connection(
     }
 }
 
-/// Answers a request; the place is in use until the last part of the answer has been passed on.
+/// Answers a request. The place is in use until the last part of the answer has been passed on.
 async fn answer(
     mut request: Request<Incoming>,
     peer: &Peer,
@@ -126,7 +126,7 @@ async fn shake(accepted: Accepted) -> Option<(Box<dyn Stream>, Peer)> {
     let Some(acceptor) = tls else { return Some((stream, peer)) };
     let stream = match tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await {
         Ok(Ok(stream)) => stream,
-        // For example, a client that trusts another authority, or whose certificate has expired.
+        // For example, the client trusts another authority or its certificate has expired.
         Ok(Err(error)) => {
             tracing::info!(%error, "the TLS handshake failed");
             return None;

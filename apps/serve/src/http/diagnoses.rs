@@ -26,7 +26,7 @@ pub(crate) struct Diagnoses(Mutex<Option<Arc<Known>>>);
 /// The scenes and answers of one state.
 struct Known {
     view: Arc<StateView>,
-    /// One for each machine.
+    /// The scene of each machine.
     scenes: Vec<OnceLock<Scene>>,
     answers: Mutex<HashMap<Asking, Diagnosis>>,
 }

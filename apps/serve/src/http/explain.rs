@@ -1,4 +1,4 @@
-//! Explanations of refusals, and what-if questions.
+//! Explanations of refusals, and what-if queries.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,7 +73,7 @@ pub(crate) struct WhatIfBody {
     repair: Vec<Vec<u64>>,
 }
 
-/// A request as it was understood.
+/// The request as interpreted by the service.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Asked)]
 pub(crate) struct AskedRequest {
@@ -96,7 +96,7 @@ pub(crate) struct Explanation {
     waits_for: Option<WaitsFor>,
 }
 
-/// Explains what each strategy would do with a request now, and what is in its way. Nothing
+/// Explains how each strategy would decide a request now, and which leases are in its way. Nothing
 /// changes.
 #[utoipa::path(
     post, path = "/v1/explain", tag = "machines",
@@ -116,7 +116,7 @@ pub(crate) async fn explain(
     answered(&app, caller, Question { asked, strategies, waiting }).await
 }
 
-/// Explains what the machine's strategy would do if leases had ended or nodes had other states.
+/// Explains how the machine's strategy would decide if leases had ended or nodes had other states.
 /// Nothing changes.
 #[utoipa::path(
     post, path = "/v1/what-if", tag = "machines",

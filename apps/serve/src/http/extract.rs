@@ -57,12 +57,12 @@ async fn whole(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "it is a description only")]
 pub(crate) struct ChangeHeaders {
-    /// Sending the same request again with the same key gives the same reply.
+    /// If the same request is sent again with the same key, the reply is the same.
     #[param(rename = "Idempotency-Key", min_length = 1, max_length = 255, pattern = "^[!-~]+$")]
     idempotency_key: Option<String>,
 }
 
-/// A request that changes something: its caller, its key, and its body.
+/// A request that changes something, with its caller, key and body.
 pub(crate) struct Change {
     caller: Caller,
     key: Option<HeaderValue>,
@@ -92,13 +92,13 @@ impl FromRequest<Arc<App>> for Change {
 }
 
 impl Change {
-    /// Returns the same change, with refusals that only contain their reason.
+    /// Returns the same change, whose refusals contain only their reason.
     pub(crate) fn undiagnosed(self) -> Change {
         Change { is_diagnosed: false, ..self }
     }
 
-    /// Carries out the command in the body, and adds a diagnosis to a refusal. `what` stands for
-    /// the method and the path: it distinguishes requests with equal queries and bodies.
+    /// Carries out the command in the body, and adds a diagnosis to a refusal. `what` identifies
+    /// the method and the path, to distinguish requests with equal queries and bodies.
     pub(crate) async fn carry_out(
         self,
         app: &App,
@@ -108,7 +108,7 @@ impl Change {
         let (key, command) = (self.key(what)?, read(&self.bytes)?);
         let Change { caller, is_diagnosed, .. } = self;
         if let Command::Batch(operations) = &command {
-            // The first one was charged when the request arrived.
+            // The first operation was charged when the request arrived.
             app.pay(&caller, (operations.len() as u64).saturating_sub(1), 1)?;
         }
         let requests = lease_requests(&command);
@@ -126,7 +126,8 @@ impl Change {
         if key.is_none() {
             return Err(fault);
         }
-        // Another request may have used the key meanwhile: then both get that request's reply.
+        // Another request may have used the key in the meantime; both then get the reply to that
+        // request.
         let command = Command::Keep(fault.written());
         Ok(app.writer.carry_out(Do { caller, key, command }).await?.reply)
     }
@@ -150,8 +151,8 @@ impl Change {
     }
 }
 
-/// Returns a copy of each request for nodes in a command: the command itself is handed over for
-/// its decision. For a batch, the list has an entry per command.
+/// Returns copies of the requests for nodes in a command, because the command itself is passed on
+/// to be decided. For a batch, the list has an entry per command.
 fn lease_requests(command: &Command) -> Vec<Option<LeaseRequest>> {
     let commands = match command {
         Command::Batch(commands) => &commands[..],

@@ -16,8 +16,8 @@ use crate::writer::Unavailable;
 /// The number of callers from which idle ones are forgotten.
 const SOME: usize = 64;
 
-/// The queue for expensive computations. Each caller has one place in it: a caller with many
-/// requests waits for its own earlier ones first, and then behind at most one request of each other
+/// The queue for expensive computations. Each caller has one place in it. A caller with many
+/// requests first waits for its own earlier ones, and then behind at most one request of each other
 /// caller.
 pub(crate) struct FairQueue {
     turns: Arc<Semaphore>,
@@ -25,7 +25,7 @@ pub(crate) struct FairQueue {
     longest: Duration,
 }
 
-/// Tells a computation to stop once no one is waiting for its result.
+/// Tells a computation to stop when no one is waiting for its result anymore.
 struct StopOnDrop(Arc<AtomicBool>);
 
 impl Drop for StopOnDrop {
@@ -41,8 +41,8 @@ impl FairQueue {
     }
 
     /// Runs a caller's computation when it is its turn. Its flag becomes true when the caller has
-    /// disconnected or the computation takes too long; one that ignores the flag keeps its turn
-    /// until it finishes.
+    /// disconnected or the computation takes too long. A computation that ignores the flag keeps
+    /// its turn until it finishes.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         caller: &Caller,

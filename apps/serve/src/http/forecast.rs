@@ -49,8 +49,8 @@ pub(crate) struct ForecastReply {
     forecast: StartJson,
 }
 
-/// Forecasts the start of a request made now, as an interval that holds for nine of ten requests.
-/// Nothing changes.
+/// Forecasts the start of a request made now, as an interval that holds for nine out of ten
+/// requests. Nothing changes.
 #[utoipa::path(
     post, path = "/v1/forecast", tag = "machines",
     request_body = ForecastBody,

@@ -1,5 +1,5 @@
-//! Formal requirements for requests and replies: the parameters of each route, the encoding of
-//! bodies, and the headers common to all replies.
+//! Checks the form of requests and replies: the parameters of each route, the encoding of bodies,
+//! and the headers common to all replies.
 
 use axum::body::HttpBody;
 use axum::extract::{MatchedPath, Query, Request};
@@ -14,8 +14,8 @@ use super::{Fault, openapi};
 /// The maximum size of a request head, in bytes.
 pub(super) const HEAD: usize = 32 << 10;
 
-/// Headers of every reply: browsers must not guess its content type, and do not tell other sites
-/// which page linked to them.
+/// Headers of every reply, so that browsers do not guess its content type and do not tell other
+/// sites which page linked to them.
 pub(super) const ALWAYS: [(HeaderName, HeaderValue); 2] = [
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),

@@ -14,7 +14,7 @@ use crate::core::Caller;
 const PROBLEM: &str = "application/problem+json";
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// Lets authenticated callers through, within their rate limit.
+/// Lets authenticated callers through if they are within their rate limit.
 pub(crate) async fn pass(
     State(app): State<Arc<App>>,
     Extension(peer): Extension<Peer>,
@@ -38,7 +38,7 @@ impl App {
     /// Charges a caller for `count` requests, of which `paid` have been charged before.
     ///
     /// # Errors
-    /// Returns an error if that exceeds its rate.
+    /// Returns an error if this exceeds the caller's rate.
     pub(crate) fn pay(&self, caller: &Caller, count: u64, paid: u64) -> Result<(), Fault> {
         let (Some(tenant), Some(rates)) = (&caller.tenant, &self.rates) else { return Ok(()) };
         rates.take(tenant, count, paid, || self.writer.clock.micros()).map_err(|wait| {
@@ -51,10 +51,10 @@ impl App {
     }
 }
 
-/// Checks, for callers without a token, that a page from another site does not reach the service
-/// through a browser on this machine: its requests name another host or another origin.
+/// For callers without a token, rejects requests that name another host or origin, so that a page
+/// from another site cannot reach the service through a browser on this machine.
 fn same_origin(headers: &HeaderMap) -> Result<(), Fault> {
-    // A text that is not ASCII cannot name our host.
+    // Text that is not ASCII cannot name our host.
     let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or("?"));
     let host = text(header::HOST).unwrap_or_default();
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);

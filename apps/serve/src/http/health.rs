@@ -20,7 +20,7 @@ pub(crate) struct Status {
     /// The number of the last record, if the service can decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
-    /// `in-doubt` while no lease expires, because the clock is far ahead of the last record.
+    /// `in-doubt` if the clock is far ahead of the last record, so that no lease expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<&'static str>,
     /// The remedy.

@@ -21,7 +21,7 @@ use super::connection::{Accepted, serve_connection};
 use super::{App, Peer};
 use crate::secret;
 
-/// The time that running requests have to finish when the service stops.
+/// The time limit for running requests to finish when the service stops.
 const GRACE: Duration = Duration::from_millis(1200);
 
 /// An address to listen on.
@@ -56,7 +56,7 @@ pub enum ListenError {
     /// A certificate or key cannot be used.
     #[error("{option} {file}: {reason}", file = .file.display())]
     Certificate {
-        /// The option with which the file was given.
+        /// The option that specifies the file.
         option: &'static str,
         /// The file.
         file: PathBuf,
@@ -108,7 +108,7 @@ impl Listener {
     /// Binds an address. `asks` is true if callers must authenticate.
     ///
     /// # Errors
-    /// Returns an error if it cannot be bound, or would be open to other machines.
+    /// Returns an error if the address cannot be bound or would be open to other machines.
     pub(crate) async fn bind(
         address: &Address,
         tls: Option<&Tls>,
@@ -155,7 +155,8 @@ impl Listener {
             let accepted = match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // For example, too many files are open: other connections have to close first.
+                    // For example, if too many files are open, other connections have to close
+                    // first.
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
@@ -194,7 +195,7 @@ impl fmt::Display for Listener {
     }
 }
 
-/// Binds a Unix socket, replacing one on which no process listens any more.
+/// Binds a Unix socket, replacing one on which no process is listening anymore.
 fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
@@ -213,7 +214,7 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
         other => other,
     }
     .and_then(|listener| {
-        // Everyone may connect: the peer's credentials identify them.
+        // Anyone may connect, because the peer's credentials identify them.
         std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o666))?;
         Ok(listener)
     })
@@ -251,7 +252,7 @@ fn acceptor(tls: &Tls) -> Result<TlsAcceptor, ListenError> {
             for certificate in certificates(named)? {
                 roots.add(certificate).map_err(|error| unusable(named, error))?;
             }
-            // A client without a certificate may show a token instead.
+            // A client without a certificate may present a token instead.
             let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), provider)
                 .allow_unauthenticated()
                 .build()

@@ -1,4 +1,4 @@
-//! Machines: counts of nodes, and everything that a page draws, now or at an instant in the past.
+//! Machines: counts of nodes, and the data for the page, at present or in the past.
 
 use std::sync::Arc;
 
@@ -27,10 +27,10 @@ use crate::writer::{Cutoff, RecoveryError, look_back};
 pub(crate) struct MachineQuery {
     /// The machine; by default the first one.
     machine: Option<String>,
-    /// The state after this record.
+    /// Returns the state after this record.
     #[serde(default, deserialize_with = "in_query")]
     at: Option<u64>,
-    /// The state at this instant, in milliseconds since 1970.
+    /// Returns the state at this instant, in milliseconds since 1970.
     #[serde(default, deserialize_with = "in_query")]
     at_ms: Option<u64>,
 }
@@ -181,8 +181,8 @@ pub(crate) async fn machines(State(app): State<Arc<App>>) -> Result<Json<Machine
     work.await.map(Json).map_err(|error| Fault::internal(&error))
 }
 
-/// Everything about a machine that a page draws: leases, the queue, and unhealthy nodes. Leases of
-/// other tenants have no names.
+/// Returns everything about a machine that a page draws: leases, the queue, and unhealthy nodes.
+/// Leases of other tenants have no names.
 #[utoipa::path(
     get, path = "/v1/state", tag = "machines", params(MachineQuery),
     responses((status = 200, description = "the state", body = Drawn), Guarded, Missing, Gone)
@@ -248,7 +248,7 @@ async fn view_at(
     let (history, seed) = (app.writer.history().clone(), app.seed);
     let until = until.min(now.seq);
     let cutoff = Cutoff { known: app.series.before(at_ms).min(until), until, at_ms };
-    // Only one look into the past at a time: it reads the journal.
+    // Past states are read from the journal, so only one at a time.
     let work = move |_: &_| {
         look_back(&*history, &cutoff, &ServiceLimits::default(), seed).map(|state| state.view())
     };
@@ -267,8 +267,8 @@ pub(crate) fn compacted(upto: u64) -> Fault {
     fault
 }
 
-/// Returns the problem for a record that does not exist yet: the caller saw one with this number
-/// before the data was restored from an older copy.
+/// Returns the problem for a record that does not exist yet. The caller must have seen one with
+/// this number before the data was restored from an older copy.
 pub(crate) fn ahead(record: u64, last: u64) -> Fault {
     let detail = format!("the last record is {last}, not {record}; start again from GET /v1/state");
     Fault::new(StatusCode::GONE, "ahead", detail)

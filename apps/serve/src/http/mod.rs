@@ -1,4 +1,4 @@
-//! The commands of the service over HTTP.
+//! The service's commands over HTTP.
 
 mod auth;
 mod batch;
@@ -60,8 +60,8 @@ use crate::forecasts::Forecasts;
 use crate::waits;
 use crate::writer::WriterHandle;
 
-/// The maximum number of watchers that read the history at the same time: each opens a file and
-/// occupies a processor.
+/// The maximum number of watchers that read the history at the same time, since each opens a file
+/// and occupies a processor.
 const READERS: usize = 2;
 
 /// Limits on callers.
@@ -115,8 +115,8 @@ pub(crate) struct App {
     pub(crate) forecasts: Forecasts,
     rates: Option<rates::Rates>,
     traffic: traffic::Traffic,
-    /// Queues for questions, for diagnoses of refusals, and for forecasts: none waits for another
-    /// kind.
+    /// Separate queues for questions, diagnoses of refusals, and forecasts, so that none waits for
+    /// another kind.
     pub(crate) fair_queue: fair_queue::FairQueue,
     pub(crate) diagnosing: fair_queue::FairQueue,
     pub(crate) forecasting: fair_queue::FairQueue,

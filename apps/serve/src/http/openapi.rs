@@ -43,7 +43,7 @@ static PARAMETERS: LazyLock<HashMap<(Method, String), Vec<String>>> = LazyLock::
             }
         }
     }
-    // The page reads the query of its own address. The service does not.
+    // The page reads the query of its own address; the service ignores it.
     known.insert((Method::GET, "/".to_string()), vec!["flat".to_string()]);
     known
 });
@@ -75,7 +75,7 @@ pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>,
             widen(schema);
             refine(schema, bounds);
         }
-        // A command in a batch is the only member of its object.
+        // A command in a batch is an object with a single member.
         if let Some(commands) = schemas["Operation"]["oneOf"].as_array_mut() {
             for one in commands {
                 one["additionalProperties"] = false.into();
@@ -86,8 +86,8 @@ pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>,
     Ok(Json(document))
 }
 
-/// Describes how callers authenticate: with a bearer token, or with a certificate if those are
-/// requested. If neither is, no token is needed.
+/// Describes how callers authenticate: with a bearer token, or with a certificate if the service
+/// requests certificates. If it requires neither, no token is needed.
 fn secure(document: &mut Value, asks: bool, certificates: bool) {
     let token = "a token from --token-file";
     let mut schemes = json!({
@@ -128,7 +128,7 @@ fn widen(schema: &mut Value) {
 }
 
 /// Adds constraints to a schema that types cannot express: the number of coordinates, their
-/// maximum, and that a request has either a shape or a number of nodes.
+/// maximum, and the rule that a request has either a shape or a number of nodes.
 fn refine(schema: &mut Value, (least, most): (Option<usize>, Option<usize>)) {
     let is_asked = schema.get("additionalProperties").is_some_and(|more| more == false);
     let Some(members) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
@@ -158,7 +158,7 @@ fn refine(schema: &mut Value, (least, most): (Option<usize>, Option<usize>)) {
         nodes["required"] = json!(["nodes"]);
         let mut none = json!({ "properties": { "nodes": { "type": "null" } } });
         if waits {
-            // A waiting request may be named instead.
+            // Alternatively, a waiting request may be named.
             none["properties"]["waiting"] = json!({ "type": "null" });
             let mut waiting = only("waiting", json!({ "not": { "type": "null" } }));
             waiting["required"] = json!(["waiting"]);

@@ -1,8 +1,7 @@
-//! Places for connections and watchers: a bounded number, shared fairly.
-//!
-//! Every place belongs to a party. An unauthenticated caller's party is the address of the peer; an
-//! authenticated caller's is the tenant or the operator. When all places are taken, the party with
-//! the most places gives one up. Therefore a party with less than an equal share loses nothing.
+//! Places for connections and watchers: a bounded number, shared fairly. Every place belongs to a
+//! party. The party of an unauthenticated caller is the address of the peer; that of an
+//! authenticated caller is the tenant or the operator. When all places are taken, the party with
+//! the most places gives one up, so a party with less than an equal share loses nothing.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -51,7 +50,8 @@ impl Party {
 pub(crate) struct Places {
     most: usize,
     taken: Mutex<Taken>,
-    /// Places whose holders are still there, including those that were told to leave.
+    /// The number of places whose holders are still present, including those that were told to
+    /// leave.
     held: AtomicUsize,
     left: Notify,
 }
@@ -182,7 +182,7 @@ impl Taken {
         }
     }
 
-    /// Returns the place to give up.
+    /// Chooses the place to give up.
     ///
     /// The party with the most places gives one up. Unauthenticated callers come first while they
     /// have more than a quarter of all places. An eighth is reserved for the operator. Among
@@ -237,7 +237,7 @@ impl Place {
 
     fn set_in_use(&self, in_use: bool) {
         let mut taken = self.places.lock();
-        // An unauthenticated caller gains nothing by using its place: the oldest one goes.
+        // An unauthenticated caller gains nothing by using its place; the oldest place is given up.
         let counts = |entry: &Entry| entry.party.is_known() && entry.in_use != in_use;
         if !taken.all.get(&self.number).is_some_and(counts) {
             return;

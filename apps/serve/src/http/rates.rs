@@ -4,22 +4,21 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The size of a burst that a tenant may send at once, as seconds at its rate.
+/// The maximum burst of a tenant, as seconds at its rate.
 const BURST_S: f64 = 2.0;
-/// The maximum number of tenants that are tracked separately. Any more share one allowance. A
+/// The maximum number of tenants that are tracked separately; all others share one allowance. A
 /// tenant whose allowance is full again is forgotten.
 const TENANTS: usize = 65_536;
-/// The number of entries from which full allowances are searched for and removed.
+/// The number of entries above which full allowances are searched for and removed.
 const SOME: usize = 1024;
 
-/// The time at which each tenant's allowance will be full again, in microseconds.
-///
-/// A request moves that time forward by the time that one request takes at the rate. A tenant
-/// without an entry has been idle for so long that its allowance is full.
+/// The time at which each tenant's allowance will be full again, in microseconds. A request moves
+/// that time forward by the interval between requests at the rate. A tenant without an entry has
+/// been idle for so long that its allowance is full.
 #[derive(Default)]
 pub(crate) struct Allowances {
     whole_at: HashMap<String, u64>,
-    /// The latest time seen: it never goes back, in any order in which threads read the clock.
+    /// The latest time seen. It never goes back, in whatever order threads read the clock.
     now: u64,
     /// The number of entries at which full allowances are removed next.
     tidy_at: usize,

@@ -71,7 +71,7 @@ pub(crate) struct Queue {
 pub(crate) enum LeaseOrWaiting {
     /// Nodes that are held.
     Held(Lease),
-    /// Nodes that are asked for.
+    /// Nodes that have been requested.
     Waiting(Waiting),
 }
 

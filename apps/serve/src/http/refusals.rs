@@ -1,7 +1,6 @@
-//! Recently refused requests, which the page marks on its timeline.
-//!
-//! They are not records: they did not decide anything, and are lost on restart. If there are too
-//! many, the tenant with the most refusals loses its oldest one.
+//! Recently refused requests, which the page marks on its timeline. Refusals are not records,
+//! because they change nothing, and are lost on restart. If there are too many, the tenant with the
+//! most refusals loses its oldest.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -97,7 +96,7 @@ impl Kept {
 pub(crate) struct Refusals(Mutex<Kept>);
 
 impl Refusals {
-    /// Notes those of a caller's requests that a reply refuses.
+    /// Adds the caller's requests that a reply refuses.
     pub(super) fn note(
         &self,
         app: &App,
@@ -145,7 +144,8 @@ impl Refusals {
 pub(crate) struct RefusalsQuery {
     /// The machine; by default all.
     machine: Option<String>,
-    /// Only refusals after this number. A number beyond the last (before a restart) gives all.
+    /// Returns only refusals after this number. A number beyond the last (from before a restart)
+    /// returns all.
     #[serde(default, deserialize_with = "in_query")]
     after: Option<u64>,
 }
@@ -202,7 +202,8 @@ mod tests {
         }
     }
 
-    /// Checks that a tenant that is refused all the time does not push out other tenants' refusals.
+    /// Checks that a tenant whose requests are refused all the time does not displace other
+    /// tenants' refusals.
     #[test]
     fn the_loudest_tenant_loses_its_oldest() {
         let mut kept = Kept::default();

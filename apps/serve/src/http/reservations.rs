@@ -48,7 +48,7 @@ pub(crate) struct ReservationBody {
     machine: Option<String>,
 }
 
-/// The machine of the reservations.
+/// The query for reservations.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ReservationsQuery {
@@ -56,7 +56,7 @@ pub(crate) struct ReservationsQuery {
     machine: Option<String>,
 }
 
-/// Reservations ahead.
+/// Advance reservations.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Reservations {
     /// The last record included.
@@ -65,7 +65,7 @@ pub(crate) struct Reservations {
     reservations: Vec<Reservation>,
 }
 
-/// Reservations ahead.
+/// Advance reservations.
 #[utoipa::path(
     get, path = "/v1/reservations", tag = "reservations", params(ReservationsQuery),
     responses(
@@ -90,11 +90,10 @@ pub(crate) async fn reservations(
     Ok(Json(Reservations { seq: view.seq, reservations: shown.collect() }))
 }
 
-/// Reserves nodes in advance (operator).
-///
-/// No job starts on them if it is expected to run when the reservation begins. Leases keep them
-/// until they end; after that, they are kept free. A lease without `estimate_s` and `ttl_s` is
-/// expected to run forever. The reservation ends at `to`.
+/// Reserves nodes in advance (operator). No job starts on these nodes if it is expected to be
+/// running when the reservation begins. Leases keep them until they end; after that, the nodes are
+/// kept free. A lease without `estimate_s` and `ttl_s` is expected to run forever. The reservation
+/// ends at `to`.
 #[utoipa::path(
     post, path = "/v1/reservations", tag = "reservations",
     request_body = ReservationBody, params(ChangeHeaders),

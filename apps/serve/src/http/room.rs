@@ -1,4 +1,4 @@
-//! The route for plans that empty nodes by a given time.
+//! The route that plans how to empty nodes by a given time.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::diagnose::instant as time;
 /// The maximum number of nodes to be emptied.
 const NODES: usize = 4096;
 
-/// The nodes to be free by a time: a box, or some nodes.
+/// The box or nodes to be free by a given time.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RoomBody {
@@ -39,10 +39,11 @@ pub(crate) struct RoomBody {
     /// The nodes to be emptied, instead of a box.
     #[schema(max_items = 4096)]
     drain: Option<Vec<Vec<u64>>>,
-    /// The time by which it should be free (RFC 3339 in UTC).
+    /// The time by which they should be free (RFC 3339 in UTC).
     #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
     by: String,
-    /// The time in seconds for which it is needed, to compute delays [default: until it is free].
+    /// The number of seconds for which the room is needed, to compute delays [default: until it is
+    /// free].
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     for_s: Option<f64>,
     /// The machine; by default the first one.
@@ -55,7 +56,7 @@ pub(crate) struct RoomBody {
     requeue: bool,
 }
 
-/// A plan that makes room by a time.
+/// A plan that makes room by a given time.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RoomAnswer {
     /// True if there is a plan.
@@ -67,7 +68,7 @@ pub(crate) struct RoomAnswer {
     placement: Option<Place>,
     /// The leases to requeue: they are ended now, and their requests return to the queue.
     requeued: Vec<u64>,
-    /// The work that they lose, in nodes times seconds.
+    /// The work lost by requeued leases, in node-seconds.
     lost_node_s: Option<f64>,
     /// The nodes of the leases that move.
     cost: Option<u64>,
@@ -87,7 +88,7 @@ pub(crate) struct RoomMove {
     from: Vec<Place>,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     to: Vec<Place>,
-    /// The time at which leases that end have freed its nodes; null means now.
+    /// The time at which its target nodes are free because leases have ended; null means now.
     #[schema(value_type = Option<String>, format = DateTime)]
     ready: Option<Instant>,
 }
@@ -107,10 +108,10 @@ pub(crate) struct Delayed {
     by_s: Option<f64>,
 }
 
-/// Plans how to free a box or some nodes by a given time: the leases to move or requeue, the lost
-/// work, and the requests that start later (operator). Of all plans with at most `max_jobs` leases,
-/// it is the one that loses the least work, then the one that moves the fewest nodes. A lease is
-/// expected to end according to its `estimate_s` or `ttl_s`. Nothing changes.
+/// Plans how to free a box or some nodes by a given time (operator): the leases to move or requeue,
+/// the lost work, and the requests that start later. Of all plans with at most `max_jobs` leases,
+/// the service chooses the one that loses the least work, then the one that moves the fewest nodes.
+/// The expected end of a lease follows from its `estimate_s` or `ttl_s`. Nothing changes.
 #[utoipa::path(
     post, path = "/v1/room", tag = "machines",
     request_body = RoomBody,

@@ -1,6 +1,6 @@
-//! Utilization and the largest free box over time, as the page draws them. The number of intervals
-//! is bounded; they grow longer as time passes. For each interval the minimum, the maximum and the
-//! last value are kept, so that every value shown occurred and no lasting change is lost.
+//! Utilization and the largest free box over time, as drawn by the page. The number of intervals is
+//! limited, so they become longer as time passes. For each interval the minimum, the maximum and
+//! the last value are kept, so that every value shown has occurred and no lasting change is lost.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -20,8 +20,8 @@ use crate::core::{Instant, ServiceLimits, ServiceState, StateView};
 use crate::storage::History;
 use crate::writer::{RecoveryError, from_snapshot};
 
-/// When reading the records from before startup, the maximum number of records between two searches
-/// for the largest free box.
+/// The maximum number of records between two searches for the largest free box when reading records
+/// from before startup.
 const EVERY: u64 = 512;
 
 /// A machine during an interval.
@@ -39,7 +39,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Samples a machine at one record; `free` is called if the largest free box is wanted.
+    /// Samples a machine at one record. `free` is called if the largest free box is needed.
     fn of(
         (seq, at_ms): (u64, u64),
         [busy, unavailable, waiting]: [u32; 3],
@@ -242,9 +242,9 @@ impl From<Seen> for Sample {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Series)]
 pub(crate) struct SeriesReply {
-    /// The oldest first.
+    /// The samples, the oldest first.
     samples: Vec<Sample>,
-    /// The time of the answer (RFC 3339): the last sample is valid until then.
+    /// The time of the answer (RFC 3339), until which the last sample is valid.
     #[schema(value_type = String)]
     now: Instant,
 }
@@ -257,8 +257,8 @@ pub(crate) struct SeriesQuery {
     machine: Option<String>,
 }
 
-/// Utilization and the largest free box over time: intervals, each with its minimum, maximum and
-/// last value. The last value is valid until `now`.
+/// Returns utilization and the largest free box over time, as intervals with their minimum, maximum
+/// and last value. The last value is valid until `now`.
 #[utoipa::path(
     get, path = "/v1/series", tag = "machines", params(SeriesQuery),
     responses(

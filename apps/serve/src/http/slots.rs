@@ -58,7 +58,8 @@ pub(crate) struct SlotsReply {
     proven: bool,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
-    /// The next time with more, given the ends of leases; null if unknown, and for tenants.
+    /// The next time at which more boxes fit, based on the ends of leases; null if unknown, and for
+    /// tenants.
     next: Option<NextSlots>,
     /// The counts after leases have moved; null if not requested.
     after: Option<SlotsAfter>,
@@ -67,7 +68,7 @@ pub(crate) struct SlotsReply {
 /// The next time when there are more slots.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct NextSlots {
-    /// The end of a lease after which there are more.
+    /// The end of a lease after which more boxes fit.
     #[schema(value_type = String, format = DateTime)]
     at: Instant,
     /// The number at that time.
@@ -90,8 +91,8 @@ pub(crate) struct SlotsAfter {
     moves: Vec<Move>,
 }
 
-/// Counts the boxes of a shape that can be placed side by side on the free nodes, with a bound. The
-/// strategy is not asked. Nothing changes.
+/// Counts the boxes of a shape that can be placed side by side on the free nodes, with an upper
+/// bound. The strategy is not involved, and nothing changes.
 #[utoipa::path(
     get, path = "/v1/slots", operation_id = "slots", tag = "machines", params(SlotsQuery),
     responses((status = 200, description = "the boxes", body = SlotsReply), Guarded, Missing)
@@ -158,8 +159,8 @@ fn answer(
     })
 }
 
-/// The latest counts for the metrics, by machine and shape. They are valid while the free nodes
-/// stay the same.
+/// The latest counts for the metrics, by machine and shape. They are valid as long as the free
+/// nodes stay the same.
 #[derive(Default)]
 pub(crate) struct Counted(Mutex<Counts>);
 

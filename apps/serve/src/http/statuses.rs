@@ -1,4 +1,4 @@
-//! Problems that routes may reply with, as the OpenAPI document describes them.
+//! Problems that routes may reply with, as described in the OpenAPI document.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -59,7 +59,7 @@ problems! {
         400: "the request takes no parameters",
         431: "the head is too large",
     }
-    /// Problems of the route that says whether the service can decide.
+    /// Problems of the route that reports whether the service can decide.
     NotReady {
         503: "it cannot; `reason` says why",
     }

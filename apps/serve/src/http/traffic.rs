@@ -24,12 +24,12 @@ const BODIES: usize = 128 << 20;
 /// The maximum number of bytes in replies that have not been sent yet.
 const REPLIES: usize = 256 << 20;
 
-/// The number of bytes of a body or a reply that are not counted. The uncounted total is at most
+/// The number of bytes of each body or reply that are not counted. The uncounted total is at most
 /// this number times the number of connections.
 const FREE: usize = 16 << 10;
 
-/// A number of bytes shared by all callers. A tenant may use a quarter, all tenants together seven
-/// eighths. Anything larger is let through on its own.
+/// A number of bytes shared by all callers. A tenant may use a quarter, and all tenants together
+/// seven eighths. A larger body or reply is let through if it is the only one.
 struct Budget {
     most: usize,
     used: Mutex<Used>,
@@ -128,7 +128,7 @@ pub(crate) struct Traffic {
 /// The state of a body while its request is carried out.
 pub(super) struct Received {
     charge: Mutex<Charge>,
-    /// The reason why it was not read to its end.
+    /// The reason why the body was not read to its end.
     refused: OnceLock<Fault>,
 }
 
@@ -141,8 +141,8 @@ impl Traffic {
     /// state is dropped.
     ///
     /// # Errors
-    /// Returns an error if so many earlier replies to the caller are still unread that there is no
-    /// room for this one. A change is refused before it is carried out.
+    /// Returns an error if too many earlier replies to the caller are unread. A change is refused
+    /// before it is carried out.
     pub(super) fn receive(
         &self,
         caller: &Caller,
@@ -289,7 +289,7 @@ mod tests {
         assert!(budget.is_open(&of("a")));
         drop((others, operator));
         assert!(budget.lock().by.is_empty() && budget.lock().all == 0);
-        // Anything larger than the whole budget is let through on its own.
+        // A body larger than the whole budget is let through if it is the only one.
         let mut large = budget.charge(&of("a"));
         assert!(large.try_add(5000) && !large.try_add(1));
         assert!(!budget.charge(&of("b")).try_add(1));

@@ -29,19 +29,19 @@ pub(crate) struct UnblockBody {
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     nodes: Option<u64>,
-    /// The freedom to place it: `box`, `turned` or `any-box`; turned if left out.
+    /// The freedom in placing it: `box`, `turned` or `any-box`; by default `turned`.
     #[schema(value_type = Option<BoxFreedomSchema>)]
     freedom: Option<String>,
     /// The machine; by default the first one.
     machine: Option<String>,
-    /// The most leases to move [default: 2].
+    /// The maximum number of leases to move [default: 2].
     #[schema(minimum = 1, maximum = 4)]
     max_jobs: Option<u32>,
 }
 
-/// Returns the cheapest set of leases whose moving makes a request fit, with where each goes; the
-/// moves are in an order in which they can be carried out. A lease weighs its nodes. Nothing
-/// changes.
+/// Returns the cheapest set of leases whose moves make a request fit, with the new place of each.
+/// The moves are in an order in which they can be carried out. The cost of a move is the number of
+/// nodes of its lease. Nothing changes.
 #[utoipa::path(
     post, path = "/v1/unblock", tag = "machines",
     request_body = UnblockBody,

@@ -1,4 +1,4 @@
-//! Records as they become durable, as server-sent events.
+//! Server-sent events with records as they become durable.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -34,12 +34,12 @@ const CHUNK: usize = 1000;
 const CHUNK_BYTES: usize = 256 << 10;
 /// The approximate maximum number of bytes of events sent at once.
 const READY: usize = 32 << 10;
-/// The minimum time between two writes to a watcher: events that arrive meanwhile are sent
+/// The minimum time between two writes to a watcher. Events that arrive in the meantime are sent
 /// together.
 const PACE: Duration = Duration::from_millis(20);
-/// The time between two writes to a watcher, per watcher, if that is longer. About 10,000 writes
-/// per second to all watchers (with a thousand of them, one every 100 ms each) use a fifth of a
-/// processor.
+/// The time between two writes to a watcher, multiplied by the number of watchers, if that is
+/// longer. About 10,000 writes per second to all watchers use a fifth of a processor; a thousand
+/// watchers then get one every 100 ms each.
 const SHARE: Duration = Duration::from_micros(100);
 /// The idle time after which an empty comment is sent, to show that the connection is in use.
 const ALIVE: Duration = Duration::from_secs(15);
@@ -48,7 +48,8 @@ const ALIVE: Duration = Duration::from_secs(15);
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WatchQuery {
-    /// Records after this one; by default new ones. The header `Last-Event-ID` has precedence.
+    /// Returns records after this one; by default only new ones. The header `Last-Event-ID` takes
+    /// precedence.
     #[serde(default, deserialize_with = "in_query")]
     after: Option<u64>,
 }
@@ -71,7 +72,7 @@ struct Watcher {
     place: Arc<Place>,
 }
 
-/// Watches the service: an event for each record, in order, without gaps.
+/// Watches the service. Each record is an event; events arrive in order and without gaps.
 ///
 /// The id of an event is the number of its record; `event` is its kind: `granted`, `queued`,
 /// `renewed`, `ended`, `node`, `reserved`, `unreserved` or `configured`. A tenant sees its own
@@ -103,7 +104,7 @@ pub(crate) async fn watch(
         fault
     })?;
     let again = headers.get("last-event-id").map(read_id).transpose()?;
-    // Records are retained from here on; older ones are read from the history.
+    // From here on, records are retained; older records are read from the history.
     let live = app.writer.watch();
     let view = app.writer.view().await?;
     let last = again.or(query.after).unwrap_or(view.seq);
@@ -131,7 +132,7 @@ pub(crate) async fn watch(
 }
 
 /// Returns the last record that a reconnecting watcher has seen. An invalid value must not count as
-/// missing: the watcher would lose the records since.
+/// missing, because the watcher would lose the records since then.
 fn read_id(id: &HeaderValue) -> Result<u64, Fault> {
     id.to_str().ok().and_then(|id| id.parse().ok()).ok_or_else(|| {
         let detail = "Last-Event-ID must be the number of a record";
@@ -159,8 +160,8 @@ struct Part {
     more: bool,
 }
 
-/// Returns some records after a given one, none of them after `durable`: records that are not
-/// durable yet must not be sent.
+/// Returns some records after a given one, up to `durable`, because records that are not durable
+/// yet must not be sent.
 fn part(history: &dyn History, (after, durable): (u64, u64)) -> Result<Part, StoreError> {
     let (mut records, mut bytes, mut more) = (Vec::new(), 0, false);
     history.scan(after, &mut |record| {
@@ -196,8 +197,8 @@ impl Watcher {
     }
 
     /// Formats the retained events for sending. Returns `None` if some are no longer retained
-    /// because the client reads too slowly; it may reconnect and continue where it was. Callgrind
-    /// refers to this function by name.
+    /// because the client reads too slowly; it may reconnect and continue where it stopped. A
+    /// benchmark refers to this function by name.
     #[inline(never)]
     fn follow(&mut self) -> Option<()> {
         while self.ready.len() < READY {
@@ -256,7 +257,7 @@ impl Watcher {
                 }
                 Some(())
             }
-            // The stream ends: the client reconnects and is told where to begin.
+            // The stream ends; when the client reconnects, the reply tells it where to start.
             Err(StoreError::Compacted(_)) => None,
             Err(error) => {
                 tracing::error!(%error, "a watcher cannot be served");
@@ -319,7 +320,7 @@ fn told(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)> {
         }
         Event::Reserved { reservation } => {
             let grid = app.grid(Some(&reservation.machine));
-            // `GET /v1/reservations` shows the leases in its way.
+            // `GET /v1/reservations` shows the leases in the way of a reservation.
             let shown = reply::Reservation::of(grid, reservation, [].into_iter());
             ("reserved", json!({ "reservation": shown }))
         }

@@ -1,4 +1,4 @@
-//! A stream that closes on clients that do not read their replies.
+//! A stream that disconnects clients that do not read their replies.
 
 use std::io;
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The time that a client may read nothing while bytes are waiting for it.
+/// The maximum time for which a client may read nothing while bytes are waiting for it.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The minimum rate at which a client must read, in bytes per second.
 const RATE: f64 = 16.0 * 1024.0;
@@ -92,7 +92,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // A flush completes once nothing is waiting any more.
+        // A flush completes once nothing is waiting anymore.
         let outcome = Pin::new(&mut self.stream).poll_flush(context).map_ok(|()| 0);
         if matches!(outcome, Poll::Ready(Ok(_))) {
             self.until = None;

@@ -1,9 +1,7 @@
-//! The commands of the service as lines of JSON: `pavior allocate`.
-//!
-//! There is one machine, one caller and no clock, and nothing is stored. The same [`ServiceState`]
-//! decides the same [`Command`]s as over HTTP. Its records are dropped, and its replies are
-//! rewritten in the format of `docs/allocate.md`. Jobs are identified by the names that the caller
-//! gives them.
+//! The commands of the service as lines of JSON: `pavior allocate`. There is one machine, one
+//! caller and no clock, and nothing is stored. The same [`ServiceState`] decides the same
+//! [`Command`]s as over HTTP. Its records are discarded, and its replies are converted to the
+//! format of `docs/allocate.md`. Jobs are identified by names chosen by the caller.
 
 mod plans;
 
@@ -102,8 +100,8 @@ impl LineSession {
         Ok(answered(&job, &self.carry_out(command)?))
     }
 
-    /// Reads the nodes that a message asks for: either a shape, or a number of nodes to which the
-    /// shape rule gives a shape.
+    /// Reads the nodes that a message requests: either a shape, or a number of nodes that the shape
+    /// rule converts to a shape.
     fn ask(&self, message: &Map<String, Value>) -> Result<Ask, String> {
         let sides = |shape: &Value| -> Option<Vec<u64>> {
             shape.as_array()?.iter().map(positive).collect()
@@ -183,15 +181,15 @@ impl LineSession {
         }
     }
 
-    /// Returns the caller's name for a job: every job in a session has one.
+    /// Returns the caller's name for a job. Every job in a session has one.
     fn name(&self, JobId(id): JobId) -> JobName {
         let named = self.state.lease(id).and_then(|lease| lease.job.clone());
         named.unwrap_or(JobName::Large(id))
     }
 }
 
-/// Rejects a key that is almost one of ours: `dryrun` would allocate. Other keys are up to the
-/// caller.
+/// Rejects a key that looks like a typo of a known one, because `dryrun` would allocate. Other
+/// unknown keys are ignored.
 fn known_keys(message: &Map<String, Value>) -> Result<(), String> {
     let unknown = message.keys().filter(|key| !KEYS.contains(&key.as_str()));
     let mut meant = unknown.filter_map(|key| {
@@ -216,7 +214,7 @@ fn job(message: &Map<String, Value>) -> Result<JobName, String> {
     JobName::read(name).ok_or_else(|| "\"job\" must be an integer or a string".to_string())
 }
 
-/// Returns a positive integer; larger ones than 64 bits can hold count as the maximum.
+/// Returns a positive integer. Integers that do not fit into 64 bits count as the maximum.
 fn positive(value: &Value) -> Option<u64> {
     let beyond = || value.as_f64().filter(|number| *number >= 2f64.powi(64)).map(|_| u64::MAX);
     value.as_u64().or_else(beyond).filter(|&number| number > 0)
@@ -229,7 +227,7 @@ fn flag(message: &Map<String, Value>, key: &str) -> Result<bool, String> {
     }
 }
 
-/// Reads the freedom to place a request, if the message specifies one.
+/// Reads the freedom in placing a request, if the message specifies one.
 fn freedom(message: &Map<String, Value>) -> Result<Option<Freedom>, String> {
     let Some(word) = message.get("freedom").filter(|word| !word.is_null()) else { return Ok(None) };
     let word = word.as_str().ok_or("\"freedom\" must be a string")?;

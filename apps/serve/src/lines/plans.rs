@@ -1,4 +1,4 @@
-//! Operations that take over nodes in use, list allocations, and plan.
+//! Operations that register nodes in use, list allocations, and make plans.
 
 use pavior::answers::json::{Place, Point};
 use pavior::answers::{SearchLimits, Snapshot, Weights, drain};
@@ -10,7 +10,7 @@ use crate::core::{Ask, Command, NodeChange};
 use crate::plan::{self, Plan};
 
 impl LineSession {
-    /// Takes over an existing allocation: the boxes must be free and on the machine.
+    /// Registers an existing allocation. The boxes must be free and on the machine.
     pub(super) fn hold(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
         let job = self.free_name(message)?;
         let list = message.get("parts").and_then(Value::as_array);

@@ -1,8 +1,7 @@
-//! A server's claim to write, renewed and checked on a thread separate from the writer.
-//!
-//! A decision may take longer than other servers wait for a heartbeat. Therefore this thread sends
-//! the heartbeats, on its own connection. It stops if the writer has not finished a decision within
-//! [`Patience::hang`]; then another server takes over.
+//! A server's claim to write, renewed and checked on a thread separate from the writer. A decision
+//! may take longer than other servers wait for a heartbeat, so this thread sends the heartbeats, on
+//! its own connection. It stops if the writer has not finished a decision within
+//! [`Patience::hang`]; another server then takes over.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +24,7 @@ const CHECK: &str = "SELECT FROM pavior_leader WHERE epoch = $1";
 pub struct Patience {
     /// The time without a heartbeat after which another server takes over.
     pub silence: Duration,
-    /// The time that a decision may take before its writer is considered hung.
+    /// The duration of a decision after which its writer is considered hung.
     pub hang: Duration,
 }
 
@@ -112,7 +111,7 @@ impl Claim for Keeper {
     }
 }
 
-/// Returns the waiting questions; an empty list at the given time; `None` once no one can ask.
+/// Returns the waiting questions, an empty list at the given time, or `None` once no one can ask.
 fn next(asked: &Receiver<Ask>, at: Instant) -> Option<Vec<Ask>> {
     match asked.recv_timeout(at.saturating_duration_since(Instant::now())) {
         Ok(first) => Some(std::iter::once(first).chain(asked.try_iter()).collect()),
@@ -129,7 +128,7 @@ struct Renewal {
 }
 
 impl Renewal {
-    /// Renews the claim if that is due, and answers questions on whether it holds.
+    /// Renews the claim if that is due, and answers whether it still holds.
     fn answer(&mut self, keeper: &Keeper, asks: Vec<Ask>, is_due: bool) {
         let (epoch, decides) = {
             let known = keeper.lock();
@@ -143,7 +142,7 @@ impl Renewal {
         };
         let told = match epoch {
             None => Err("this server is a standby".to_string()),
-            // A lost connection says nothing about the claim: try once more.
+            // A lost connection says nothing about the claim, so try once more.
             Some(epoch) => match self.execute(statement, epoch) {
                 Err(_) => self.execute(statement, epoch),
                 told => told,
@@ -153,7 +152,7 @@ impl Renewal {
         };
         if let Err(reason) = &told {
             let mut known = keeper.lock();
-            // The writer may have taken over again meanwhile.
+            // The writer may have taken over again in the meantime.
             if known.epoch.is_some() && known.epoch == epoch {
                 (known.epoch, known.lost) = (None, Some(reason.clone()));
             }

@@ -1,4 +1,4 @@
-//! A folder of files, with the operations that the journal needs: real, or simulated in tests.
+//! A folder of files with the operations that the journal needs, either real or simulated in tests.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -44,11 +44,11 @@ pub trait DiskFile: Send {
     /// Makes written data durable, so that they survive a power failure.
     ///
     /// # Errors
-    /// Returns an error if they may not be durable: data written since the last call may be lost,
-    /// even if a later call succeeds.
+    /// Returns an error if the data may not be durable. Data written since the last call may then
+    /// be lost, even if a later call succeeds.
     fn sync(&mut self) -> io::Result<()>;
 
-    /// Checks that its name in the folder still refers to it.
+    /// Checks that the file's name in the folder still refers to it.
     ///
     /// # Errors
     /// Returns an error if the file or its folder was removed or replaced.
@@ -59,8 +59,8 @@ pub trait DiskFile: Send {
 /// owner can read it and the files in it.
 pub struct DiskFolder {
     path: PathBuf,
-    /// The folder itself. It is locked because a lock file in it could be removed and recreated. It
-    /// stays open so that its names can be made durable when no more files can be opened.
+    /// The folder itself. It is locked because a lock file in it could be removed and recreated,
+    /// and stays open so that its names can be made durable even if no more files can be opened.
     folder: File,
     /// A locked file in the folder, for file systems that cannot lock folders.
     _lock: File,
@@ -190,7 +190,7 @@ impl DiskFile for OpenFile {
     }
 
     fn in_place(&self) -> io::Result<()> {
-        // One system call: about a microsecond, while a write takes hundreds.
+        // This is one system call of about a microsecond, whereas a write takes hundreds.
         match fs::symlink_metadata(&self.path) {
             Ok(now) if (now.dev(), now.ino()) == self.identity => Ok(()),
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -1,4 +1,4 @@
-//! The journal files, as readers see them while the writer runs.
+//! The journal files, which readers can access while the writer is running.
 
 use std::io;
 use std::sync::Arc;
@@ -31,8 +31,8 @@ impl Files {
         self.numbers("snapshot-", snapshot_name)
     }
 
-    /// Returns the numbers of the files whose names match `named`; other files in the folder are
-    /// not ours.
+    /// Returns the numbers of the files whose names match `named`. Other files in the folder are
+    /// ignored.
     fn numbers(&self, before: &str, named: fn(u64) -> String) -> Result<Vec<u64>, StoreError> {
         let names = self.disk.list().map_err(failed)?;
         let number = |name: &String| {
@@ -44,7 +44,7 @@ impl Files {
         Ok(numbers)
     }
 
-    /// Creates a new file for the records from a number on. It contains only the format frame.
+    /// Creates a new file for the records from a number on, containing only the format frame.
     pub(super) fn begin(&self, next: u64) -> Result<(Box<dyn DiskFile>, String, u64), StoreError> {
         let name = journal_name(next);
         let refused = |error: io::Error| match error {

@@ -1,22 +1,19 @@
-//! The format of a group of records in a file, and how damage is distinguished from a write that
-//! was cut short.
+//! The format of a group of records in a file, which makes it possible to distinguish damage from a
+//! write that was cut short.
 //!
 //! ```text
 //! magic 4 | body bytes 4 | first seq 8 | records 4 | 0 4 | CRC of these 8 | body | CRC of body 8
 //! ```
-//!
-//! Numbers are little endian, CRCs are CRC-64/XZ. A frame is written by one call, and made durable
-//! before the next one is written. Therefore only the last frame of the last file can be an
-//! unacknowledged one.
-//!
-//! An invalid frame is **damage** if a valid one follows it, or if flipping a single bit makes it
-//! valid. A write that was cut short lacks sectors, not a bit. Any other invalid frame may be an
-//! unacknowledged tail, if it is not longer than one write ([`Tail`]). The probability that 64 bits
-//! match by chance is at most 2^-40, even for a tail of 1 MiB. The file is then refused.
+//! Numbers are little endian, and CRCs are CRC-64/XZ. A frame is written by one call and made
+//! durable before the next one is written. Therefore only the last frame of the last file can be
+//! unacknowledged. An invalid frame is **damage** if a valid frame follows it, or if flipping a
+//! single bit makes it valid. A write that was cut short lacks whole sectors, not single bits. Any
+//! other invalid frame may be an unacknowledged tail, if it is not longer than one write
+//! ([`Tail`]). The probability that 64 bits match by chance is at most 2^-40, even for a tail of 1
+//! MiB. The file is then refused.
 //!
 //! Two kinds of frame do not contain records:
-//!
-//! - the **format**, the first frame of a file. Its number is one that no record has;
+//! - the **format**, the first frame of a file, whose number is not used by any record;
 //! - an **announcement** of the next frame's size, if that is more than [`GROUP`] bytes.
 
 const MAGIC: [u8; 4] = *b"pvj1";
@@ -168,7 +165,7 @@ fn is_foreign(bytes: &[u8]) -> bool {
     digit.is_some_and(|digit| digit.is_ascii_digit() && *digit != MAGIC[3])
 }
 
-/// The circumstances of bytes that follow the last frame of a file.
+/// The context of bytes after the last frame of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail {
     /// True if there is no frame before them.
@@ -178,7 +175,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Returns the maximum number of bytes that one write can have left at this position.
+    /// Returns the maximum number of bytes that a single write can have left at this position.
     pub fn most(self, bytes: &[u8]) -> usize {
         if self.at_the_start {
             return format().len();
@@ -208,11 +205,10 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 /// Returns true if flipping one bit, either in a text of `length` bytes or in its stored sum,
-/// explains the difference between the actual sum and the stored one.
-///
-/// A CRC is linear: the difference that a bit makes depends only on its distance from the end. The
-/// differences for all bits, from the last to the first, are the powers of x in the field, in the
-/// reflected bit order of CRC-64/XZ.
+/// explains the difference between the actual sum and the stored one. A CRC is linear, so the
+/// difference that a bit makes depends only on its distance from the end. The differences for all
+/// bits, from the last to the first, are the powers of x in the field, in the reflected bit order
+/// of CRC-64/XZ.
 fn one_bit(length: usize, difference: u64) -> bool {
     if difference.is_power_of_two() {
         return true;

@@ -4,7 +4,7 @@ use super::{Deciding, Decision};
 use crate::core::{Command, Reply};
 
 impl Deciding<'_> {
-    /// Returns the answers to commands that are carried out in order, independently: a refused one
+    /// Carries out commands in order and independently, and returns the answers. A refused command
     /// does not stop the others.
     pub(super) fn batch(&mut self, all: Vec<Command>) -> Reply {
         let is_end = |command: &Command| matches!(command, Command::End { .. });
@@ -20,7 +20,7 @@ impl Deciding<'_> {
             self.more = is_end(&command) && all.peek().is_some_and(is_end)
                 || is_grant(&command) && all.peek().is_some_and(is_grant) && self.refuses_all();
             replies.push(Decision::from(self.carry_out(command)).reply);
-            // The last of them may have been refused, but the queues still advance.
+            // The last command may have been refused, but the queues still advance.
             self.move_queues();
         }
         Reply::Batch(replies)

@@ -1,10 +1,9 @@
-//! The time at which a server begins to decide, and clocks that are in doubt.
-//!
-//! A clock that is far ahead of the last record may be right: the service may have been down for a
-//! long time. It may also be wrong. Trusting a wrong clock would end every lease with a time to
-//! live, and times would stay ahead, since they never go back. Therefore such a clock is in doubt.
-//! Until an operator confirms it, or the service is started with a clock close to the last record,
-//! times continue from the last record, and no lease expires.
+//! The time at which a server starts to decide, and clocks that are in doubt. A clock that is far
+//! ahead of the last record may be right, because the service may have been down for a long time,
+//! or it may be wrong. Trusting a wrong clock would end every lease with a time to live, and times
+//! would remain too late, since they never go back. Such a clock is therefore in doubt. Until an
+//! operator confirms it, or the service is started with a clock close to the last record, times
+//! continue from the last record, and no lease expires.
 
 use super::{Deciding, Stop};
 use crate::core::reply::Clock;
@@ -15,7 +14,7 @@ use crate::core::{Caller, Event, Instant, Reply, ServiceRecord, ServiceState, Wh
 pub struct ClockRule {
     /// The maximum number of milliseconds that it may be ahead of the last record.
     pub most_ahead_ms: u64,
-    /// True if the operator has confirmed it, no matter how far ahead it is.
+    /// True if the operator has confirmed the clock, no matter how far ahead it is.
     pub confirmed: bool,
 }
 
@@ -38,8 +37,8 @@ impl ClockRule {
 }
 
 impl ServiceState {
-    /// Begins to decide with a wall clock: adds a record if a doubt begins or ends, and returns the
-    /// time from which the service's clock continues.
+    /// Starts to decide with a wall clock. Adds a record if the clock's doubt begins or ends, and
+    /// returns the time from which the service's clock continues.
     pub fn begin_clock(
         &mut self,
         wall_ms: u64,
@@ -63,7 +62,7 @@ impl ServiceState {
 }
 
 impl Deciding<'_> {
-    /// Ends the doubt: the time of the command is correct.
+    /// Ends the doubt, because the time of the command is correct.
     pub(super) fn confirm_clock(&mut self) -> Result<Reply, Stop> {
         self.operator("confirm the clock")?;
         let was = Instant(self.state.now_ms);

@@ -77,7 +77,7 @@ struct Deciding<'a> {
     now_ms: u64,
     caller: &'a Caller,
     records: &'a mut Vec<ServiceRecord>,
-    /// True if another end or grant follows at the same instant: queues advance after the last one.
+    /// True if another end or grant follows at the same instant; queues advance after the last one.
     more: bool,
 }
 
@@ -125,8 +125,8 @@ impl ServiceState {
         decision
     }
 
-    /// Advances the queues of all machines. A server that begins to decide has a state built from
-    /// records, which do not include the plans of its schedulers.
+    /// Advances the queues of all machines. A server that starts to decide has rebuilt its state
+    /// from records, which do not contain the plans of its schedulers.
     pub fn move_queues(&mut self, now_ms: u64, records: &mut Vec<ServiceRecord>) {
         let now_ms = now_ms.max(self.now_ms);
         let caller = &Caller::OPERATOR;
@@ -338,13 +338,13 @@ impl Deciding<'_> {
         let fits = self.state.boards[board].could_ever_fit(&request);
         fits.map_err(|refusal| self.refused(board, request, refusal))?;
         let machine = self.state.boards[board].machine();
-        // A waiting request counts with the maximum that it may be granted later.
+        // A waiting request counts as the maximum number of nodes that it may be granted later.
         let needed = if asked.wait { machine.most(&request) } else { machine.needed(&request) };
         self.within_quota(&tenant, needed)?;
         if asked.wait {
             return Ok(self.queue(board, tenant, &request, asked)?);
         }
-        // A strategy may round up: the number of nodes that it would grant counts.
+        // A strategy may round up, so the number of nodes that it would grant is counted.
         let estimate = estimate(asked.estimate_ms, asked.ttl_ms);
         let now_ms = self.now_ms;
         if let Ok(placement) = self.state.boards[board].probe(&request, now_ms, estimate) {
@@ -412,8 +412,8 @@ impl Deciding<'_> {
         })
     }
 
-    /// Checks that the queue of a machine has a free place. A tenant may not have more places than
-    /// are left, so no tenant can lock out the others.
+    /// Checks that the queue of a machine has a free place. A tenant may not occupy more places
+    /// than remain free, so no tenant can lock out the others.
     fn place_in_queue(&self, board: usize, tenant: &str) -> Result<(), Problem> {
         let most = self.state.limits.waiting;
         let all = self.state.boards[board].waiting();
@@ -425,7 +425,7 @@ impl Deciding<'_> {
                 format!("{most} requests are already waiting"),
             ));
         }
-        // If half of the places are left, no tenant can have as many.
+        // If half of the places are free, no tenant can occupy more than that.
         if self.caller.tenant.is_none() || count < left {
             return Ok(());
         }

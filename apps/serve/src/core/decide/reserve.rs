@@ -8,7 +8,8 @@ use crate::core::{
     Event, Instant, Problem, Reason, Reply, Reservation, ReservationRequest, Why, reply,
 };
 
-/// The maximum number of concurrent reservations: each decision looks at all those of a machine.
+/// The maximum number of concurrent reservations. Each decision examines all reservations of a
+/// machine.
 const MOST: usize = 1000;
 
 impl Deciding<'_> {
