@@ -215,7 +215,7 @@ impl Specification {
     }
 }
 
-/// Returns the parts of a range outside of some other ranges, in order.
+/// Returns the parts of a range that are not in other ranges, in order.
 fn subtract(from: Range<u64>, mut others: Vec<Range<u64>>) -> Vec<Range<u64>> {
     others.sort_unstable_by_key(|other| (other.start, other.end));
     let (mut left, mut start) = (Vec::new(), from.start);

@@ -1,9 +1,9 @@
 //! The sources that results depend on: this crate, the workspace crates that it uses, and the
 //! versions of their libraries. All are found in the manifests, so that none can be omitted.
 //!
-//! The manifests are read line by line, in the form that this workspace gives them, and the lock
-//! file in its only form. A TOML reader and a digest library would have to be compiled a second
-//! time, for the build machine. A test compares the result with `cargo tree`.
+//! The manifests are read line by line, in the form used in this workspace, and the lock file in
+//! its only form. A TOML reader and a digest library would have to be compiled a second time, for
+//! the build machine. A test compares the result with `cargo tree`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};

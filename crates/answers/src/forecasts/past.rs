@@ -229,6 +229,6 @@ mod tests {
             past.add(kind(user), Time(MINUTE));
         }
         assert_eq!(past.len(), RUNS);
-        assert_eq!(past.classes.len(), 3 * RUNS + 2, "three classes a user, and two for all");
+        assert_eq!(past.classes.len(), 3 * RUNS + 2, "three classes per user, and two for all");
     }
 }

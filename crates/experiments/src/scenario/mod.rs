@@ -62,7 +62,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the counts of the places that jobs had in the log, if they take them.
+    /// Returns how many jobs can run on their nodes from the log, if they should.
     pub fn placed(&self) -> Option<PlacedCounts> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.places().map(|places| places.counts),

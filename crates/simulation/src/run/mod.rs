@@ -78,7 +78,7 @@ pub struct Simulation<'a, 'o, 'i> {
     now: Time,
     ending: Ending,
     warmup: u64,
-    /// True if the instant `now` must still be closed by creating its messages.
+    /// True if the instant `now` is still open: its messages have yet to be created.
     open: bool,
     /// Jobs whose last message is delivered at the current instant.
     finished: Vec<JobId>,

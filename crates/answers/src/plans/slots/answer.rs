@@ -18,9 +18,9 @@ pub struct SlotsAnswer {
 }
 
 impl SlotsAnswer {
-    /// Counts the boxes in any mixture. Each count has the budget `budget`. `end` returns the
-    /// expected end of a job. `moves` limits the jobs that move; `None` requests no moves. Calls
-    /// [`slots`], [`next_slot`] and [`defragment`].
+    /// Counts the boxes in any mixture. `budget` limits each count. `end` returns the expected end
+    /// of a job. `moves` limits the jobs that move; `None` requests no moves. Calls [`slots`],
+    /// [`next_slot`] and [`defragment`].
     ///
     /// ```
     /// # mod pavior { pub use pavior_answers as answers;
