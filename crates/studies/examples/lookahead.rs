@@ -2,7 +2,7 @@
 //! computation than EASY makes.
 //!
 //! ```sh
-//! cargo run --release -p pavior-studies --example lookahead            # all drawn scenarios
+//! cargo run --release -p pavior-studies --example lookahead            # all synthetic scenarios
 //! cargo run --release -p pavior-studies --example lookahead -- quick   # three, of 60 jobs
 //! cargo run --release -p pavior-studies --example lookahead -- FOLDER  # those of logs, too
 //! ```
