@@ -4,10 +4,9 @@
     python3.9 -m venv acc && acc/bin/pip install accasim==1.1.3      # requires Python before 3.10
     examples/beside_accasim.py LOG.swf NODES acc/bin/python > rows.csv
 
-Both count nodes (a node is one core in AccaSim, and Pavior uses `naive`) under FCFS and EASY. There is a row for each
-program and policy: the number of jobs, the processor time of the whole process in seconds (the best of three runs), the
-mean wait in seconds, and the number of jobs whose start differs from the other program's, to the second. Requires only
-Python 3.11, and `pavior` on the path.
+Both count nodes (a node is one core in AccaSim, and Pavior uses `naive`) under FCFS and EASY. Each row has a program, a
+policy, the number of jobs, the process's processor time in seconds (the best of three runs), the mean wait in seconds,
+and the number of jobs that start at another second in the other program. Requires Python 3.11, and `pavior` on the path.
 """
 
 import argparse

@@ -4,10 +4,9 @@
     pavior yardstick --out yardstick
     examples/bounds.py yardstick/mesh-light
 
-Reads jobs.json and bounds.json in a folder. A bound on a sum of weighted completion times is given by a price curve:
-the price of a node for a second. Each job starts at the time with the lowest cost of its completion and its nodes. The
-sum of these costs, minus the price of the whole machine, is a bound for every schedule. All numbers are integers.
-Prints the proven bounds.
+Reads jobs.json and bounds.json in a folder. A bound on a sum of weighted completion times is given by the price of a
+node for each second. Each job starts when its completion and its nodes cost least. The sum of these costs, minus the
+price of the whole machine, is a bound for every schedule. All numbers are integers. Prints the proven bounds.
 
 Exits with status 1 if a claim is not proven, and 2 if a file cannot be read. Requires only Python 3.11; shares no code
 with Pavior.

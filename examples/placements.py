@@ -5,8 +5,7 @@
     examples/placements.py placed.jsonl mesh:16x16 [jobs.json]
 
 With a third file, a Batsim workload such as those of `pavior yardstick`, the placements are also compared with its
-jobs: each must occur once, be submitted at the time in the workload, have at least its number of nodes, and run for its
-time.
+jobs: each must occur once, with its submit time and run time, and at least its number of nodes.
 
 Prints a line for each fault, then the number of jobs, and their mean wait, run time and turnaround. The faults are: two
 jobs that overlap; a job that holds a node twice, a node outside the machine, or a number of nodes that differs from its

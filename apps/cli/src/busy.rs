@@ -330,8 +330,7 @@ impl Busy {
     }
 }
 
-/// Parses the object in a line. Returns its members, each of which may occur once, and its
-/// position.
+/// Parses the object in a line. Returns its members, which must be unique, and its position.
 pub(crate) fn object(line: &str, what: &str) -> Result<(Vec<Member>, Range<usize>), Wrong> {
     let start = line.len() - line.trim_start().len();
     let whole = start..line.len();

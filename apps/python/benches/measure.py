@@ -100,7 +100,7 @@ def wheel(file: Path | None) -> None:
 # ------------------------------------------------------------------------------------ a live machine
 
 PAIRS = 500
-"""Few, so that some of many runs is not interrupted."""
+"""Few, so that at least one of many runs is not interrupted."""
 
 
 def machine() -> None:

@@ -23,8 +23,7 @@ pub(crate) fn boxes<'py>(
     PyTuple::new(py, boxes)
 }
 
-/// Creates a numpy array `[z, y, x]` (with as many axes as the machine) from values in the order of
-/// nodes.
+/// Creates a numpy array `[z, y, x]` (with as many axes as the machine) from values in node order.
 pub(crate) fn array<'py>(
     py: Python<'py>,
     grid: &Grid,

@@ -57,7 +57,7 @@ pub(crate) fn numbers(
     Ok((all, count))
 }
 
-/// Like [`numbers`], with one entry per axis of a machine.
+/// Parses numbers like [`numbers`], one per axis of a machine.
 fn on(grid: &Grid, argument: &Bound<'_, PyAny>, what: &str, fill: u16) -> PyResult<[u16; 3]> {
     let (all, count) = numbers(argument, what, fill)?;
     if count == grid.axes() {

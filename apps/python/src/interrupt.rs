@@ -22,9 +22,9 @@ fn signals(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 
-/// Like [`watched`], for work that calls the caller's code. Its thread stays registered with the
-/// interpreter, so that calls are cheap. A signal, or another thread that makes `is_stopped` true,
-/// also raises an exception in the caller's code, which may be in an endless loop.
+/// Waits like [`watched`] for work that calls the caller's code. Its thread stays registered with
+/// the interpreter, so that calls are cheap. A signal, or another thread that makes `is_stopped`
+/// true, also raises an exception in the caller's code, which may be in an endless loop.
 pub(crate) fn interruptible_own<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
@@ -79,8 +79,8 @@ pub(crate) fn interruptible<T: Send + 'static>(
     watched(py, stop, || Ok(()), work)
 }
 
-/// Like [`interruptible`], but also calls `looked` after each check without a signal. An exception
-/// from `looked` also ends the work.
+/// Waits like [`interruptible`], but also calls `looked` after each check without a signal. An
+/// exception from `looked` also ends the work.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,

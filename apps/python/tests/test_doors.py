@@ -106,7 +106,7 @@ CASES: dict[str, dict[str, Any]] = {
     "slowdown-bound": {"slowdown_bound": 3},
     "metrics": {"metrics": ["turnaround", "+largest_free"]},
 }
-"""For each parameter a run in which it has an effect."""
+"""For each parameter, a run in which it has an effect."""
 
 SAME = {"communication", "engine", "lenient", "max-interruptions", "max-time", "max-waiting"}
 SAME |= {"metrics", "trace", "pieces", "log-format"}

@@ -25,7 +25,7 @@ MACHINES = {
     "mesh:5x4x3": ((5, 4, 3), (False, False, False)),
     "torus:4x3x3": ((4, 3, 3), (True, True, True)),
 }
-"""Sides, and whether axes wrap, x first."""
+"""The sides, and True for each axis that wraps, x first."""
 
 
 class Model:

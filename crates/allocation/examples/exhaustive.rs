@@ -10,8 +10,7 @@ use pavior_allocation::{Selection, StrategyKind, conformance};
 use pavior_kernel::Family;
 use pavior_mesh::Grid;
 
-/// Lists all grids of up to `most` nodes with sides of at least 2 in ascending order, and single
-/// rows.
+/// Lists all grids of up to `most` nodes with sides of at least 2, ascending, and single rows.
 fn grids(most: u32) -> Vec<Grid> {
     let mut grids = Vec::new();
     for a in 1..=most as u16 {

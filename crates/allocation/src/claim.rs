@@ -33,8 +33,7 @@ pub enum Grants {
     Exact,
     /// Whole pages, buddies or cubes.
     RoundsUp {
-        /// Returns the maximum number of nodes that the strategy grants for a request, in any
-        /// state.
+        /// Returns the maximum number of nodes that the strategy grants for a request.
         most: fn(&Request, &Grid, &Options) -> u64,
     },
 }
@@ -55,8 +54,7 @@ pub enum Recognition {
     },
     /// Refuses only if no shape of the family has a free base.
     Complete,
-    /// Misses some placements; a stored counterexample is required. The question says which kind it
-    /// misses.
+    /// Misses some placements; a stored counterexample is required. The question gives the kind.
     Partial(Question),
     /// Succeeds if and only if enough nodes are free.
     Count,

@@ -152,8 +152,7 @@ pub(crate) fn hatch(at: (f64, f64), size: (f64, f64), series: usize, key: &str) 
     (number > 0).then(|| rect.with("fill", format_args!("url(#h{number}-{key})")))
 }
 
-/// Returns a short word derived from a text, for ids, which must be unique among the drawings on a
-/// page.
+/// Returns a short word derived from a text, for ids, which must be unique on a page.
 pub(crate) fn key_of(text: &str) -> String {
     // FNV-1a.
     let hash = text

@@ -236,8 +236,7 @@ pub(crate) fn rect(class: &str, [x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Ele
     rect.with("width", wide).with("height", high)
 }
 
-/// Creates the frame of a place that would be emptied, in a red that is visible in light and dark
-/// mode.
+/// Creates the frame of a place that would be emptied, in a red for light and dark mode.
 fn frame([x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Element {
     let rect = Element::new("rect").with("x", x).with("y", y).with("width", wide);
     let rect = rect.with("height", high).with("fill", "none").with("stroke", "#e0483e");

@@ -89,7 +89,7 @@ impl Picture {
         heading.with("fill", "#1d2126").text(&cut(title, 16.0, room), &mut self.body);
         let last = [self.grid.side(0) - 1, self.grid.side(1) - 1];
         for z in 0..self.grid.side(2) {
-            // The coordinates of the first and last column and row; the coordinate of the layer is
+            // The coordinates of the first and last column and row; the layer's coordinate is
             // below.
             for x in [0, last[0]] {
                 let (at, below) = self.place([x, 0, z]);

@@ -16,8 +16,7 @@ const GAP: f64 = 18.0;
 const TOP: f64 = 54.0;
 /// Maximum number of jobs in an animation; viewers cannot play longer ones.
 const MOST_JOBS: usize = 20_000;
-/// The minimum time for which an animation shows a job, in seconds. A millionth is less than a
-/// frame.
+/// The minimum time for which an animation shows a job, in seconds. Shorter than a frame.
 const SHORTEST: f64 = 1e-6;
 
 /// The positions of nodes in the drawing.
@@ -59,8 +58,7 @@ impl Plan {
 /// Draws the machine at an instant. `at` and all times of placements are in `unit`.
 ///
 /// # Errors
-/// Returns an error if there are no placements, or if a time is not finite or too large to be
-/// drawn.
+/// Returns an error if there are no placements, or a time is not finite or too large to draw.
 pub fn instant(
     title: &str,
     grid: &Grid,

@@ -96,8 +96,7 @@ pub(crate) fn page_variables() -> String {
     format!("{light}\n@media (prefers-color-scheme:dark){{{dark}}}\n")
 }
 
-/// Fill colors of the jobs in an explanation. White text on them is readable in light and dark
-/// mode.
+/// Fill colors of the jobs in an explanation. White text on them is readable in both modes.
 pub(crate) const JOBS: [&str; 8] =
     ["#3a6fb0", "#8a5bb5", "#2f8a6b", "#b04a6b", "#5c7280", "#a0622b", "#6a7d2b", "#2a8397"];
 

@@ -10,7 +10,7 @@ pub(crate) fn width_of(text: &str, size: f64) -> f64 {
     text.width() as f64 * size * NARROW
 }
 
-/// Breaks text into lines, between words and within words wider than a line. Empty text gives no
+/// Breaks text into lines, between words and within words wider than a line. Empty text has no
 /// lines.
 pub(crate) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
     let columns = ((width / (size * NARROW)) as usize).max(2);

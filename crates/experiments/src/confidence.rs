@@ -88,8 +88,7 @@ pub struct Median {
     /// The median.
     pub value: f64,
     /// The ends of the interval, which are samples. `None` for fewer than six samples, because even
-    /// the interval from the smallest to the largest does not contain the median with probability
-    /// 95 %.
+    /// the smallest and largest do not enclose the median with probability 95 %.
     pub interval: Option<[f64; 2]>,
 }
 

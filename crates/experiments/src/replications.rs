@@ -1,8 +1,7 @@
 //! All replications, as two tables: reproducible results, and measured times.
 //!
 //! Finished experiments can be merged and extended using these tables, because each number reads
-//! back as the same value. Every line ends with a checksum of its other cells, to detect changed
-//! lines.
+//! back as the same value. Every line ends with a checksum of its other cells.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};

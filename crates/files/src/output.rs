@@ -136,8 +136,7 @@ pub fn remove_unfinished(folder: &Path) -> Result<(), FileError> {
     partial::remove_stale(folder).map_err(|error| FileError::place(folder, error))
 }
 
-/// Checks in advance that a file can be written later, and leaves no file behind. Streams always
-/// pass.
+/// Checks that a file can be written later, and leaves no file behind. Streams always pass.
 ///
 /// # Errors
 /// Returns an error if the destination cannot be written.

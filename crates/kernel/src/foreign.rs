@@ -64,8 +64,7 @@ pub fn cell(text: &str) -> String {
     out
 }
 
-/// Returns the part of a line around a fault, made safe to display, and the faulty bytes in that
-/// part.
+/// Returns the part of a line around a fault, safe to display, and the faulty bytes in it.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as text; }

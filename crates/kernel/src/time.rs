@@ -58,8 +58,7 @@ impl Add for Time {
     type Output = Time;
     #[inline]
     fn add(self, length: Time) -> Time {
-        // Checked in release builds as well: a sum that wraps around would be an instant in the
-        // past.
+        // Checked in release builds as well: a sum that wraps around would be in the past.
         Time(self.0.checked_add(length.0).expect("times are at most Time::LATEST"))
     }
 }

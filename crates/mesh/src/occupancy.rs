@@ -111,8 +111,7 @@ impl Occupancy {
             && !any_word(&self.grid, cuboid, |word, mask| self.words[word] & mask != 0)
     }
 
-    /// Returns the number of free nodes of a box, or 0 if it is outside the grid. O(rows of the
-    /// box).
+    /// Returns the number of free nodes in a box, 0 if it is outside the grid. O(rows of the box).
     pub fn free_in(&self, cuboid: &Cuboid) -> u32 {
         if !cuboid.lies_on(&self.grid) {
             return 0;
@@ -150,7 +149,7 @@ impl Occupancy {
     /// Marks every node of a box as free. O(rows of the box).
     ///
     /// # Errors
-    /// Returns an error, and changes nothing, if the box is outside the grid or a node is already
+    /// Returns an error, changing nothing, if the box is outside the grid or a node is already
     /// free.
     pub fn give(&mut self, cuboid: &Cuboid) -> Result<(), OccupancyError> {
         if !cuboid.lies_on(&self.grid) {

@@ -30,8 +30,7 @@ fn company(free: &Occupancy, at: &Cuboid) -> i64 {
     busy.len() as i64
 }
 
-/// Creates the entry. `entry` claims that no free box is missed; the claim here adds the best
-/// score.
+/// Creates the entry. `entry` claims that no free box is missed; this claim adds the best score.
 fn good_company() -> Entry {
     let entry = contiguous::entry("good-company", GoodCompany);
     let does = entry.does.with_claim(|options| Claim {

@@ -32,8 +32,7 @@ pub use pavior_answers::{
 };
 
 pub mod forecasts {
-    //! Forecasts of when waiting jobs will start, as intervals that are correct nine times out of
-    //! ten.
+    //! Forecasts of when waiting jobs will start, as intervals that are correct 90 % of the time.
     //!
     //! A [`Forecaster`] is notified of events on a machine. It runs a
     //! [`Dispatcher`](crate::scheduling::Dispatcher) forward several times with run times drawn

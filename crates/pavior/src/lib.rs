@@ -158,8 +158,8 @@
 //! # Questions
 //!
 //! `answers` explains refusals. `why` finds the box that becomes free first, the jobs that hold it
-//! now, and, within limits, job moves that would free a box immediately. Questions never change the
-//! machine.
+//! now, and, within limits, job moves that would free a box immediately. Questions do not change
+//! it.
 //!
 //! ```
 //! use pavior::answers::{Demand, Question, SearchLimits, Snapshot, why};

@@ -25,8 +25,7 @@ impl StatementCount {
     }
 
     /// Returns the verdict on the statement. It differs if any row stated by the paper differs, and
-    /// holds within tolerance if any of them holds only within tolerance. Rows that we add do not
-    /// count.
+    /// holds within tolerance if any of them holds only within tolerance. Rows we add do not count.
     pub fn verdict(&self) -> Verdict {
         match self.stated {
             [_, _, differ] if differ > 0 => Verdict::Differs,

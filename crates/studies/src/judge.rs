@@ -74,8 +74,7 @@ impl Judge<'_, '_> {
         self.names.get(value).map_or(value, String::as_str)
     }
 
-    /// Judges all combinations with one name. The verdict is that of the worst one, and one of them
-    /// is shown.
+    /// Judges all combinations with one name. The verdict is the worst one's, and one is shown.
     fn row(&self, row: &Row, members: &[Combination]) -> Result<Statement, String> {
         let judged = members.iter().map(|one| self.one(row, one)).collect::<Result<Vec<_>, _>>();
         let mut judged = judged?;

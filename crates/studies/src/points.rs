@@ -8,8 +8,7 @@ use toml::Value;
 use super::Evidence;
 use super::statements::{Found, Part, Pick, Picks, Row, Take};
 
-/// The scope of a value: both points, one of them, or the point relative to which growth is
-/// measured.
+/// The scope of a value: both points, one of them, or the point from which growth is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     At,

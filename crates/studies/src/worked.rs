@@ -66,8 +66,7 @@ impl Worked {
     /// Judges the example.
     ///
     /// # Errors
-    /// Returns an error if the experiment has no such snapshot, or the example is outside the
-    /// machine.
+    /// Returns an error if the experiment has no such snapshot, or its example is off the machine.
     pub(super) fn judge(
         &self,
         claim: &str,
@@ -180,8 +179,7 @@ impl Asking<'_> {
         Ok(judged.note(format!("{busy} busy, {border} border: {}", touched.join(" "))))
     }
 
-    /// Returns the nodes that contribute to a box's index: busy neighbors, and own nodes on the
-    /// border.
+    /// Returns the nodes that contribute to a box's index: busy neighbors and its own border nodes.
     fn touches(&self, placed: &Cuboid) -> Vec<String> {
         let grid = self.state.grid();
         let mut all = Vec::new();

@@ -26,8 +26,7 @@ struct Results<'a> {
     rows: Vec<PointResult<'a>>,
 }
 
-/// Prints results. `named` are the metrics that the user typed, if any: a table then shows all of
-/// them.
+/// Prints results. `named` are the metrics that the user typed, if any: a table shows them all.
 pub(crate) fn print(
     format: Format,
     named: Option<&str>,
@@ -48,8 +47,8 @@ pub(crate) fn print(
 /// If several results are compared, their averages cover different jobs.
 ///
 /// # Errors
-/// Returns an error if there are such jobs and several results. Report it after the results are
-/// written.
+/// Returns an error if there are such jobs and several results. Report it after writing the
+/// results.
 pub(crate) fn check_stuck_jobs(
     specification: &Specification,
     samples: &Samples,

@@ -121,7 +121,7 @@ fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
     Ok(all)
 }
 
-/// Splits `NAME=GRID` or returns the name `default` with the grid. The name becomes part of request
+/// Splits `NAME=GRID` or returns the name `default` with the grid. The name is part of request
 /// paths.
 fn name_and_grid(typed: &str) -> Result<(&str, &str), Failure> {
     let (name, grid) = typed.split_once('=').unwrap_or(("default", typed));

@@ -92,8 +92,7 @@ fn write(
     Ok(())
 }
 
-/// Draws the gap of each scenario: the best entry, the best entry with boxes, and the simplest
-/// rule.
+/// Draws the gap of each scenario: the best entry, the best with boxes, and the simplest rule.
 fn figure(board: &Board) -> Chart {
     let catalogue = Catalogue::default();
     let mut categories: Vec<String> = board.rows.iter().map(|row| row.scenario.clone()).collect();

@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{good, refused_for};
 
-/// Runs a log and returns (job, start, first node of the first part) of every job that started, by
-/// job.
+/// Runs a log and returns (job, start, first node of the first part) of every started job, by job.
 fn starts(log: &str, machine: &str, strategy: &str, scheduler: &str) -> Vec<[u64; 3]> {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();

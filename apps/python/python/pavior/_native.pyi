@@ -172,7 +172,7 @@ class Machine:
         job: JobName | None = None,
         freedom: Freedom | None = None,
     ) -> Allocation | Reason:
-        """Does the same as `allocate`, but returns the reason of a refusal instead of raising it."""
+        """Places a job like `allocate`, but returns the reason for a refusal instead of raising it."""
     def allocate_at(self, boxes: Box | Sequence[Box], *, job: JobName | None = None) -> Allocation:
         """Grants one or more given boxes to a job. Raises `ValueError` if they are not free."""
     def release(self, what: Allocation | JobName) -> None:

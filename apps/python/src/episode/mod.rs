@@ -90,7 +90,7 @@ impl Episodes {
         geometry::tuple(py, self.grid.sides(), self.grid.axes())
     }
 
-    /// Creates an episode in which the caller schedules, and sees the first `window` jobs of the
+    /// Creates an episode in which the caller schedules and sees the first `window` jobs of the
     /// queue.
     fn scheduling(&self, py: Python<'_>, replication: u64, window: usize) -> PyResult<Episode> {
         let steps = Steps::new(self.simulation(py, replication)?, self.scale(replication));

@@ -142,7 +142,7 @@ impl Machine {
         self.grant(py, &asked, job)?.map_err(|refusal| refused(py, refusal))
     }
 
-    /// Like `allocate`, but returns the reason for a refusal instead of raising it.
+    /// Places a job like `allocate`, but returns the reason for a refusal instead of raising it.
     #[pyo3(signature = (shape = None, *, nodes = None, job = None, freedom = None))]
     fn try_allocate(
         &self,
@@ -196,7 +196,7 @@ impl Machine {
         }
     }
 
-    /// Returns the boxes that a request would get now, or the reason why it is refused. Nothing
+    /// Returns the boxes that a request would get now, or the reason for a refusal. Nothing
     /// changes.
     #[pyo3(signature = (shape = None, *, nodes = None, freedom = None))]
     fn probe(
@@ -274,8 +274,7 @@ impl Machine {
         Ok(py.detach(|| slots::count(&snapshot, &jobs, Shape::new(sides), &limits)))
     }
 
-    /// Marks a node as failed, and returns the job that holds it, which keeps it until it is
-    /// released.
+    /// Marks a node as failed, and returns the job that holds it, which keeps it until its release.
     fn fail(&self, py: Python<'_>, node: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
         let node = geometry::node(&self.shared.grid, node)?;
         let mut inner = self.shared.lock(py)?;

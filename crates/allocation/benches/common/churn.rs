@@ -130,7 +130,7 @@ impl Record {
         Some(counts.into_iter().map(each).collect())
     }
 
-    /// Writes the record as text up to the end of the first questions: the grid, then one line per
+    /// Writes the record as text up to the end of the first questions: the grid, then a line per
     /// step.
     fn written(&self, first: usize) -> String {
         let line = |word: &str, numbers: &mut dyn Iterator<Item = u16>| {
@@ -188,8 +188,7 @@ impl World {
     }
 }
 
-/// The argument that makes a program replay the record on its standard input. A strategy follows
-/// it.
+/// The argument that makes a program replay the record on standard input. A strategy follows it.
 pub(crate) const CHILD: &str = "--replay-from-input";
 
 /// Replays a written record.

@@ -1,5 +1,4 @@
-//! The words that `ff` reads for an answer, compared with the fewest that any exact answer must
-//! read.
+//! The words that `ff` reads for an answer, compared with the minimum for an exact answer.
 //!
 //! With only the free nodes, 64 to a word, row-major, an answer must read:
 //!

@@ -47,8 +47,7 @@ const WALKS: &[(&str, u16)] = &[
     ("torus:8x8x4", 2),
 ];
 
-/// Returns the plain search of the same strategy with the same options, if the selection is an
-/// engine.
+/// Returns the plain search of the same strategy with the same options, if it is an engine.
 pub fn plain_of(selection: &Selection) -> Option<Selection> {
     let entry = &selection.entry;
     let has_engine = entry.options.iter().any(|option| option.key == "search");

@@ -54,8 +54,7 @@ impl Machine {
         jobs
     }
 
-    /// Returns the number of failures and repairs of nodes and switches, and of moves of jobs, so
-    /// far.
+    /// Returns the number of failures and repairs of nodes and switches, and of job moves so far.
     pub fn health(&self) -> u64 {
         self.health
     }

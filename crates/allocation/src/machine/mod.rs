@@ -241,8 +241,7 @@ impl Machine {
 
     fn fork_of(&self, strategy: Placer, free: Occupancy) -> Fork {
         let healthy = (self.healthy.count() < self.grid.nodes()).then(|| self.healthy.clone());
-        // The draws of a fork must not repeat the next draws of the machine, nor advance its
-        // stream.
+        // The draws of a fork must not repeat the machine's next draws, nor advance its stream.
         let draw = Stream::new(self.draw.clone().next_u64(), self.state, "fork");
         Fork::new(self.selection.entry.clone(), strategy, free, healthy, draw)
     }

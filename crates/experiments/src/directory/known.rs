@@ -68,7 +68,7 @@ pub(super) fn in_journal(
     Ok(known)
 }
 
-/// Reads the replications in the files of a finished directory. Without a note, its times cannot be
+/// Reads the replications in the files of a finished directory. Without a note, times cannot be
 /// verified.
 pub(super) fn in_files(
     directory: &Path,

@@ -1,5 +1,4 @@
-//! Keys that apply to an experiment as a whole: the number of replications, the bounds, the
-//! metrics.
+//! Keys that apply to an experiment as a whole: replications, bounds and metrics.
 
 use super::Heading;
 

@@ -37,8 +37,7 @@ impl Scenario {
     /// that are alone on the network.
     ///
     /// # Errors
-    /// Returns an error if an input file (log, list of failures or list of reservations) cannot be
-    /// read.
+    /// Returns an error if an input file (a log, failures or reservations) cannot be read.
     pub fn new(
         settings: &RunSettings,
         timing: bool,
@@ -151,7 +150,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of completed jobs that finishes a run: all jobs for a log, and 1 for a
+    /// Returns the number of completed jobs that finishes a run: all jobs of a log, 1 for a
     /// snapshot.
     pub fn length(&self) -> u64 {
         match &self.0 {

@@ -68,8 +68,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Checks the nodes of another set against this one. `wrong` computes the bits that are in
-    /// error.
+    /// Checks the nodes of another set against this one. `wrong` computes the wrong bits.
     fn check_set(
         &self,
         nodes: &Occupancy,

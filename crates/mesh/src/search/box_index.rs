@@ -133,8 +133,7 @@ impl BoxIndex {
         self.busy.count() <= self.longest_list[0].min(2 * BusyBoxes::LANES)
     }
 
-    /// Flips a box in the rows. If the list is short, this is deferred, since no search reads the
-    /// rows.
+    /// Flips a box in the rows. Deferred if the list is short, since no search reads the rows.
     fn flip(&mut self, cuboid: &Cuboid) {
         self.free_rows.flip(cuboid, self.busy.count() <= self.longest_list[1]);
     }

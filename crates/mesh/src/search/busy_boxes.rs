@@ -47,8 +47,7 @@ const COVER: u64 = 1 << 63;
 impl BusyBoxes {
     /// The number of boxes in a group.
     pub(super) const LANES: usize = 8;
-    /// The number of groups by which the list grows, so that a search may read up to this many at
-    /// once.
+    /// The number of groups by which the list grows, so a search may read this many at once.
     pub(super) const GROUPS: usize = 8;
 
     /// Returns the number of boxes.
@@ -74,8 +73,7 @@ impl BusyBoxes {
     }
 
     /// Adds a box that is never removed and whose nodes all stay busy. It may overlap other boxes.
-    /// Returns false, without adding it, if the list has another cover with this base. O(m) for m
-    /// boxes.
+    /// Returns false and does not add it if another cover has this base. O(m) for m boxes.
     pub(super) fn add_cover(&mut self, cuboid: &Cuboid) -> bool {
         let key = key(cuboid.base) | COVER;
         if let Some(index) = self.keys.iter().position(|&other| other == key) {

@@ -195,8 +195,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         steps: &mut u32,
     ) -> ControlFlow<Found, u16> {
         let Region { first, last, .. } = self.region;
-        // The number of planes until the first of the boxes that forbid any of the rows seen so far
-        // ends.
+        // The number of planes until the first of the boxes that forbid rows seen so far ends.
         let (mut plane_lasts, mut y) = (u16::MAX, first[1]);
         loop {
             let left_y = along[1].left::<RINGS>(y);

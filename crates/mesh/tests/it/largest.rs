@@ -175,8 +175,7 @@ fn machines_of_several_words_a_row_are_searched_as_row_by_row() {
     }
 }
 
-/// Searches machines that each once took at least 15 seconds, while the live allocator did not
-/// answer.
+/// Searches machines that once took 15 seconds or more, while the live allocator did not answer.
 #[test]
 fn large_machines_with_failed_nodes_are_searched_at_once() {
     for (machine, holes) in

@@ -61,8 +61,7 @@ impl LinkHolds {
     }
 }
 
-/// Returns the number of cycles for which a message holds a link that has `behind` channels after
-/// it.
+/// Returns the number of cycles for which a message holds a link with `behind` channels after it.
 fn hold(settings: &Settings, flits: u32, behind: u32) -> u64 {
     let (step, buffer) = (u64::from(settings.routing_delay) + 1, u64::from(settings.buffer));
     let tail = u64::from(flits) - 1;

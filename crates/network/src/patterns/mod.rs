@@ -55,8 +55,7 @@ pub struct PatternKind {
     pub quota_only: bool,
     /// The reason why it makes no sense on a machine with these axes, if there is one.
     pub objection: fn(&Grid, &Options) -> Option<String>,
-    /// The constructor for a job of at least two ranks. It draws the values that are random per
-    /// job.
+    /// The constructor for a job of at least two ranks. It draws the job's random values.
     pub build: BuildPattern,
 }
 
@@ -183,7 +182,7 @@ pub trait Pattern: Debug + Send {
     }
 }
 
-/// Calls `see` with the sender and the receiver of every message of an iteration, in order (round,
+/// Calls `see` with the sender and receiver of every message of an iteration, in order (round,
 /// rank).
 pub(crate) fn each_message(pattern: &dyn Pattern, mut see: impl FnMut(u32, u32)) {
     for round in 0..pattern.rounds() {

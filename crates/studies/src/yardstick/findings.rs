@@ -69,8 +69,7 @@ type Claims = Vec<(Row, Claim)>;
 enum Number {
     /// The excess of the mean turnaround, in hours.
     Longer(Difference),
-    /// The number of scenarios in which the turnaround is significantly longer: the interval is
-    /// above 0.
+    /// The number of scenarios in which the turnaround is significantly longer (interval above 0).
     ShownLonger(Difference),
     /// The ratio of turnaround to bound, as the geometric mean over the scenarios.
     Ratio(Name),

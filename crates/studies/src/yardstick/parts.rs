@@ -98,8 +98,7 @@ pub fn parts(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Returns the turnarounds of the counted jobs, run by run; `None` if one of these jobs does not
-/// end.
+/// Returns the turnarounds of the counted jobs, run by run; `None` if one does not end.
 fn runs(
     instance: &Instance,
     catalogue: &Catalogue,

@@ -126,8 +126,7 @@ impl Report {
         }
     }
 
-    /// Records the oddities of a kept record; `before` is the submission of the one before
-    /// it.
+    /// Records the oddities of a kept record; `before` is the submission of the one before it.
     pub(crate) fn notice(&mut self, record: &Record, before: Option<Time>) {
         if record.run.0 == 0 {
             self.zero_length.add(record.line);

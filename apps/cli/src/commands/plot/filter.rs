@@ -11,8 +11,7 @@ use crate::input;
 /// Parameters, as indices of [`parameters::ALL`], with the accepted values of each.
 pub(super) type Conditions = Vec<(usize, Vec<String>)>;
 
-/// Parses `sides=uniform,strategy=ff,tff`. A repeated parameter, or a part without a name, adds a
-/// value.
+/// Parses `sides=uniform,strategy=ff,tff`. A repeated or omitted parameter adds a value.
 pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Failure> {
     let names = |part: &str| part.split_once('=').is_some_and(|(key, _)| !key.contains(':'));
     let parts = input::parts(typed).filter(|(at, part)| *at == 0 || names(part));

@@ -219,8 +219,7 @@ impl Kind {
 }
 
 /// Writes JSON lines for the jobs that started, in the order of their start times. A job that moves
-/// has one line per stay. Each line except the first has the number of the move before it, starting
-/// at 1.
+/// has one line per stay. All but the first have the number of the move before it, from 1.
 fn placements(
     grid: &Grid,
     unit: TimeUnit,

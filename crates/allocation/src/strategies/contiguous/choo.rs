@@ -11,8 +11,7 @@
 //! ```
 //!
 //! The search does not store an occupancy of the space. It keeps only the next possible x of the
-//! current line (y, z), while the two-dimensional status table of the source has one for every
-//! line.
+//! current line (y, z), while the status table of the source has one for every line.
 //!
 //! Several searches give the same answers. The engine is the one of First Fit; `plain` is the
 //! search from the literature.

@@ -1,8 +1,7 @@
 //! Kim & Yoon's Maximal Free List: keep a list of all maximal free boxes, and use the best corner
 //! of one of them.
 //!
-//! Misses nothing: any free box is contained in a maximal one, and every maximal one is in the
-//! list.
+//! Misses nothing: any free box is contained in a maximal one, and the list has every maximal one.
 //!
 //! ```text
 //!   . . . #      a 4x3 mesh with two busy nodes has four maximal free boxes:

@@ -272,7 +272,7 @@ fn along_line(counts: &[u32]) -> u64 {
     sum
 }
 
-/// Returns the same sum on a ring with the shorter direction: every node counts up to half the ring
+/// Returns the same sum on a ring with the shorter direction: nodes count up to half the ring
 /// ahead.
 fn around_ring(counts: &[u32]) -> u64 {
     let n = counts.len();

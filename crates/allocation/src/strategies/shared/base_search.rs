@@ -110,8 +110,7 @@ impl BaseSearch {
         }
     }
 
-    /// Records that a whole box is now taken permanently. `free` lists the parts of it that were
-    /// free.
+    /// Records that a whole box is now taken permanently. `free` lists its parts that were free.
     pub(crate) fn covered(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
             search.cover(whole, free.parts());

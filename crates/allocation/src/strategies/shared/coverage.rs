@@ -59,7 +59,7 @@ pub(crate) fn covered(
     if high < n { [span(low, high), None] } else { [span(low, n - 1), span(0, high - n)] }
 }
 
-/// A test for whether a busy box covers any of the given bases on one axis: [`covered`], for many
+/// A test for whether a busy box covers any of the given bases on one axis: [`covered`] for many
 /// boxes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cover {
@@ -116,8 +116,7 @@ impl CoverageList {
         }
     }
 
-    /// Returns the pieces. Every base in one of them is covered, and every other canonical base is
-    /// free.
+    /// Returns the pieces. Bases in any of them are covered, all other canonical bases are free.
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.pieces
     }

@@ -1,7 +1,6 @@
 //! A strategy made from a rule over First Fit's search.
 //!
-//! The wrapper passes every grant and release to the search. Such strategies differ only in the
-//! rule.
+//! The wrapper passes every grant and release to the search. They differ only in the rule.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Occupancy, Request};

@@ -156,8 +156,8 @@ fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shad
     None
 }
 
-/// Like [`shadow`], with advance reservations. A node counts if it is free at that time and not reserved at any
-/// time during the head's run. O((r + R) R N/64) for r running jobs and R reservations.
+/// Like [`shadow`], with reservations. A node counts if it is free then and not reserved during the
+/// head's run. O((r + R) R N/64) for r running jobs and R reservations.
 fn shadow_beside(
     head: &Job,
     expected: &Expected<'_>,

@@ -85,8 +85,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).over(over(options)).exact().boxed()
 }
 
-/// Finds the same placements from the set of all bases, or by the plain search if candidates are
-/// few.
+/// Finds the same placements from the set of all bases, or by the plain search for few candidates.
 #[derive(Clone)]
 struct Engine {
     plain: Adjacency,

@@ -50,8 +50,7 @@ impl Adjacency {
         candidates * (boxes + 1) <= grid.nodes() as usize / 16
     }
 
-    /// Finds the best free placement of a shape that fits the grid; ties go to the first in scan
-    /// order.
+    /// Finds the best free placement of a shape that fits the grid; ties go to the first scanned.
     fn best_of(&mut self, busy: &[Cuboid], shape: Sides) -> Option<(i64, Cuboid)> {
         for (axis, &side) in shape.iter().enumerate() {
             self.list_candidates(busy, axis, side);

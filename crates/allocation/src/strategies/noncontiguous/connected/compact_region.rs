@@ -24,8 +24,7 @@ use super::hop_sums::HopSums;
 /// The rule for the next free neighbor. The first of equals in row-major order is taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum NextNode {
-    /// The one with the most neighbors in the set; ties go to the one nearest to all nodes of the
-    /// set.
+    /// The one with the most neighbors in the set; ties go to the one nearest to the whole set.
     Fullest,
     /// The one nearest to all nodes of the set; ties go to the one with the most neighbors in it.
     Nearest,
@@ -34,8 +33,7 @@ pub(super) enum NextNode {
 /// The mark of a node of the set. The mark of another node is its number of neighbors in the set.
 const TAKEN: u8 = 128;
 
-/// Returns the part of a node in the hash of a set. The hash does not depend on the order of the
-/// nodes.
+/// Returns the part of a node in the hash of a set. The hash is independent of their order.
 fn hash_of(node: u32) -> u64 {
     let mixed = u64::from(node + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ mixed >> 29

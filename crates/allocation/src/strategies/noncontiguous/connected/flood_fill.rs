@@ -38,8 +38,7 @@ struct Flood {
     /// The flood that it was joined to, or itself.
     parent: u32,
     nodes: u32,
-    /// The number of nodes whose neighbors have not been visited. A flood with no such nodes has
-    /// ended.
+    /// The number of nodes whose neighbors have not been visited. A flood without any has ended.
     open: u32,
 }
 

@@ -41,8 +41,7 @@
 //! and in random states of machines of 30 (17,512 answers). No set would have cut off fewer nodes.
 //! The sums of hops were 0.2 % above the minimum over sets that cut off no more.
 //!
-//! Cost of a refusal: O(N/64) if the state is known, otherwise also O(r log r) for r runs of free
-//! nodes.
+//! Cost of a refusal: O(N/64) if the state is known, otherwise also O(r log r) for r free runs.
 //!
 //! Cost of a grant:
 //!

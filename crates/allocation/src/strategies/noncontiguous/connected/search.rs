@@ -99,8 +99,7 @@ impl ConnectedSearch {
         self.components.largest()
     }
 
-    /// Finds a connected set of `nodes` free nodes, if there is one. The box `asked` is tried
-    /// first.
+    /// Finds a connected set of `nodes` free nodes, if any. The box `asked` is tried first.
     pub(crate) fn find(
         &mut self,
         free: &Occupancy,

@@ -8,8 +8,7 @@
 //!   bases of 2x1:   b b . b        next neighbor too:    bases of 3x1:   b . . .
 //! ```
 //!
-//! Invariant: a shape that is free nowhere ends the search, since all larger ones are free nowhere
-//! either.
+//! Invariant: a shape that is free nowhere ends the search, since no larger one is free either.
 //!
 //! Cost: O(N/64) per shape.
 
@@ -37,8 +36,7 @@ impl Clone for ShrinkingBases {
 }
 
 impl ShrinkingBases {
-    /// Finds the bases of a sequence of shapes that ends with the single node. Some node must be
-    /// free.
+    /// Finds the bases of a sequence of shapes that ends with the single node. Needs a free node.
     pub(crate) fn load(
         &mut self,
         free: &Occupancy,

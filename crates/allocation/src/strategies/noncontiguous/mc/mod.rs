@@ -28,8 +28,7 @@
 //! free nodes to select those that it takes.
 //!
 //! Source: Mache, Lo & Windisch, "Minimizing message-passing contention in fragmentation-free
-//! processor allocation", PDCS 1997. The rule is known only from its restatements (Bender et al.
-//! 2005).
+//! processor allocation", PDCS 1997. The rule is known only from restatements (Bender et al. 2005).
 //!
 //! Departures: the rounding of even sides, the order in the last shell, 3D and wraps are ours.
 

@@ -180,8 +180,7 @@ impl ShellCosts {
         let end = low + length as usize;
         let cells = |at: usize| -> &Lanes { self.table[at..].first_chunk().expect("padded") };
         let mut free = [0; LANES];
-        // Replaces `free` with the number of free nodes between two rows of the table, minus
-        // `free`.
+        // Replaces `free` with the free nodes between two rows of the table, minus `free`.
         let mut subtract_from = |upper: usize, lower: usize| {
             let corners = [upper + end, upper + low, lower + end, lower + low].map(cells);
             for lane in 0..LANES {

@@ -1,5 +1,4 @@
-//! The placement policies of the free-list strategies, which choose a place in a list of free
-//! boxes.
+//! The placement policies of the free-list strategies, which choose from a list of free boxes.
 //!
 //! A request may be placed at any corner of any entry that it fits, in any orientation that is
 //! tried. The policies choose among these placements:

@@ -1,5 +1,4 @@
-//! The plain search for L-shapes, base by base, against which the search by sets of bases is
-//! tested.
+//! The plain search for L-shapes, base by base, to test the search by sets of bases.
 //!
 //! Cost: O(N) per state, and O(bases) per L.
 

@@ -116,8 +116,8 @@ impl BorderWalk {
         *passed = (*passed).min(index);
     }
 
-    /// Passes the granted boxes before the first with a base next to it, if this is less work than
-    /// a walk.
+    /// Passes the granted boxes before the first with a base next to it, if this is cheaper than a
+    /// walk.
     pub(super) fn skip_to_first(&mut self, granted: Option<&BusyList>, bases: &BaseSet) {
         if let Some(granted) = granted.filter(|_| self.finder == Finder::FirstKey) {
             self.passed[List::Granted as usize] = granted.first_beside(bases);
