@@ -110,7 +110,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 SAME = {"communication", "engine", "lenient", "max-interruptions", "max-time", "max-waiting"}
 SAME |= {"metrics", "trace", "pieces", "log-format"}
-"""Those without which the same numbers come out, or nothing can be run."""
+"""Parameters that do not change the numbers, or without which nothing runs."""
 
 CONTROLS = {
     "replications": 3,

@@ -121,7 +121,7 @@ class Figure {
     } catch (error) {
       const { message } = error as Error;
       this.tell("failed", [error instanceof Fault ? message
-        : `The engine cannot be loaded, which needs a web server: ${message}`]);
+        : `The engine cannot be loaded; it needs a web server: ${message}`]);
     }
   }
 

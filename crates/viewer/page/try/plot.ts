@@ -5,7 +5,7 @@ import { paper } from "../src/theme.ts";
 /** The margins of the curves, in pixels. */
 const LEFT = 40, RIGHT = 8, ABOVE = 8, BELOW = 18;
 
-/** Returns a round number that is at least as great, for the end of an axis. */
+/** Returns a round number that is at least as large, for the end of an axis. */
 function round(value: number): number {
   if (value <= 0) return 1;
   const unit = 10 ** Math.floor(Math.log10(value));

@@ -15,7 +15,7 @@ export interface Replayed {
 /** Progress, a result, or the reason why a task failed. */
 export type Report = { share: number } | { result: unknown } | { error: string };
 
-/** The instants between two reports of progress. */
+/** The number of instants between two progress reports. */
 const INSTANTS = 4000;
 
 let engine: Promise<Engine>;

@@ -49,7 +49,7 @@ const PLACE: OptionSpec = OptionSpec {
     key: "place",
     values: Values::OneOf(&["first", "peripheral"]),
     default: "first",
-    meaning: "the first base of the first shape that fits, or the one with most border nodes",
+    meaning: "the first base of the first shape that fits, or the one with the most border nodes",
     bare: true,
 };
 

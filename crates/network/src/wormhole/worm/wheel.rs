@@ -18,7 +18,7 @@ use std::collections::BinaryHeap;
 /// The events of one cycle. The lists keep their memory when they are emptied.
 #[derive(Debug)]
 pub(super) struct Slot {
-    /// Channels that may be granted: one is requested, or becomes free while a message waits.
+    /// Channels that may be granted, since one was requested, or became free while a message waits.
     pub(super) checks: Vec<u32>,
     /// Messages that are delivered.
     pub(super) deliveries: Vec<u32>,
