@@ -9,10 +9,10 @@
 //! The benchmark uses the profile of the tests, for which the service and its dependencies are
 //! already built.
 
-#[allow(dead_code, reason = "the tests use more of it")]
+#[allow(dead_code, reason = "used only by the tests")]
 #[path = "../tests/it/client.rs"]
 mod client;
-#[allow(dead_code, reason = "the tests use more of it")]
+#[allow(dead_code, reason = "used only by the tests")]
 #[path = "../tests/it/server.rs"]
 mod server;
 
@@ -70,8 +70,8 @@ fn counted(watchers: usize) -> f64 {
     (of(MANY) - of(FEW)) / (MANY - FEW) as f64
 }
 
-/// Serves, watches, and creates events, each of which reaches all watchers before the next. Ends
-/// the process.
+/// Serves, watches, and creates events one at a time, waiting until each has reached all watchers.
+/// Then ends the process.
 fn send(watchers: usize, events: usize) {
     let folder = TempDir::new().expect("there is room");
     let address = serving(&folder);

@@ -6,10 +6,10 @@
 //! PAVIOR_LOAD_S=2 PAVIOR_LOAD_RECORDS=30000 cargo bench -p pavior-serve --bench load
 //! ```
 
-#[allow(dead_code, reason = "the tests use more of it")]
+#[allow(dead_code, reason = "used only by the tests")]
 #[path = "../tests/it/client.rs"]
 mod client;
-#[allow(dead_code, reason = "the tests use more of it")]
+#[allow(dead_code, reason = "used only by the tests")]
 #[path = "../tests/it/server.rs"]
 mod server;
 #[path = "../tests/it/workload.rs"]

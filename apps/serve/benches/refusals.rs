@@ -1,6 +1,6 @@
 //! Measures the cost of a refusal and of a change on a large machine as the number of leases grows.
-//! The leases are squares, every fifth of which has ended; requests are slightly larger, so no
-//! place is free.
+//! The leases are squares, and every fifth one has ended; requests are slightly larger, so no place
+//! is free.
 //!
 //! ```sh
 //! cargo bench -p pavior-serve --bench refusals                     # 10, 10,000, 100,000 leases
@@ -10,10 +10,10 @@
 //! and the maximum over all requests, measured by a client on the same machine. Memory is that of
 //! the service after these requests.
 
-#[allow(dead_code, reason = "the tests use more of it")]
+#[allow(dead_code, reason = "used only by the tests")]
 #[path = "../tests/it/client.rs"]
 mod client;
-#[allow(dead_code, reason = "the tests use more of it")]
+#[allow(dead_code, reason = "used only by the tests")]
 #[path = "../tests/it/server.rs"]
 mod server;
 

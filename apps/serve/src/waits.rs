@@ -48,7 +48,7 @@ struct Answer {
 }
 
 impl WaitsCache {
-    /// The time for which an answer is valid in one state: planned starts come closer.
+    /// The time for which an answer is valid in one state, since planned starts come closer.
     const HOLDS_MS: u64 = 1000;
 
     /// Returns the cached answer of [`waits`] or computes it.

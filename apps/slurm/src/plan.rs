@@ -153,7 +153,7 @@ pub(crate) fn queue(
         let job = &world.ledger.jobs[index];
         if limits.over(job).is_none() {
             let job = scheduled(index, job, arrival(world.now, place), request);
-            state.dispatcher.submit(job).expect("it waits once");
+            state.dispatcher.submit(job).expect("a job is submitted only once");
         }
     }
 }
@@ -289,7 +289,7 @@ impl Cycle<'_> {
             } else {
                 let arrival = arrival(now, place);
                 let submitted = scheduled(index, job, arrival, request);
-                self.state.dispatcher.submit(submitted).expect("it waits once");
+                self.state.dispatcher.submit(submitted).expect("a job is submitted only once");
                 if limits.concern(job) {
                     queued.push((index, arrival));
                 }

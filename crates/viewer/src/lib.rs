@@ -1,5 +1,5 @@
-//! A page that shows a machine in two and three dimensions, either live from a service, or in the
-//! past from a schedule embedded in the page.
+//! A page that shows a machine in two and three dimensions, either live from a service or from a
+//! schedule embedded in the page.
 //!
 //! The page is one self-contained file. Its sources, in TypeScript, are in `page/src`. `npm ci &&
 //! npm run build` in `page` checks their types and builds `page/dist/viewer.js`. The bundle is also
@@ -30,8 +30,8 @@ pub struct ScheduledJob {
     pub parts: Vec<(Vec<u16>, Vec<u16>)>,
 }
 
-/// The state of the machine from a given time, as shown by the curves. The page draws all of them:
-/// for each column of pixels, the minimum and the maximum value.
+/// A point on the curves: the state of the machine from a given time on. The page draws all points,
+/// as the minimum and maximum value in each column of pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
     /// The time in seconds.
@@ -88,9 +88,11 @@ fn page(data: &str) -> String {
     // Each mark occurs once, and the parts are inserted from the last to the first, so that no part
     // is searched for marks.
     let (before, after) =
-        PAGE.split_once("/*SCRIPT*/").expect("the page has a mark for its script");
-    let (before, between) = before.split_once("<!--DATA-->").expect("and one for its data");
-    let (head, middle) = before.split_once("/*STYLE*/").expect("and one for its style");
+        PAGE.split_once("/*SCRIPT*/").expect("the page has a marker for its script");
+    let (before, between) =
+        before.split_once("<!--DATA-->").expect("the page has a marker for its data");
+    let (head, middle) =
+        before.split_once("/*STYLE*/").expect("the page has a marker for its style");
     [head, STYLE, middle, data, between, SCRIPT, after].concat()
 }
 

@@ -305,7 +305,7 @@ impl<'a> MachineState<'a> {
             service: Service::Run(estimate),
             estimate,
         });
-        submitted.expect("each candidate has a number of its own");
+        submitted.expect("each candidate has its own number");
     }
 
     /// Computes when each Job starts according to the time limits. A Job without a limit is assumed

@@ -83,7 +83,7 @@ impl Record {
     }
 
     /// Returns the number of proposed placements, and of those for several Jobs. A confirmation may
-    /// be stored although the log says that it failed, if the replica was killed meanwhile.
+    /// be stored although the log says that it failed, if the replica was killed in the meantime.
     pub(crate) fn proposed(&self) -> (usize, usize) {
         let of_sets = self.spec.values().filter(|spec| spec.jobs.len() > 1).count();
         (self.spec.len(), of_sets)

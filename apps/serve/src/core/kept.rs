@@ -38,8 +38,8 @@ impl KeptBody {
             return KeptBody::Text(body.to_string());
         }
         let mut packing = ZlibEncoder::new(Vec::new(), Compression::fast());
-        packing.write_all(body.as_bytes()).expect("memory takes any bytes");
-        let packed = BASE64.encode(packing.finish().expect("memory takes any bytes"));
+        packing.write_all(body.as_bytes()).expect("writing to memory does not fail");
+        let packed = BASE64.encode(packing.finish().expect("writing to memory does not fail"));
         if packed.len() < body.len() {
             KeptBody::Packed { zlib: packed }
         } else {

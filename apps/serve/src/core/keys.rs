@@ -85,7 +85,7 @@ impl Keys {
     /// Removes the oldest reply of a tenant.
     fn forget_of(&mut self, most: Option<(usize, String)>) {
         let oldest = most.and_then(|(_, tenant)| self.shares[&tenant].order.first().copied());
-        self.forget(oldest.expect("a tenant with replies has an oldest one"));
+        self.forget(oldest.expect("a tenant with replies has an oldest reply"));
     }
 
     fn forget(&mut self, number: u64) {

@@ -27,7 +27,10 @@ pub(crate) struct Held {
     pub(crate) board: usize,
     pub(crate) placement: Placement,
     /// The time at which it expires or its job is expected to end, if known.
-    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "diagnoses are told over HTTP"))]
+    #[cfg_attr(
+        not(feature = "http"),
+        allow(dead_code, reason = "used only for diagnoses over HTTP")
+    )]
     pub(crate) end_ms: Option<u64>,
     lease: Arc<Lease>,
 }

@@ -210,7 +210,7 @@ pub struct Other {
 /// A lease that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-#[expect(clippy::struct_field_names, reason = "it is the name of the member")]
+#[expect(clippy::struct_field_names, reason = "the member has this name")]
 pub struct Ended {
     pub(crate) id: u64,
     pub(crate) ended: bool,
@@ -221,7 +221,7 @@ pub struct Ended {
 /// The state of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-#[expect(clippy::struct_field_names, reason = "it is the name of the member")]
+#[expect(clippy::struct_field_names, reason = "the member has this name")]
 pub struct Node {
     #[cfg_attr(feature = "http", schema(value_type = Vec<u16>))]
     pub(crate) node: Point,

@@ -211,7 +211,7 @@ impl ServedMachine {
         }
         let started = self.dispatcher.start_next(micros(now_ms), &mut ());
         // All strategies and schedulers used here are built in.
-        let started = started.expect("a scheduler starts jobs that fit, on free nodes")?;
+        let started = started.expect("a scheduler starts only jobs that fit, on free nodes")?;
         Some((started.job.id.0, started.placement.parts().to_vec()))
     }
 

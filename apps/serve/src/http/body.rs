@@ -54,7 +54,7 @@ pub(crate) struct LeaseBody {
 /// The freedom in placing a request: each word allows everything that the previous one allows.
 #[derive(serde::Serialize, ToSchema)]
 #[schema(as = Freedom)]
-#[expect(dead_code, reason = "it is a description only")]
+#[expect(dead_code, reason = "used only as a description")]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FreedomSchema {
     /// The box as requested.
@@ -72,7 +72,7 @@ pub(crate) enum FreedomSchema {
 /// The freedom in placing a box.
 #[derive(serde::Serialize, ToSchema)]
 #[schema(as = BoxFreedom)]
-#[expect(dead_code, reason = "it is a description only")]
+#[expect(dead_code, reason = "used only as a description")]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum BoxFreedomSchema {
     /// The box as requested.
@@ -85,7 +85,7 @@ pub(crate) enum BoxFreedomSchema {
 
 /// The name of a job.
 #[derive(serde::Serialize, ToSchema)]
-#[expect(dead_code, reason = "it is a description only")]
+#[expect(dead_code, reason = "used only as a description")]
 #[serde(untagged)]
 enum Job {
     /// A number.

@@ -55,7 +55,7 @@ async fn whole(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
 /// The header that ensures that a change is carried out only once.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
-#[expect(dead_code, reason = "it is a description only")]
+#[expect(dead_code, reason = "used only as a description")]
 pub(crate) struct ChangeHeaders {
     /// If the same request is sent again with the same key, the reply is the same.
     #[param(rename = "Idempotency-Key", min_length = 1, max_length = 255, pattern = "^[!-~]+$")]

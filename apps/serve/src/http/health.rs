@@ -13,7 +13,7 @@ use crate::writer::{ClockDoubt, Unavailable};
 
 /// The health of the service.
 #[derive(Default, Serialize, ToSchema)]
-#[expect(clippy::struct_field_names, reason = "it is the name of the member")]
+#[expect(clippy::struct_field_names, reason = "the member has this name")]
 pub(crate) struct Status {
     /// `ok` or `ready`.
     status: &'static str,

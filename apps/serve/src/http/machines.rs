@@ -37,7 +37,7 @@ pub(crate) struct MachineQuery {
 
 /// A machine.
 #[derive(Serialize, ToSchema)]
-#[expect(clippy::struct_field_names, reason = "it is the name of the member")]
+#[expect(clippy::struct_field_names, reason = "the member has this name")]
 pub(crate) struct Machine {
     name: String,
     /// The grid, such as `torus:8x8x8`.

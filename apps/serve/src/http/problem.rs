@@ -137,7 +137,7 @@ pub fn written(reply: &Reply) -> Written {
 }
 
 fn text(body: &impl Serialize) -> String {
-    serde_json::to_string(body).expect("replies have texts as keys")
+    serde_json::to_string(body).expect("keys in replies are strings")
 }
 
 impl IntoResponse for Reply {

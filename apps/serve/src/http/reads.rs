@@ -47,7 +47,7 @@ pub(crate) struct QueueQuery {
 
 /// A part of the leases that the caller may see.
 #[derive(Serialize, ToSchema)]
-#[expect(clippy::struct_field_names, reason = "it is the name of the member")]
+#[expect(clippy::struct_field_names, reason = "the member has this name")]
 pub(crate) struct Leases {
     /// The last record included.
     seq: u64,

@@ -71,7 +71,7 @@ impl Keeper {
                 }
             }
         };
-        thread.spawn(run).expect("the system has threads");
+        thread.spawn(run).expect("the system can create threads");
         keeper
     }
 

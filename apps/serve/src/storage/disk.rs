@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// A folder of files. Its methods fail like those of `std::fs`.
-#[expect(clippy::missing_errors_doc, reason = "the trait says it once")]
+#[expect(clippy::missing_errors_doc, reason = "documented on the trait")]
 pub trait Disk: Send + Sync {
     /// Returns the names of the files, in no order.
     fn list(&self) -> io::Result<Vec<String>>;
@@ -33,7 +33,7 @@ pub trait Disk: Send + Sync {
 }
 
 /// A file open for writing. A failed write may have been partially carried out.
-#[expect(clippy::missing_errors_doc, reason = "the trait says it once")]
+#[expect(clippy::missing_errors_doc, reason = "documented on the trait")]
 pub trait DiskFile: Send {
     /// Writes bytes at an offset.
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()>;

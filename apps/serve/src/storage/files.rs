@@ -238,7 +238,7 @@ fn lacks_descriptors(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is the end of a chain of `map_err`")]
+#[expect(clippy::needless_pass_by_value, reason = "used at the end of a chain of `map_err`")]
 pub(super) fn failed(error: io::Error) -> StoreError {
     StoreError::Failed(error.to_string())
 }

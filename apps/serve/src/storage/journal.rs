@@ -4,7 +4,7 @@
 //! journal-00000000000000000001.log    records from 1 on, in frames (see `frame`)
 //! journal-00000000000000100001.log    the next ones; a new file begins with every snapshot
 //! snapshot-00000000000000100000.json  the state after record 100000, with its sum in the last line
-//! mark                                how far the journal reaches at least (see `mark`)
+//! mark                                the minimum length of the journal (see `mark`)
 //! ```
 
 use std::io;
@@ -31,14 +31,14 @@ pub struct JournalStore {
     marks: Marks,
     /// The number in the name of the current file.
     start: u64,
-    /// The reason why nothing more is written.
+    /// The reason why writing has stopped.
     failed: Option<String>,
 }
 
 /// The repair made when a journal was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
-    /// The number of bytes cut off at its end: a write that was never acknowledged.
+    /// The number of bytes cut off at its end, from a write that was never acknowledged.
     pub cut: u64,
     /// The file to which they were moved.
     pub kept: Option<String>,
@@ -51,7 +51,8 @@ impl JournalStore {
     /// snapshot and the records after it are read before anything is written.
     ///
     /// # Errors
-    /// An error if it is damaged, is from another version, or cannot be read or written.
+    /// Returns an error if the journal is damaged, is from another version, or cannot be read or
+    /// written.
     pub fn open(disk: Arc<dyn Disk>) -> Result<(JournalStore, Opened), StoreError> {
         let files = Files { disk };
         let starts = files.starts()?;
@@ -119,7 +120,7 @@ impl JournalStore {
         self.mark()
     }
 
-    /// Records how far the journal extends.
+    /// Records the current end of the journal.
     fn mark(&mut self) -> Result<(), StoreError> {
         let mark = Mark { file: self.start, length: self.length, next: self.next };
         match self.marks.set(mark) {
@@ -135,8 +136,8 @@ impl JournalStore {
         if let Err(error) = self.file.write_at(self.length, bytes) {
             return Err(self.undo(&error));
         }
-        // After a failed sync the kernel may have dropped the data: retrying could acknowledge data
-        // that is not on the disk. A file that has lost its name counts as lost.
+        // After a failed sync, the kernel may have dropped the data, so retrying could acknowledge
+        // data that is not on the disk. A file that has lost its name counts as lost.
         if let Err(error) = self.file.sync().and_then(|()| self.file.in_place()) {
             let failed = self.give_up(&self.name.clone(), &error);
             return Err(StoreError::Unknown(Box::new(failed)));
@@ -163,7 +164,7 @@ impl JournalStore {
         StoreError::Failed(reason)
     }
 
-    /// Continues with records in the old file: the new one must not reappear after a crash.
+    /// Continues in the old file. The new one must not reappear after a crash.
     fn stay(&mut self) -> Result<(), StoreError> {
         let name = journal_name(self.next);
         let removed = match self.files.disk.remove(&name) {
@@ -186,7 +187,7 @@ fn expect(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<(), S
     if let Some(mark) = mark
         && (mark.next, mark.length) != (1, 0)
         && !starts.contains(&mark.file)
-        // Only older files are removed, and a backup may have an older mark.
+        // Files are removed only from the front, and a backup may have an older mark.
         && starts.first().is_none_or(|&first| first < mark.next)
     {
         let reason = format!("it is missing; it contained record {}", mark.next - 1);
@@ -218,8 +219,8 @@ fn cut(
         file.truncate(end.length as u64).map_err(failed)?;
     }
     // Writes by a crashed server may never have been made durable. After a failed sync the kernel
-    // may even consider them written: only data that are written again are made durable by the next
-    // sync.
+    // may even consider them written, so only data that is written again is made durable by the
+    // next sync.
     file.write_at(end.last as u64, &bytes[end.last..end.length]).map_err(failed)?;
     file.sync().map_err(failed)?;
     Ok((file, opened))
@@ -247,7 +248,7 @@ impl RecordStore for JournalStore {
         }
         let bytes = frame.bytes();
         if bytes.len() > frame::GROUP {
-            // So that at most this one write can be mistaken for one that was cut short.
+            // This ensures that at most this one write can be mistaken for one that was cut short.
             self.write(&frame::announcement(first.seq, bytes.len()))?;
         }
         self.write(&bytes)?;
@@ -314,7 +315,7 @@ impl RecordStore for JournalStore {
     }
 
     fn close(&mut self) {
-        // So that any damage to the last records will be detected.
+        // This ensures that any damage to the last records will be detected.
         if let Err(error) = self.idle() {
             tracing::warn!(%error, "the end of the journal could not be marked");
         }

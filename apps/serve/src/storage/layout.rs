@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! DATA/pavior.sock              the socket, for every user
-//! DATA/journal/                 the records: for the service's own user alone
-//! DATA/records-are-in-journal   a note that there were records, should the folder go
+//! DATA/journal/                 the records, only for the service's own user
+//! DATA/records-are-in-journal   shows that there were records if the folder is lost
 //! ```
 
 use std::fs::{self, DirBuilder, File, Permissions};
@@ -33,7 +33,8 @@ impl Layout {
     pub fn new(data: &Path) -> io::Result<Layout> {
         if !data.exists() {
             fs::create_dir_all(data)?;
-            // Set regardless of the umask: other users can reach the socket but cannot write here.
+            // The mode is set regardless of the umask. Other users can reach the socket but cannot
+            // write here.
             fs::set_permissions(data, Permissions::from_mode(0o755))?;
         } else if !data.is_dir() {
             return Err(io::Error::other("it is a file, not a folder"));
@@ -46,7 +47,7 @@ impl Layout {
         [RECORDS, NOTE, FORMER_LOCK].iter().all(|name| !data.join(name).exists())
     }
 
-    /// Opens the records; their folder is created if there never were any.
+    /// Opens the records. Creates their folder if there never were any.
     ///
     /// # Errors
     /// Returns an error if another process has locked them, they are missing, or they cannot be

@@ -1,4 +1,4 @@
-//! The mark of the journal's end, stored next to it, so that a truncated file is always noticed.
+//! The mark of the journal's end, stored next to it, so that truncation is always noticed.
 //!
 //! The file `mark` has two slots of one frame each, which are written alternately. A write that is
 //! cut short damages one slot, and the other one still has the previous mark. A mark is written
@@ -12,7 +12,8 @@ use super::frame::{self, Found, Frame};
 
 /// The name of the file.
 pub(super) const MARK: &str = "mark";
-/// The offset of the second slot: no write to one slot touches a block of the other.
+/// The offset of the second slot, chosen so that a write to one slot does not touch a block of the
+/// other.
 const SLOT: usize = 4096;
 
 /// A position in the journal up to which everything was durable.
@@ -39,7 +40,7 @@ impl Marks {
         let bytes = bytes(disk)?;
         let mut file = disk.open(MARK)?;
         if bytes.len() < 2 * SLOT {
-            // The file gets its full length immediately: writing marks does not change it.
+            // The file gets its full length immediately, which writing marks does not change.
             file.write_at(bytes.len() as u64, &vec![0; 2 * SLOT - bytes.len()])?;
             file.sync()?;
             disk.sync_names()?;

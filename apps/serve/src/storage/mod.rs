@@ -1,8 +1,8 @@
 //! Stores of records. A [`RecordStore`] has one writer; any thread may read its [`History`].
 //!
 //! - [`journal`]: our own files on a [`disk::Disk`], the default;
-//! - `postgres`, with the feature of that name: a PostgreSQL database that several servers share,
-//!   one of which writes.
+//! - `postgres`, with the feature of that name: a PostgreSQL database that several servers share
+//!   and one of them writes.
 
 #[cfg(feature = "postgres")]
 mod chain;
@@ -44,10 +44,10 @@ pub enum StoreError {
     /// error.
     #[error("{0}")]
     Unknown(Box<StoreError>),
-    /// Another server is the writer now.
+    /// Another server has become the writer.
     #[error("another server has taken over: {0}")]
     Fenced(String),
-    /// The data are not what was written.
+    /// The data differs from what was written.
     #[error("{file} is damaged at offset {offset}: {reason}")]
     Damaged {
         /// The file.
@@ -69,7 +69,8 @@ pub enum StoreError {
         /// The part that this version does not know.
         what: String,
     },
-    /// The record belongs to a plan, which an earlier version carried out and this version cannot.
+    /// The record belongs to a plan, which earlier versions could carry out but this version
+    /// cannot.
     #[error(
         "{file}: found {what} at offset {offset}. The service no longer carries out plans: end \
          them and shorten the history with the previous version (see docs/upgrading.md)"
@@ -116,15 +117,15 @@ pub trait RecordStore: Send {
     /// Performs maintenance that is not urgent, while the service is idle.
     ///
     /// # Errors
-    /// As [`RecordStore::append`].
+    /// The same as for [`RecordStore::append`].
     fn idle(&mut self) -> Result<(), StoreError>;
 
-    /// Prepares for a snapshot of the current state: later records are stored separately. Returns
-    /// false if that is not possible now; then no snapshot may be saved, and the caller should try
+    /// Prepares for a snapshot of the current state by storing later records separately. Returns
+    /// false if this is not possible now; no snapshot may then be saved, and the caller should try
     /// again later.
     ///
     /// # Errors
-    /// As [`RecordStore::append`].
+    /// The same as for [`RecordStore::append`].
     fn rotate(&mut self) -> Result<bool, StoreError>;
 
     /// Checks that writing may be tried again after a failure. The records are then read again.
@@ -141,17 +142,17 @@ pub trait RecordStore: Send {
         None
     }
 
-    /// Notes that the service ends.
+    /// Notes that the service is ending.
     fn close(&mut self);
 
     /// Returns the history, which may be read while the writer runs.
     fn history(&self) -> Arc<dyn History>;
 }
 
-/// The right of one of several servers to decide, which readers check.
+/// The right of one of several servers to make decisions, which readers check.
 pub trait Claim: Send + Sync {
-    /// Checks that no other server has taken over since the call began. The error says which one
-    /// has, or why that is unknown.
+    /// Checks that no other server has taken over since the call began. The error says which server
+    /// has, or why this is unknown.
     fn ask(&self) -> BoxFuture<'static, Result<(), String>>;
 }
 
@@ -160,13 +161,15 @@ pub trait History: Send + Sync {
     /// Returns the latest snapshot with at most this number.
     ///
     /// # Errors
-    /// An error if there are snapshots but no records after them up to `seq`, or on damage.
+    /// Returns an error if there are snapshots but no records after them up to `seq`, or if data is
+    /// damaged.
     fn snapshot(&self, seq: u64) -> Result<Option<StateSnapshot>, StoreError>;
 
     /// Returns the records after a number, in order.
     ///
     /// # Errors
-    /// [`StoreError::Compacted`] if some of them are gone; or damage.
+    /// Returns [`StoreError::Compacted`] if some of them are no longer kept, or an error if data is
+    /// damaged.
     fn scan(&self, after: u64, each: Each<'_>) -> Result<(), StoreError>;
 
     /// Returns the number before the oldest record that is kept.

@@ -1,4 +1,4 @@
-//! The password for a database: never on the command line, and never printed.
+//! The password for a database, which is never on the command line and never printed.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ fn read(file: &Path) -> Result<String, PasswordError> {
 /// are searched.
 ///
 /// # Errors
-/// Returns an error if a file is named that cannot be used.
+/// Returns an error if a named file cannot be used.
 pub fn set_password(
     config: &mut Config,
     file: Option<&Path>,

@@ -1,14 +1,12 @@
-//! PostgreSQL as the store: several servers share a database, and one of them writes.
-//!
-//! A row with an epoch names the writing server. Every insert contains the writer's epoch and locks
-//! that row in the same statement: if another server has raised the epoch, no record is inserted.
-//! Thus a server is fenced even if it was paused for an hour and resumes in the middle of an
-//! insert. A session lock could not guarantee that. Replies to readers are fenced by checking the
-//! epoch. A thread separate from the writer sends the heartbeats ([`claim`](super::claim)).
-//!
-//! Each row has a sum that covers its record and the previous row's sum, and the leader's row has
-//! the number and the sum of the last one. This detects rows that were changed or removed, wherever
-//! they are. Tables without sums, from builds before 0.1.0, are refused.
+//! PostgreSQL as the store. Several servers share a database, and one of them writes. The leader's
+//! row contains an epoch and names the writing server. Every insert contains the writer's epoch and
+//! locks that row in the same statement. If another server has raised the epoch, no record is
+//! inserted, so a server is fenced even if it was paused for an hour and resumes in the middle of
+//! an insert. A session lock could not guarantee this. Replies to readers are fenced by checking
+//! the epoch. A thread separate from the writer sends the heartbeats ([`claim`](super::claim)).
+//! Each row has a checksum over its record and the previous row's checksum; the leader's row
+//! contains the number and checksum of the last row. This detects any changed or removed rows.
+//! Tables without sums, from builds before 0.1.0, are refused.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -36,15 +34,15 @@ const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS pavior_snapshot (
         seq bigint PRIMARY KEY, body text NOT NULL, chain bigint NOT NULL, sum bigint NOT NULL);";
 
-/// Fails if a build before 0.1.0 created the tables.
+/// A query that fails if a build before 0.1.0 created the tables.
 const CURRENT: &str = "SELECT seq, sum FROM pavior_leader LIMIT 0";
 
 const LEADER: &str = "
     INSERT INTO pavior_leader (one, epoch, holder, beat, seq, sum)
     VALUES (true, 0, '', 'epoch', 0, 0) ON CONFLICT DO NOTHING";
 
-/// The insert locks the leader's row in the same statement: without the row, no records are
-/// inserted.
+/// Inserts records and locks the leader's row in the same statement. Without the row, no records
+/// are inserted.
 const INSERT: &str = "
     WITH leader AS (
         UPDATE pavior_leader SET beat = clock_timestamp(), seq = $5, sum = $6
@@ -75,7 +73,7 @@ pub struct PostgresStore {
     /// The number of bytes in the records since the last rotation.
     size: u64,
     history: Arc<Rows>,
-    /// The data folder that is also locked.
+    /// The data folder, which is also locked.
     folder: Option<DiskFolder>,
 }
 
@@ -147,7 +145,7 @@ impl PostgresStore {
         Ok(self.client.as_mut().expect("it was just connected"))
     }
 
-    /// Gives up leadership: this server does not write until it takes over again.
+    /// Gives up leadership. This server does not write until it takes over again.
     fn step_down(&mut self, reason: &str) -> StoreError {
         (self.epoch, self.last) = (None, None);
         self.keeper.hold(None);
@@ -359,7 +357,7 @@ impl Rows {
                     "it has no snapshot of this record, and the rows before it are gone".into(),
                 )),
             };
-            // The leading server may have removed old rows meanwhile.
+            // The leader may have removed old rows in the meantime.
             if found.is_ok() || self.oldest()? == oldest {
                 return found.and_then(|()| self.snapshot(u64::MAX).map(drop));
             }
@@ -373,7 +371,7 @@ impl Rows {
         each: &mut dyn FnMut(u64, &str) -> Result<bool, StoreError>,
     ) -> Result<(), StoreError> {
         let table = "pavior_journal";
-        // The head is read first: rows added meanwhile come after it.
+        // The head is read first, because rows added in the meantime come after it.
         let head = self.head()?;
         let mut chain = self.chain_at(after)?;
         let not_last = "it is not the last row that was written";
@@ -501,7 +499,7 @@ fn damaged(table: &str, seq: u64, reason: String) -> StoreError {
     StoreError::Damaged { file: table.to_string(), offset: seq, reason }
 }
 
-/// Parses an address. The error contains none of it, because a part of a password may be anywhere.
+/// Parses an address. The error does not contain any of the address, which may include a password.
 ///
 /// # Errors
 /// Returns an error if it is not an address.
@@ -514,7 +512,7 @@ pub fn address(url: &str) -> Result<Config, StoreError> {
 
 pub(super) fn connect(config: &Config) -> Result<Client, StoreError> {
     let mut client = config.connect(NoTls).map_err(|error| failed(&error))?;
-    // Regardless of the database's own default: acknowledged data must be on the disk.
+    // Set regardless of the database's default, because acknowledged data must be on the disk.
     client.batch_execute("SET synchronous_commit = on").map_err(|error| failed(&error))?;
     Ok(client)
 }

@@ -86,8 +86,8 @@ pub(super) fn snapshot(
     }
 }
 
-/// Returns the error for text that cannot be parsed: since its checksum is correct, JSON in another
-/// form was written by another version.
+/// Returns the error for text that cannot be parsed. Since its checksum is correct, valid JSON must
+/// have been written by another version.
 fn unread(file: &str, offset: u64, what: &str, error: &serde_json::Error) -> StoreError {
     let file = file.to_string();
     if error.is_data() {

@@ -3,7 +3,7 @@
 //! A file is read frame by frame. If bytes are not a valid frame, there are four cases:
 //!
 //! - they have a format that this program does not know;
-//! - they are damaged: a bit was flipped, the file is shorter than the mark says, or frames follow;
+//! - they are damaged: a bit was flipped, the file is shorter than its mark, or frames follow;
 //! - they are a write cut short by a power failure, if they are at the end of the last file and not
 //!   longer than one write;
 //! - in any other case they are damaged.

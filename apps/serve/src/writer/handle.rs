@@ -44,14 +44,14 @@ pub struct CommandAnswer {
     pub refusal: Option<RefusalInState>,
 }
 
-/// The reason why nothing can be decided, or there is no answer.
+/// The reason why no decision can be made, or why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unavailable {
     /// The queue of commands is full.
     Busy,
     /// Records cannot be stored, with the reason.
     ReadOnly(String),
-    /// Another server decides, with details as far as known.
+    /// Another server is the leader, with details if known.
     Standby(String),
     /// A write failed for this reason, and it is unknown whether it was carried out.
     Unknown(String),
@@ -59,7 +59,7 @@ pub enum Unavailable {
     Stopping,
 }
 
-/// A clock that is so far ahead of the last record that it is in doubt.
+/// A clock that is in doubt because it is far ahead of the last record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockDoubt {
     /// The time of the last record, in milliseconds since 1970.
@@ -82,7 +82,7 @@ impl ClockDoubt {
     }
 }
 
-/// The channel for an answer. If it is dropped without an answer, it reports that.
+/// The channel for an answer. If it is dropped without an answer, it reports this.
 pub(crate) struct Answer {
     sender: Option<oneshot::Sender<Result<CommandAnswer, Unavailable>>>,
     /// True once the writer has started on the command.
@@ -148,7 +148,7 @@ impl WriterHandle {
     /// Carries out a command.
     ///
     /// # Errors
-    /// Returns an error if it was not carried out, or its outcome is not known to be durable.
+    /// Returns an error if the command was not carried out, or its outcome may not be durable.
     pub async fn carry_out(&self, what: Do) -> Result<CommandAnswer, Unavailable> {
         let (reply, answer) = oneshot::channel();
         let reply = Answer { sender: Some(reply), begun: false };
@@ -165,7 +165,7 @@ impl WriterHandle {
     /// # Errors
     /// Returns an error if another server may have decided since.
     pub async fn view(&self) -> Result<Arc<StateView>, Unavailable> {
-        // A service that cannot store records still shows the stored ones.
+        // A service that cannot store records still shows those already stored.
         match self.unavailable() {
             None | Some(Unavailable::ReadOnly(_)) => {}
             Some(why) => return Err(why),
@@ -178,7 +178,7 @@ impl WriterHandle {
     /// Checks that no other server has taken over since the call began.
     ///
     /// # Errors
-    /// Returns an error if one may have.
+    /// Returns an error if another server may have taken over.
     pub(crate) async fn confirm(&self) -> Result<(), Unavailable> {
         let Some(claim) = &self.claim else { return Ok(()) };
         let asked = tokio::time::timeout(CONFIRM, claim.ask()).await;

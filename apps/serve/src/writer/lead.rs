@@ -1,4 +1,4 @@
-//! The beginning of decisions: a server determines the time and the epochs with which it continues.
+//! The start of leadership: a server determines the time and epochs from which it continues.
 
 use std::hash::{BuildHasher, Hasher};
 use std::sync::PoisonError;
@@ -8,15 +8,15 @@ use super::thread::Writer;
 use crate::core::{Caller, Command, ServiceState};
 use crate::storage::StoreError;
 
-/// The interval, in milliseconds, at which the time is recorded while there are no other records.
-/// At startup, the time of the last record counts as the time at which the service last ran.
+/// The interval, in milliseconds, at which the time is recorded if there are no other records. At
+/// startup, the service is assumed to have run until the time of the last record.
 const NOTE_MS: u64 = 3600 * 1000;
 
 impl Writer {
-    /// Begins to decide on the current state.
+    /// Starts making decisions from the current state.
     ///
     /// # Errors
-    /// An error if a doubt about the clock, or requests that start now, cannot be recorded.
+    /// Returns an error if a doubt about the clock, or requests that start now, cannot be recorded.
     pub(super) fn lead(&mut self) -> Result<(), StoreError> {
         if let Some(state) = self.state.as_mut() {
             state.begin_epochs(self.handle.clock.wall_ms(), random());
@@ -62,7 +62,7 @@ impl Writer {
         }
     }
 
-    /// Returns the time of a command: the wall clock's if the operator confirms it.
+    /// Returns the time of a command, which is that of the wall clock if the operator confirms it.
     pub(super) fn time_of(&self, what: &Do, now_ms: u64) -> u64 {
         let doubted = self.state.as_ref().is_some_and(ServiceState::is_clock_doubted);
         let confirms = what.command == Command::ConfirmClock && what.caller == Caller::OPERATOR;
@@ -97,7 +97,8 @@ impl Writer {
     }
 }
 
-/// Returns a number that differs on each startup: the system provides random keys for hash tables.
+/// Returns a number that differs on each startup, from the random keys that the system provides for
+/// hash tables.
 fn random() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }

@@ -1,8 +1,8 @@
-//! The single writer: it decides, records, makes durable, and only then replies.
+//! The single writer, which makes decisions, records them durably, and only then replies.
 //!
-//! Commands wait in a bounded queue. The writer takes all that are waiting, decides them one at a
+//! Commands wait in a bounded queue. The writer takes all waiting commands, decides them one at a
 //! time, appends all their records in one durable write, and then sends the replies and notifies
-//! the watchers. The next commands accumulate during a write, so groups grow with the load.
+//! the watchers. More commands accumulate during a write, so groups grow with the load.
 
 mod handle;
 mod lead;

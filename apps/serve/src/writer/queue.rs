@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-/// The sending end, which any thread can close for all.
+/// The sending end, which any thread can close for all threads.
 pub(crate) struct Queue<T> {
     channel: RwLock<Option<SyncSender<T>>>,
     waiting: Arc<AtomicUsize>,
@@ -17,7 +17,7 @@ pub(crate) struct Inbox<T> {
     waiting: Arc<AtomicUsize>,
 }
 
-/// A reason why a task is not accepted.
+/// The reason why a task is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotTaken {
     /// The queue is full.
@@ -64,7 +64,7 @@ impl<T> Queue<T> {
 }
 
 impl<T> Inbox<T> {
-    /// Takes the first task or waits for one for some time.
+    /// Takes the first task, or waits some time for one.
     ///
     /// # Errors
     /// Returns an error if there is none, or the queue is closed and empty.

@@ -1,5 +1,5 @@
-//! The records that became durable last, for watchers. Their memory is bounded, however slow a
-//! watcher is.
+//! The most recent durable records, for watchers. They use bounded memory, however slow a watcher
+//! is.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -17,11 +17,11 @@ const GROUP: usize = 512;
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub(crate) record: ServiceRecord,
-    /// The text for watchers, formatted by the first of them for all.
+    /// The text for watchers, formatted once by the first watcher that needs it.
     pub(crate) sent: OnceLock<Box<str>>,
 }
 
-/// The records that became durable last.
+/// The most recent durable records.
 pub(crate) struct Recent {
     kept: Mutex<Kept>,
     /// The number of the last record.
@@ -41,7 +41,7 @@ struct Kept {
 pub(crate) enum Next {
     /// Records, the first of which may be earlier than requested.
     Records(Arc<Vec<Recorded>>),
-    /// There are none yet.
+    /// There are no records yet.
     Nothing,
     /// The records are no longer retained.
     Gone,

@@ -1,4 +1,4 @@
-//! Recovery of a state from records.
+//! Recovers a state from records.
 
 use thiserror::Error;
 
@@ -27,7 +27,7 @@ pub enum RecoveryError {
 /// Returns the state after record `until`, or after the last stored record if that comes first.
 ///
 /// # Errors
-/// An error if the records are damaged, inconsistent with each other, or no longer kept.
+/// Returns an error if the records are damaged, inconsistent with each other, or no longer kept.
 pub fn recover(
     history: &dyn History,
     until: u64,
@@ -37,7 +37,7 @@ pub fn recover(
     look_back(history, &Cutoff { known: until, until, at_ms: u64::MAX }, limits, seed)
 }
 
-/// A point in the past: after the last record that is neither after `until` nor later than `at_ms`.
+/// A point in the past, after the last record that is neither after `until` nor later than `at_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cutoff {
     /// A record that is known not to be later; 0 if none is.
@@ -51,7 +51,7 @@ pub(crate) struct Cutoff {
 /// Returns the state at a cutoff.
 ///
 /// # Errors
-/// As [`recover`].
+/// The same as for [`recover`].
 pub(crate) fn look_back(
     history: &dyn History,
     cutoff: &Cutoff,
@@ -72,10 +72,11 @@ pub(crate) fn look_back(
     Ok(state)
 }
 
-/// Returns the state of the latest snapshot with at most this number; a new one if there is none.
+/// Returns the state of the latest snapshot with at most this number, or a new state if there is
+/// none.
 ///
 /// # Errors
-/// As [`recover`].
+/// The same as for [`recover`].
 pub(crate) fn from_snapshot(
     history: &dyn History,
     seq: u64,

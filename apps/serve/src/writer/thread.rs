@@ -36,8 +36,8 @@ pub struct Tuning {
     pub snapshot_every: u64,
     /// The approximate number of bytes in the records between snapshots.
     pub snapshot_bytes: u64,
-    /// The minimum number of records kept from before the last snapshot, unless they have more
-    /// bytes than `history_bytes`.
+    /// The minimum number of records kept from before the last snapshot, unless they exceed
+    /// `history_bytes`.
     pub history: u64,
     /// The maximum number of bytes in retained records, in addition to those since the last
     /// snapshot.
@@ -60,8 +60,8 @@ impl Default for Tuning {
     }
 }
 
-/// Starts the writer's thread with a recovered state and a clock. `unavailable` is the reason why
-/// it cannot decide immediately, if any.
+/// Starts the writer's thread with a recovered state and a clock. `unavailable` is the reason if it
+/// cannot start making decisions immediately.
 ///
 /// # Panics
 /// Panics if the system cannot create a thread.
@@ -104,7 +104,7 @@ pub fn start(
         save_ms: 0,
         timed: false,
     };
-    // Before any question is answered: `/readyz` must report a doubt about the clock from the
+    // This precedes any answer, because `/readyz` must report a doubt about the clock from the
     // beginning.
     if handle.unavailable().is_none()
         && let Err(error) = writer.lead()
@@ -116,11 +116,11 @@ pub fn start(
         let _told = TellsOfPanic(writer.handle.clone());
         writer.run(&inbox);
     };
-    let thread = thread.spawn(run).expect("the system has threads");
+    let thread = thread.spawn(run).expect("the system can create threads");
     (handle, thread)
 }
 
-/// Reports that nothing can be decided any more if the writer's thread panics.
+/// Reports that no more decisions can be made if the writer's thread panics.
 struct TellsOfPanic(WriterHandle);
 
 impl Drop for TellsOfPanic {
@@ -133,7 +133,7 @@ impl Drop for TellsOfPanic {
 }
 
 pub(super) struct Writer {
-    /// `None` if it could not be read back after a failed write.
+    /// The state; `None` if it could not be read back after a failed write.
     pub(super) state: Option<ServiceState>,
     store: Box<dyn RecordStore>,
     limits: ServiceLimits,
@@ -142,7 +142,7 @@ pub(super) struct Writer {
     pub(super) handle: WriterHandle,
     /// The records of the current group.
     pub(super) records: Vec<ServiceRecord>,
-    /// The last view. It is up to date as long as the state has no further records.
+    /// The last view, which is up to date as long as the state has no further records.
     pub(super) view: Option<Arc<StateView>>,
     /// The number of the last snapshot and the thread that saves one.
     saved: u64,
@@ -199,8 +199,8 @@ impl Writer {
         }
     }
 
-    /// Decides a command and those waiting after it, for a limited time, makes the group durable,
-    /// and replies.
+    /// Decides a command and the commands waiting after it, for a limited time, makes the group
+    /// durable, and replies.
     fn group(&mut self, first: Option<Task>, inbox: &Inbox<Task>) {
         let now_ms = self.handle.clock.now_ms();
         if let Some(unavailable) = self.unavailable(now_ms) {
@@ -304,8 +304,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Handles a failed write: the state is reset to the durable records, and the service reports
-    /// the reason.
+    /// Handles a failed write: resets the state to the durable records, and reports the reason.
     fn fail(&mut self, error: &StoreError) -> Unavailable {
         tracing::error!(%error, "records cannot be stored");
         self.records.clear();
@@ -333,8 +332,8 @@ impl Writer {
         };
     }
 
-    /// Returns the reason why nothing can be decided now, if any. After a while the next command
-    /// triggers another attempt.
+    /// Returns the reason if no decision can be made now. After a while, the next command triggers
+    /// another attempt.
     fn unavailable(&mut self, now_ms: u64) -> Option<Unavailable> {
         let unavailable = self.handle.unavailable()?;
         if now_ms < self.retry_ms {
@@ -347,7 +346,7 @@ impl Writer {
             }
             return Some(unavailable);
         }
-        // The stored records decide, not this server's last view of them.
+        // The stored records are authoritative, not this server's last view of them.
         self.read_back(u64::MAX);
         let Some(state) = &self.state else {
             self.retry_ms = now_ms + RETRY_MS;
@@ -370,7 +369,8 @@ impl Writer {
             if saving.join().is_ok_and(|saved| saved) {
                 self.handle.counters.snapshots.fetch_add(1, Ordering::Relaxed);
             } else {
-                // Try again soon: everything after the last snapshot is read at the next startup.
+                // Try again soon, because everything after the last snapshot is read at the next
+                // startup.
                 self.save_ms = self.handle.clock.now_ms() + RETRY_MS;
                 self.saved = self.saved.saturating_sub(self.tuning.snapshot_every);
             }
@@ -378,7 +378,7 @@ impl Writer {
         let Some(state) = &self.state else { return };
         let ready = self.handle.unavailable().is_none();
         let many = state.seq() >= self.saved + self.tuning.snapshot_every;
-        // A short history is also divided into pieces.
+        // A short history is also divided into several files.
         let piece = self.tuning.snapshot_bytes.min(self.tuning.history_bytes / 4).max(1 << 16);
         let large = self.store.size() >= piece && state.seq() > self.saved;
         if !ready || self.saving.is_some() || !(many || large) {
@@ -390,7 +390,7 @@ impl Writer {
         }
         match self.store.rotate() {
             Ok(true) => {}
-            // Not now, because no file descriptor is free: records continue in the current file.
+            // No file descriptor is free now, so records continue in the current file.
             Ok(false) => {
                 self.save_ms = now_ms + RETRY_MS;
                 return;

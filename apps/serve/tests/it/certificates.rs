@@ -12,7 +12,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use crate::client::Client;
 use crate::server::{Server, Setup, write_secret};
 
-/// An authority that vouches for certificates.
+/// A certificate authority.
 type Authority = CertifiedIssuer<'static, KeyPair>;
 
 /// A certificate of a client and its key.
@@ -24,8 +24,8 @@ fn authority() -> Authority {
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// Returns a certificate for some names, by an authority: as a client shows it, and as files hold
-/// it.
+/// Returns a certificate for some names, signed by an authority: for a client, and as the text of
+/// its files.
 fn certificate(authority: &Authority, names: &[&str]) -> (Identity, String, String) {
     let key = KeyPair::generate().unwrap();
     let names: Vec<String> = names.iter().map(|name| (*name).to_string()).collect();

@@ -61,7 +61,8 @@ pub(crate) struct Client {
     used: Instant,
 }
 
-/// The service closes connections that are idle for 10 s: an idle one is not used again.
+/// The idle time after which a connection is not used again, because the service closes connections
+/// that are idle for 10 s.
 const IDLE: Duration = Duration::from_secs(4);
 
 impl Client {
@@ -104,7 +105,7 @@ impl Client {
         self.try_send("POST", path, body, &[])
     }
 
-    /// Posts with an `Idempotency-Key`.
+    /// Sends a POST with an `Idempotency-Key`.
     pub(crate) fn keyed(&mut self, path: &str, body: impl Display, key: &str) -> Reply {
         self.send("POST", path, body, &[("Idempotency-Key", key)])
     }

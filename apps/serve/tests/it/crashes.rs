@@ -129,7 +129,7 @@ fn nothing_acknowledged_is_lost_in_a_crash() {
         let fault = [Fault::Crash, Fault::Crash, Fault::Error, Fault::Full][seed as usize % 4];
         disk.fault_after(random.below(160), fault);
         let Some(run) = run(&disk, &mut random, 40) else {
-            // Nothing has been acknowledged yet: the folder can be opened whatever its contents.
+            // Nothing has been acknowledged yet, so the folder can be opened whatever its contents.
             disk.mend();
             for _ in 0..3 {
                 let opened = opened(disk.after_crash(&mut random));

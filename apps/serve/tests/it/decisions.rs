@@ -1,4 +1,5 @@
-//! The core: folding the records gives the state that decided them, and agrees with a model.
+//! Checks that folding the core's records gives the state that produced them, and agrees with a
+//! model.
 
 use std::collections::HashMap;
 

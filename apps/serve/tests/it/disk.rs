@@ -1,4 +1,4 @@
-//! A disk that loses, tears and reorders unsynced writes, fills up, and fails.
+//! A simulated disk that loses, tears and reorders unsynced writes, fills up, and fails.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -38,13 +38,13 @@ struct Inner {
     /// Names as seen by the running process, and durable names.
     seen: BTreeMap<String, usize>,
     durable: BTreeMap<String, usize>,
-    /// The number of bytes that still fit.
+    /// The remaining space in bytes; `None` for unlimited.
     room: Option<u64>,
     /// The number of operations until one fails, and the kind of failure.
     until_fault: Option<(u64, Fault)>,
-    /// The number of upcoming calls to open a file that fail.
+    /// The number of upcoming calls to open a file that will fail.
     exhausted: u64,
-    /// True if no operation works any more.
+    /// True if all operations fail from now on.
     dead: bool,
 }
 
@@ -56,7 +56,7 @@ pub(crate) enum Fault {
     Error,
     /// The disk stays full.
     Full,
-    /// So many calls fail because no more files can be opened.
+    /// This many calls fail because no more files can be opened.
     Descriptors(u64),
     /// The code of the disk panics.
     Panic,
@@ -146,7 +146,7 @@ impl Simulated {
     pub(crate) fn after_crash(&self, random: &mut Random) -> Simulated {
         let inner = self.0.lock().unwrap();
         let mut after = Inner { durable: inner.durable.clone(), ..Inner::default() };
-        // Names are changed one after another: some of the last changes may be lost.
+        // Names are changed one after another, so some of the last changes may be lost.
         if random.one_in(2) {
             after.durable = inner.seen.clone();
         }
@@ -333,8 +333,8 @@ impl DiskFile for Handle {
         let dead = inner.dead;
         let content = &mut inner.files[self.file];
         let pending = if dead { Vec::new() } else { std::mem::take(&mut content.pending) };
-        // After an error the kernel treats unwritten pages as written: the next call does not retry
-        // them.
+        // After an error, the kernel treats unwritten pages as written, so the next call does not
+        // retry them.
         fault?;
         for change in pending {
             match change {

@@ -1,11 +1,9 @@
 //! Days of a real log over HTTP: the forecast of each job at its submission is compared with its
-//! actual start.
-//!
-//! The service runs under a clock that is set forward from one event of the log to the next. Days
-//! of the past come first, so that it learns. A job that has to wait is reported as soon as its
-//! forecast is made, a few hundred milliseconds later. The clock advances meanwhile, so the numbers
-//! differ slightly from run to run. `PAVIOR_SIZE=long` learns from 14 days and evaluates 7 (the
-//! checks use one day each); `PAVIOR_FORECAST_CSV=FILE` stores a line per job.
+//! actual start. The service runs under a clock that is set forward from one event of the log to
+//! the next. It first learns from past days. A job that has to wait is recorded as soon as its
+//! forecast is made, a few hundred milliseconds later. The clock advances in the meantime, so the
+//! numbers differ slightly from run to run. `PAVIOR_SIZE=long` learns from 14 days and evaluates 7
+//! (the checks use one day each); `PAVIOR_FORECAST_CSV=FILE` stores a line per job.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -36,7 +34,7 @@ struct LogJob {
     submit_ms: u64,
     lease: Option<Value>,
     start_ms: Option<u64>,
-    /// Earliest, median and latest, if it had to wait.
+    /// The earliest, median and latest start forecast, if the job had to wait.
     told: Option<[u64; 3]>,
 }
 
@@ -48,7 +46,8 @@ impl LogJob {
     }
 }
 
-/// The next event: at an instant, ends (0) come before arrivals (1), each in the order of the jobs.
+/// Upcoming events. At the same instant, ends (0) come before arrivals (1), each in the order of
+/// the jobs.
 type Agenda = BTreeSet<(u64, u8, usize)>;
 
 struct Days {

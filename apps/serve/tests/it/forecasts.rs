@@ -1,5 +1,4 @@
-//! Forecasts of starts from the service: who may see them, when they are renewed, and how good they
-//! were.
+//! Forecasts by the service: who may see them, when they are updated, and how accurate they were.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,7 +8,7 @@ use crate::client::{Client, has, millis, until};
 use crate::server::{Setup, fresh};
 use crate::workload::in_batches;
 
-/// `mesh:8x8` under `fcfs`, and a second machine like it.
+/// Configures `mesh:8x8` under `fcfs` and a second machine like it.
 fn two(setup: &mut Setup) {
     setup.scheduler = Some("fcfs".into());
     setup.more = vec![("other".into(), "mesh:8x8".into())];
@@ -78,7 +77,7 @@ fn who_waits_is_told_an_interval_and_who_fits_is_told_now() {
     // Nothing is known yet, and the answer says so.
     has(&told, &json!({ "calibrated": false, "kept": 0, "broken": 0, "runs": 0 }));
     assert_eq!(client.get("/v1/queue").json()["waiting"][0]["forecast"], told);
-    // Another request like it would follow it.
+    // A similar request would start after it.
     let like = json!({ "shape": [8, 8], "estimate_s": 3600 });
     let behind = would(&mut client, &like);
     assert_eq!(millis(behind["plan"].as_str().unwrap()), time("plan") + 3_600_000);
@@ -133,8 +132,8 @@ fn an_event_has_only_those_made_anew_that_it_can_change() {
     until("all are made anew", || made(&mut client) == [6, 1]);
 }
 
-/// Each 3x3 box contains the node [1, 1]. An answer reflects earlier commands, whether jobs have
-/// ended or not.
+/// Checks that an answer reflects earlier commands, whether or not jobs have ended. Each 3x3 box
+/// contains the node [1, 1].
 #[test]
 fn a_request_that_cannot_start_has_no_time() {
     let (server, _) = fresh(|setup| {
@@ -160,7 +159,7 @@ fn a_request_that_cannot_start_has_no_time() {
         assert_eq!((&told["obstacle"], &told["place"]), (&Value::Null, &Value::Null));
         assert!(millis(told["plan"].as_str().unwrap()) <= now_ms() + 1000, "{told}");
     }
-    // So does one that waits. The one behind it has another reason.
+    // So does a waiting request. The request behind it has a different reason.
     assert_eq!(client.post("/v1/nodes/drain", node).status, 200);
     let waits = client.lease(json!({ "shape": [3, 3], "wait": true }));
     let told = forecast(&mut client, &waits);

@@ -1,8 +1,7 @@
-//! Records and snapshots of plans, which the previous version carried out: they are refused, and
-//! nothing is written first.
-//!
-//! The files in `tests/former_plans` were written by `pavior serve` of 231454ad, the last version
-//! that carried out plans: a lease was moved, and the request of another one waited again.
+//! Checks that records and snapshots of plans, which the previous version carried out, are refused
+//! before anything is written. The files in `tests/former_plans` were written by `pavior serve` at
+//! 231454ad, the last version that carried out plans. A lease was moved, and the request of another
+//! lease was requeued.
 
 use std::sync::Arc;
 
@@ -70,11 +69,12 @@ fn is_of_plan(error: &StoreError, named: &str, what: &str) {
 fn a_journal_with_records_of_plans_is_refused_and_stays() {
     let expected = "record 4 of kind \"planned\" at offset ";
     is_of_plan(&refused(&folder(JOURNAL)), FIRST, expected);
-    // Also if the mark is missing. It is recreated only for a journal that can be read.
+    // The same applies if the mark is missing, which is recreated only for a journal that can be
+    // read.
     let unmarked = folder(JOURNAL);
     unmarked.change("mark", |_| None);
     is_of_plan(&refused(&unmarked), FIRST, expected);
-    // Also before a snapshot from which the state could be read.
+    // The same applies if a later snapshot contains the state.
     let disk = after_snapshot(OVER.0, OVER.1);
     disk.put(FIRST, JOURNAL);
     is_of_plan(&refused(&disk), FIRST, expected);
@@ -115,7 +115,7 @@ fn a_snapshot_with_a_plan_under_way_is_refused_and_one_with_plans_that_are_over_
     assert_eq!((state.seq, state.leases.len(), state.waiting.len()), (OVER.0, 1, 1));
     assert_eq!(state.reservations.len(), 1, "the room that was made is kept");
     assert!(!serde_json::to_string(&state).unwrap().contains("plans"));
-    // So is one whose list of plans is empty.
+    // A snapshot with an empty list of plans is also accepted.
     let text = String::from_utf8_lossy(OVER.1);
     let (at, end) = (text.find("\"plans\":[").unwrap() + 9, text.find("],\"kept\":").unwrap());
     let body = text[..at].to_string() + &text[end..text.len() - 17];

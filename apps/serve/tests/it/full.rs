@@ -1,7 +1,6 @@
-//! A real file system that is full: acknowledged records stay, nothing is acknowledged without
-//! being stored, the reason is given, and the service continues when there is space again.
-//!
-//! Needs permission to mount. Skipped with a note if a small file system cannot be mounted.
+//! Checks that on a full file system, acknowledged records stay, nothing is acknowledged without
+//! being stored, the reason is given, and the service continues when there is space again. Requires
+//! permission to mount; otherwise the test is skipped with a note.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

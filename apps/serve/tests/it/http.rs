@@ -33,7 +33,7 @@ fn a_lease_is_granted_renewed_and_ended() {
 fn records_beyond_the_last_cannot_be_watched() {
     let (server, _) = fresh(|_| {});
     server.client().get("/v1/watch?after=99").is(410, "ahead");
-    // An unreadable id is not treated as missing: records would be skipped.
+    // An unreadable id is not treated as missing, because records would be skipped.
     for id in ["x", "-1", "1 2", "99999999999999999999"] {
         let mut client = Client::with(&server.address, "Last-Event-ID", id);
         assert_eq!(client.get("/v1/watch").status, 400, "{id}");
@@ -183,7 +183,7 @@ fn waiting_requests_start_in_the_order_of_the_scheduler() {
     client.end(&first);
     let lease = client.get(&format!("/v1/leases/{id}")).json();
     has(&lease, &json!({ "state": "held", "nodes": 16 }));
-    // A waiting request can leave the queue without an epoch, but not with another request's.
+    // A waiting request can leave the queue without an epoch, but not with that of another request.
     let (_, epoch) = holder(&client.lease(r#"{"wait":true,"shape":[8,8]}"#));
     client.end(&json!({ "id": 3, "epoch": epoch - 1 })).is(409, "stale-epoch");
     let gone = client.post("/v1/leases/3/end", "");

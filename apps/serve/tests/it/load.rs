@@ -1,8 +1,6 @@
-//! Load: every operation gets the right answer, memory does not grow, and a killed server with many
-//! records recovers.
-//!
-//! The speed depends on the machine: `benches/load.rs` measures it. In the long size ten million
-//! operations are made while the memory is watched.
+//! Checks under load that every operation gets the right answer, memory does not grow, and a killed
+//! server with many records recovers. The speed depends on the machine and is measured by
+//! `benches/load.rs`. The long form carries out ten million operations and monitors the memory.
 
 use serde_json::json;
 

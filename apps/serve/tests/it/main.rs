@@ -1,5 +1,5 @@
-//! The service, from outside: its core against a model, its journal on a bad disk, and real
-//! processes that are killed, paused and observed.
+//! Tests of the service from outside: its core against a model, its journal on a faulty disk, and
+//! real processes that are killed, paused and observed.
 
 mod answers;
 mod attacks;

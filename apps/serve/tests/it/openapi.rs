@@ -1,4 +1,4 @@
-//! The OpenAPI document: complete enough to generate clients.
+//! Checks that the OpenAPI document is complete enough to generate clients.
 
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ fn every_list_says_what_is_in_it() {
     assert_eq!(found, Vec::<String>::new());
 }
 
-/// Returns the statuses of problems that a route may answer, by what it is.
+/// Returns the problem statuses that a route may answer, depending on its kind.
 fn problems(method: &str, path: &str, operation: &Value) -> Vec<&'static str> {
     match path {
         "/healthz" => return vec!["400", "431"],

@@ -1,4 +1,4 @@
-//! A writer without a server around it.
+//! A writer without a server.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;

@@ -229,7 +229,7 @@ fn rand() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-/// Runs the server's process; as a test it does nothing.
+/// Runs the server's process if requested; as a normal test it does nothing.
 #[test]
 fn child() {
     serve_if_asked();

@@ -1,4 +1,4 @@
-//! A service that cannot open more files continues, and catches up later.
+//! Checks that a service that cannot open more files continues, and catches up later.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Slow decisions: neither readers nor a shutdown waits for them.
+//! Checks that neither readers nor a shutdown wait for slow decisions.
 
 use std::sync::mpsc::channel;
 use std::thread::{JoinHandle, sleep, spawn};

@@ -1,4 +1,4 @@
-//! Another user of the machine can use the socket, but not read the records.
+//! Checks that another user of the machine can use the socket but not read the records.
 //!
 //! The other user is uid 65534, so the test needs root.
 
@@ -15,7 +15,7 @@ use crate::server::{Server, Setup};
 const DATA: &str = "PAVIOR_STRANGER_TEST";
 const NOBODY: u32 = 65534;
 
-/// Runs the other user's process; as a test it does nothing.
+/// Runs the other user's process if requested; as a normal test it does nothing.
 #[test]
 fn child() {
     let Some(data) = std::env::var_os(DATA).map(PathBuf::from) else { return };

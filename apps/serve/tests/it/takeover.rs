@@ -1,4 +1,4 @@
-//! Two servers on one PostgreSQL: the leader is killed, or paused.
+//! Two servers on one PostgreSQL database, whose leader is killed or paused.
 //!
 //! Needs Debian's `postgresql`. Skipped with a note if it is not installed, unless
 //! `PAVIOR_REQUIRE_POSTGRES` is set.
@@ -31,7 +31,7 @@ impl Database {
         Database::with(&["-A", "trust"])
     }
 
-    /// Does the same with options of `initdb`.
+    /// Does the same with options for `initdb`.
     pub(crate) fn with(options: &[&str]) -> Option<Database> {
         let database = Database::find(options);
         if database.is_none() {

@@ -1,4 +1,4 @@
-//! Tenants do not see each other's leases.
+//! Checks that tenants do not see each other's leases.
 
 use serde_json::json;
 
@@ -28,7 +28,7 @@ fn tenants_are_apart() {
     // The answer names the blockers without their owners.
     let blocked = b.post("/v1/leases", r#"{"shape":[8,8]}"#).json();
     assert_eq!(blocked["diagnosis"]["blocked"]["jobs"][0]["lease"], json!(null));
-    // Nor when it ends, nor where it could go.
+    // It also omits when the lease ends and where it could move.
     let told = |client: &mut crate::client::Client| {
         let asked = client.post("/v1/explain", r#"{"shape":[6,3]}"#).json();
         let slots = client.get("/v1/slots?shape=6x3").json();
@@ -42,7 +42,7 @@ fn tenants_are_apart() {
     assert_eq!(diagnosis["blocked"]["moves"], json!([]));
     assert_eq!(slots["next"], json!(null));
     assert_eq!(b.get("/v1/slots?shape=6x3&moves=1").status, 403);
-    // Its owner sees the end, and the operator also the moves.
+    // The owner sees the end, and the operator also sees the moves.
     assert!(told(&mut a).0["blocked"]["until"].is_string());
     let (diagnosis, slots) = told(&mut root);
     assert!(diagnosis["blocked"]["until"].is_string() && slots["next"]["at"].is_string());

@@ -9,7 +9,7 @@ fn waits_for(client: &mut Client, id: &Value) -> Value {
     let queue = client.get("/v1/queue").json();
     let all = queue["waiting"].as_array().unwrap();
     let one = all.iter().find(|one| one["id"] == *id).expect("it waits");
-    // The same in every interface.
+    // The text is the same in every interface.
     let alone = client.get(&format!("/v1/leases/{id}")).json();
     assert_eq!(alone["waits_for"], one["waits_for"]);
     let explained = client.post("/v1/explain", json!({ "waiting": id })).json();

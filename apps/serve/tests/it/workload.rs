@@ -1,4 +1,4 @@
-//! Load from clients; each answer is checked.
+//! Generates load from clients and checks each answer.
 
 use std::time::{Duration, Instant};
 

@@ -115,7 +115,7 @@ impl Observer {
         )
     }
 
-    /// Reads the configuration again. An invalid one changes nothing.
+    /// Reads the configuration again. If it is invalid, the old one stays in effect.
     fn read_again(&mut self, path: &Path) {
         Manager::reloading();
         match Config::read(path) {

@@ -82,7 +82,7 @@ impl<'a> Candidates<'a> {
             None
         } else {
             self.pools.push(nodes.clone());
-            Some(machine.add_pool(nodes).expect("they are nodes of the machine"))
+            Some(machine.add_pool(nodes).expect("the nodes belong to the machine"))
         };
         self.known.insert(key, pool);
         pool
@@ -92,7 +92,7 @@ impl<'a> Candidates<'a> {
         let mut nodes = Occupancy::all_busy(self.world.config.grid);
         let mut give = |node: NodeId| {
             let single = pavior::Cuboid::node(self.world.config.grid.point(node));
-            nodes.give(&single).expect("each name stands for another node");
+            nodes.give(&single).expect("each name belongs to a different node");
         };
         for node in &self.world.ledger.nodes {
             let Some(&id) = self.world.config.nodes.get(&node.name) else { continue };

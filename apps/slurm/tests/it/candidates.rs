@@ -55,7 +55,7 @@ fn demands(cluster: &Cluster) {
         let held = nodes(cluster, &job);
         assert!(held.iter().all(|node| *node < 8), "{options}: {held:?}");
     }
-    // No fast node is left. The job is told so, and does not delay other jobs.
+    // No fast node is left. The job gets a note and does not delay other jobs.
     let waits = submit(cluster, "2x1", "-C fast --priority=100000");
     let beside = submit(cluster, "2x2", "-x n08,n09");
     assert_eq!(nodes(cluster, &beside), [10, 11, 14, 15]);

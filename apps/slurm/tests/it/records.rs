@@ -35,8 +35,8 @@ pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
 }
 
 /// Returns true if a job ended as expected. This is impossible if Slurm lost its script, or if a
-/// slurmctld that restarted meanwhile missed its end: such a job keeps its nodes until its time
-/// limit.
+/// slurmctld that restarted in the meantime missed its end: such a job keeps its nodes until its
+/// time limit.
 pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
     let recovered = || {
         let line = format!("Recovered JobId={} ", record.job);

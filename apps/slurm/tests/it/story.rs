@@ -73,7 +73,8 @@ fn the_gate_holds(cluster: &Cluster) {
     assert_eq!(cluster.good(&shown), "PD Licenses 16 pavior:1");
 }
 
-/// Starts batch jobs, arrays and jobs by node count in boxes. Waiting jobs are told the reason.
+/// Starts batch jobs, arrays and jobs by node count in boxes. Waiting jobs get a note with the
+/// reason.
 fn placed_and_told(cluster: &Cluster) {
     cluster.until("squeue -h -n 4x4-gate -o %i", 30, str::is_empty);
     let whole = cluster.submit("8x8-whole", "--comment=shape=8x8 -t 5", 300.0);

@@ -58,8 +58,8 @@ fn a_controller_fails_over(release: Release) {
     assert!(cluster.end_daemon(), "SIGTERM ends it well");
 }
 
-/// Waits for a node that does not boot: its job is told so, other jobs continue, and it runs when
-/// the node is repaired.
+/// Checks a node that does not boot: its job gets a note, other jobs continue, and the job runs
+/// when the node is repaired.
 fn a_node_does_not_wake(release: Release) {
     let what = "a node that does not wake";
     let Some(mut cluster) = Cluster::start(what, release, powered(3, 15)) else { return };

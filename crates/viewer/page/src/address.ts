@@ -1,16 +1,16 @@
-// The current view as the address of the page, so that it can be sent to someone else.
+// The current view as the page's URL, so that it can be sent to someone else.
 import { type By, COLOURINGS } from "./colouring.ts";
 import { AXES, type Plane } from "./plane.ts";
 
 export type List = "jobs" | "waiting" | "refused" | "ahead";
 export const LISTS: List[] = ["jobs", "waiting", "refused", "ahead"];
 
-/** A column, with true if its greatest values come first. */
+/** A sort column, with true if the greatest values come first. */
 export interface Sort { column: string; down: boolean }
 
 export interface Address {
   machine: string | null;
-  /** A time in milliseconds; null is now. */
+  /** A time in milliseconds; null means now. */
   at: number | null;
   view: "2d" | "3d" | null;
   plane: Plane | null;
@@ -19,19 +19,19 @@ export interface Address {
   list: List | null;
   search: string | null;
   sort: Sort | null;
-  /** The position from which the machine is seen in 3D: two angles in degrees, and the distance. */
+  /** The position of the camera in 3D: two angles in degrees, and the distance. */
   eye: number[] | null;
-  /** Boxes that are counted. */
+  /** Boxes to be counted. */
   slots: Slots | null;
 }
 
-/** Boxes that are counted side by side, and again after at most `moves` jobs have moved. */
+/** Boxes to be counted side by side, and again after at most `moves` jobs have moved. */
 export interface Slots { shape: number[]; moves: number }
 
-/** The most moves that the service considers. */
+/** The maximum number of moves that the service considers. */
 export const MOVES = 4;
 
-/** The longest text that is read. */
+/** The maximum length of the text. */
 const LONGEST = 200;
 
 const one = <T extends string>(text: string | null, all: readonly T[]): T | null =>

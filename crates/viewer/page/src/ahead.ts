@@ -1,4 +1,4 @@
-// Nodes of a machine that are reserved in advance.
+// Advance reservations of nodes.
 import { plain } from "./dom.ts";
 import type { Mark } from "./marks.ts";
 import type { Machine, Part, Raw } from "./model.ts";
@@ -31,7 +31,7 @@ function reservation(machine: Machine, one: Raw): Ahead {
   const from = millis(one.from) ?? 0, to = millis(one.to) ?? 0;
   const name = one.name === null ? `reservation ${one.id}` : plain(one.name);
   const begins = from > machine.now ? `in ${short(from - machine.now)}` : "has begun";
-  const state = leases.length ? `${begins}, ${leases.length} in its way` : begins;
+  const state = leases.length ? `${begins}, ${leases.length} in the way` : begins;
   return {
     key: `r${one.id}`, what: name, parts, from, to, state,
     words(clock) {
@@ -39,7 +39,7 @@ function reservation(machine: Machine, one: Raw): Ahead {
       const lines = [`${name}: ${where(parts)} kept free from ${begin} to ${end}.`];
       const holders = leases.slice(0, 5).map((lease: number) => job(machine, lease)).join(", ");
       const more = leases.length > 5 ? ` and ${leases.length - 5} more` : "";
-      if (leases.length) lines.push(`Said to hold nodes there when it begins: ${holders}${more}.`);
+      if (leases.length) lines.push(`Expected to hold its nodes when it begins: ${holders}${more}.`);
       return lines;
     },
   };
@@ -56,7 +56,7 @@ export function drawn(rows: Ahead[], chosen: Ahead | null): Mark[] {
   return shown.flatMap(({ parts }) => parts.map((part) => ({ part, shade: VIOLET })));
 }
 
-/** Formats the time of day, with the day if it is another one. */
+/** Formats the time of day, with the date if it is not today. */
 function brief(ms: number, now: number, clock: Clock): string {
   const time = clock.tick(ms, 60_000), day = clock.tick(ms, 86_400_000);
   return day === clock.tick(now, 86_400_000) || day === time ? time : `${day} ${time}`;

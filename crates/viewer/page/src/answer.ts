@@ -1,4 +1,4 @@
-// Explanations why a request waits or would be refused, in sentences, with the places to draw.
+// Explanations of why a request is waiting or would be refused, with the places to draw.
 import type { Slots } from "./address.ts";
 import { element, find, many, plain, write } from "./dom.ts";
 import type { Live } from "./live.ts";
@@ -22,25 +22,25 @@ export function tell(lines: string[], source: Live): void {
   seq = source.machine?.seq ?? null;
 }
 
-/** Cleans a sentence of the service, and converts its times to the reader's clock. */
+/** Cleans a sentence from the service, and converts its times to the user's clock. */
 const said = (sentence: unknown): string => local(plain(sentence, 1000));
 
-/** Asks for an explanation, and writes it. Marks and moves belong to the place in it. */
+/** Requests an explanation and writes it, with marks for the place and the moves in it. */
 export async function why(source: Live, asked: Raw): Promise<Answer> {
   const answer: Answer = { marks: [], moves: [] };
   try {
     const { strategies: [choice], diagnosis, waits_for: wait } = await source.explain(asked);
     const lines: string[] = diagnosis.why.map(said);
-    // The message of Slurm itself comes first.
+    // Slurm's own message comes first.
     if (wait && wait.needed === undefined) lines.unshift(said(wait.sentence));
     const { blocked, nearest } = diagnosis;
     if (choice.granted) {
-      lines.push(`It would lie at ${where(choice.parts)} (green).`);
+      lines.push(`It would be placed at ${where(choice.parts)} (green).`);
       answer.marks = choice.parts.map((part: Raw) => ({ part, shade: GREEN }));
     } else if (blocked) {
       answer.marks.push({ part: blocked, shade: RED });
       answer.moves = blocked.moves.map((move: Raw) => ({ from: move.from[0], to: move.to[0] }));
-      const arrows = answer.moves.length ? "; the arrows are the moves" : "";
+      const arrows = answer.moves.length ? "; the arrows show the moves" : "";
       lines.push(`The place is red${arrows}.`);
     }
     if (nearest) {
@@ -70,7 +70,7 @@ export async function slots(source: Live, { shape, moves }: Slots): Promise<Answ
     const lines = [`${what} can be placed side by side${green}; ${most}.`];
     if (next) {
       const by = next.proven ? "at" : "by";
-      lines.push(said(`There are ${next.slots} ${by} ${next.at}, by the ends that are known.`));
+      lines.push(said(`There will be ${next.slots} ${by} ${next.at}, based on the known ends.`));
     }
     if (after && source.machine) lines.push(...moved(source.machine, after, isMore, moves));
     answer.marks = (isMore ? after : found).boxes.map((part: Raw) => ({ part, shade: GREEN }));
@@ -89,19 +89,19 @@ const boxes = (count: number): string =>
 /** Describes in sentences the result of at most `most` moves. */
 function moved(machine: Machine, after: Raw, isMore: boolean, most: number): string[] {
   const allowed = `at most ${many(most, "move")}`;
-  if (!isMore) return [after.proven ? `No more after ${allowed}.`
-    : `None was found that makes room for more among plans of ${allowed}; ${after.bound} at most.`];
+  if (!isMore) return [after.proven ? `No more fit after ${allowed}.`
+    : `No plan with ${allowed} was found that makes room for more; the maximum is ${after.bound}.`];
   const steps = after.moves.map(({ job, to }: Raw) => {
     const lease = machine.leases.get(job);
     return `${lease ? `job ${nameOf(lease)}` : `lease ${job}`} to ${where(to)}`;
   });
-  const bound = after.proven ? "so few moves make room for no more"
-    : `so few moves make room for at most ${after.bound}`;
+  const bound = after.proven ? "no more are possible with this many moves"
+    : `at most ${after.bound} are possible with this many moves`;
   return [`${boxes(after.slots)} (green) after ${many(after.moves.length, "move")} (arrows): `
     + `${steps.join("; ")}; ${bound}.`];
 }
 
-/** Shows that the answer is about the machine at the time of the question. */
+/** Notes that the answer applies to the machine at the time of the question. */
 export function age(source: Live): void {
   const text = find("answer").textContent ?? "";
   const isOld = seq !== null && source.machine !== null && seq < source.machine.seq;

@@ -10,9 +10,9 @@ export interface Drawn {
   nodes: number;
   /** The times at which requests were refused. */
   refused: number[];
-  /** The time that is shown; null is the end. */
+  /** The displayed time; null means the end. */
   at: number | null;
-  /** The end of the axis, and true if that is now. */
+  /** The end of the axis, and true if it is the present. */
   end: number;
   isNow: boolean;
   clock: Clock;
@@ -21,7 +21,7 @@ export interface Drawn {
 
 /** The margins of the curves. */
 const LEFT = 46, RIGHT = 12, ABOVE = 17, BELOW = 20;
-/** The shortest axis that ends now, in ms. */
+/** The minimum length of an axis that ends now, in ms. */
 const SHORTEST = 60_000;
 
 export class Chart {
@@ -33,10 +33,10 @@ export class Chart {
 
   constructor(readonly canvas: HTMLCanvasElement) {}
 
-  /** Returns the first time for which there are data. */
+  /** Returns the first time for which there is data. */
   begins(): number | null { return this.drawn?.series.busy[0]?.at ?? null; }
 
-  /** Returns the ends of the axis. The last one is now, or the end of the schedule. */
+  /** Returns both ends of the axis. The right end is the present or the end of the schedule. */
   span(): [number, number] {
     const end = this.drawn?.end ?? 1, begins = this.begins() ?? end - 1;
     const first = this.drawn?.isNow ? Math.min(begins, end - SHORTEST) : begins;
@@ -98,7 +98,7 @@ export class Chart {
     if (drawn.at !== null) this.upright(pen, drawn.at, page.ink, []);
   }
 
-  /** Draws the axes: nodes upwards, time to the right. */
+  /** Draws the axes, with nodes upwards and time to the right. */
   private axes(pen: CanvasRenderingContext2D, drawn: Drawn, page: Paper): void {
     const { left, top, width, height } = this.area(), [first, last] = this.span();
     pen.font = "11px system-ui, sans-serif";

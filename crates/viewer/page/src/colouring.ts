@@ -1,4 +1,4 @@
-// The color of a node and of a job, by the chosen criterion.
+// The colors of nodes and jobs by the chosen criterion.
 import { type Shade, drained, failed, ofAge, ofJob, ofTenant } from "./colours.ts";
 import { Jobs } from "./jobs.ts";
 import { type Key, type Lease, type Machine, tenantOf } from "./model.ts";
@@ -9,7 +9,7 @@ export const COLOURINGS: By[] = ["job", "tenant", "age"];
 /** Jobs keep their colors over time. */
 const jobs = new Jobs();
 
-/** Returns the color of a tenant; null is a tenant that the reader may not know. */
+/** Returns the color of a tenant; null means a tenant whose name is hidden from the user. */
 export function tenantShade(machine: Machine, name: string | null, dark: boolean): Shade {
   return ofTenant(name === null ? null : machine.tenants.place(name), dark);
 }

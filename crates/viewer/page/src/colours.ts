@@ -4,7 +4,7 @@
 /** Red, green and blue from 0 to 1. */
 export type Colour = number[];
 
-/** A color, and the number of the pattern over it; 0 is not a pattern. */
+/** A color, and the number of the pattern over it; 0 means no pattern. */
 export interface Shade { colour: Colour; pattern: number }
 
 /**
@@ -18,7 +18,7 @@ const SERIES: [string, string][] = [
   ["#007559", "#42c2bf"], ["#d456aa", "#ff8a8e"], ["#ae7860", "#85b915"], ["#8c0669", "#377f7a"],
 ];
 export const COLOURS = SERIES.length;
-/** The color of everything without a color of its own. */
+/** The color of everything that has no color assigned. */
 const REST: [string, string] = ["#737d88", "#9aa5b1"];
 const FAILED: [string, string] = ["#16191d", "#ffffff"];
 const DRAINED: [string, string] = ["#51585f", "#c3cad2"];
@@ -57,7 +57,7 @@ export function ofAge(seconds: number, isDark: boolean): Colour {
   return AGES[low].map((part, index) => (part + (AGES[low + 1][index] - part) * (at - low)) / 255);
 }
 
-/** Returns a tenant's color and pattern by index; null has none of its own. */
+/** Returns a tenant's color and pattern by index; null means that it has none of its own. */
 export const ofTenant = (place: number | null, isDark: boolean): Shade => ({
   colour: themed(place === null ? REST : SERIES[place % COLOURS], isDark),
   pattern: Math.floor((place ?? 0) / COLOURS),

@@ -14,7 +14,7 @@ export interface Scene {
   by: By;
   dark: boolean;
   clock: Clock;
-  /** The reasons why requests wait, and the times when they start, as far as known. */
+  /** The reasons why requests are waiting and the times at which they start, if known. */
   waits: Map<unknown, Told>;
 }
 
@@ -42,7 +42,7 @@ export function jobColumns(scene: () => Scene): Column<Lease>[] {
       order: ({ nodes }) => nodes,
       hint: ({ nodes, requested }) =>
         (requested === null || requested === nodes
-          ? count(nodes) : `${count(nodes)}, asked for ${count(requested)}`),
+          ? count(nodes) : `${count(nodes)}, requested ${count(requested)}`),
     },
     {
       id: "box", title: "Box", wide: 14, text: ({ parts }) => boxes(parts),
@@ -67,7 +67,7 @@ export function jobColumns(scene: () => Scene): Column<Lease>[] {
   ];
 }
 
-/** Describes in a word or two why a request waits. */
+/** Describes in a word or two why a request is waiting. */
 function awaited(wait: Wait | null | undefined): string {
   if (!wait) return "";
   const { by, kind } = wait;
@@ -79,7 +79,7 @@ function awaited(wait: Wait | null | undefined): string {
   return Object.hasOwn(known, kind) ? known[kind] : plain(kind, 40);
 }
 
-/** Returns the columns of waiting requests: times and reasons. `why` asks for more. */
+/** Returns the columns of waiting requests, with times and reasons. `why` requests details. */
 export function waitingColumns(scene: () => Scene, why: (one: Waiting) => void): Column<Waiting>[] {
   const since = (one: Waiting) => (one.asked === null ? null : scene().machine.now - one.asked);
   const wait = (one: Waiting) => scene().waits.get(one.key)?.wait;
@@ -104,7 +104,7 @@ export function waitingColumns(scene: () => Scene, why: (one: Waiting) => void):
     startsColumn(scene),
     {
       id: "reason", title: "Waits for", wide: 20, text: (one) => awaited(wait(one)) || "why?",
-      hint: (one) => local(plain(wait(one)?.sentence ?? "asks the service", 400)), act: why,
+      hint: (one) => local(plain(wait(one)?.sentence ?? "ask the service", 400)), act: why,
       order: (one) => awaited(wait(one)) || null,
     },
   ];

@@ -25,7 +25,7 @@ export function attributes<T extends Element>(one: T, all: Record<string, string
   return one;
 }
 
-/** Writes a text, unless it is already there, so that screen readers do not repeat it. */
+/** Writes a text unless it is unchanged, so that screen readers do not repeat it. */
 export function write(id: string, text: string): void {
   const place = find(id);
   if (place.textContent !== text) place.textContent = text;

@@ -1,4 +1,4 @@
-// The first command for a machine on which nothing runs, to be copied.
+// A first command to copy, for a machine on which nothing is running.
 import { copy } from "./copy.ts";
 import { find, write } from "./dom.ts";
 import type { Machine } from "./model.ts";
@@ -18,7 +18,7 @@ export function curl(machine: Machine, name: string | null, hasToken: boolean): 
   return `curl -s ${location.origin}/v1/leases${token} --json ${quoted(JSON.stringify(body))}`;
 }
 
-/** Shows the command while nothing holds nodes or waits; null hides it. */
+/** Shows the command while no jobs are running or waiting; null hides it. */
 export function first(command: string | null, words: string): void {
   const place = find("first");
   place.hidden = command === null;

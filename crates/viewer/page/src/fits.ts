@@ -1,7 +1,7 @@
-// The largest free box of a machine as shown.
+// The largest free box of the displayed machine.
 import type { Machine, Part } from "./model.ts";
 
-/** On larger machines the search would block the page. */
+/** The maximum number of nodes; on larger machines the search would block the page. */
 const MOST_NODES = 40_000;
 
 /** The largest rectangle of a mask of w by d, along axes that may wrap. */
@@ -77,7 +77,7 @@ export function largestFree(machine: Machine): Part | null | undefined {
   return best;
 }
 
-/** The last answer is kept while the machine is the same. */
+/** The last answer, which is reused until the machine changes. */
 export class Fits {
   private of: Machine | null = null;
   private version = -1;

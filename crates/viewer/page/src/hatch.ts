@@ -1,14 +1,14 @@
-// Patterns over a color, for more items than there are colors.
+// Patterns over colors, for when there are more items than colors.
 import { type Shade, css } from "./colours.ts";
 
 /** No pattern, stripes, dots. */
 export const PATTERNS = 3;
-/** The side of the square that a pattern repeats, in pixels. */
+/** The side of the repeating square of a pattern, in pixels. */
 export const SIDE = 6;
 /** The width of a stripe and the radius of a dot, relative to that side, and their opacity. */
 export const STRIPE = 0.34, DOT = 0.26, HIDES = 0.75;
 
-/** Returns the patterns for a canvas, drawn in a color; null is not a pattern. */
+/** Returns the patterns for a canvas, drawn in a color; null means no pattern. */
 export function patterns(pen: CanvasRenderingContext2D, ink: string): (CanvasPattern | null)[] {
   const stripes = new Path2D(), dots = new Path2D();
   for (const from of [-SIDE, 0, SIDE]) {

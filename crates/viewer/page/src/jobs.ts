@@ -2,7 +2,7 @@
 import { COLOURS, hash } from "./colours.ts";
 import { type Key, type Lease, type Machine, nodesOf, number, point } from "./model.ts";
 
-/** Beyond this number of jobs, those that hold no nodes are forgotten. */
+/** The number of jobs beyond which those that hold no nodes are forgotten. */
 const MOST = 50_000;
 
 /**

@@ -7,7 +7,7 @@ import { AXES } from "./plane.ts";
 /** A position on the stage. */
 interface Spot { x: number; y: number }
 
-/** The distance of the labels from the edge, and their least distance from each other. */
+/** The distance of the labels from the edge, and their minimum distance from each other. */
 const AWAY = 15, APART = 24;
 const STEPS = [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 256, 512, 1024];
 

@@ -12,7 +12,7 @@ import { tenantName } from "./words.ts";
 /** A color and its meaning. An item with a search is a button that starts the search. */
 interface Item { shade: Shade; text: string; mark?: string; search?: string }
 
-/** Returns the tenants that hold nodes, the greatest first. Those without a color are combined. */
+/** Returns the tenants that hold nodes, the largest first. Those without a color are combined. */
 function tenants(machine: Machine, dark: boolean): Item[] {
   const nodes = new Map<string | null, number>();
   for (const lease of machine.leases.values()) {
@@ -31,7 +31,7 @@ function tenants(machine: Machine, dark: boolean): Item[] {
   if (others.length) {
     const count = others.reduce((sum, [, nodes]) => sum + nodes, 0);
     const text = others.length === 1
-      ? tenantName(others[0][0]) : `${others.length} more tenants, in one colour`;
+      ? tenantName(others[0][0]) : `${others.length} more tenants, sharing a color`;
     items.push({ shade: tenantShade(machine, null, dark), text: `${text} (${count})` });
   }
   return items;
@@ -57,20 +57,20 @@ function item({ shade, text, mark, search }: Item, look: (search: string) => voi
   const patch = element("i", { className: "patch" }, mark ?? "");
   paint(patch, shade);
   if (search === undefined) return element("span", {}, patch, text);
-  const title = "search the list for it";
+  const title = "search the list for this";
   const button = element("button", { type: "button", title }, patch, text);
   button.onclick = () => look(search);
   return button;
 }
 
 const WORDS: Record<By, string> = {
-  job: `A colour a job. There are ${COLOURS}: jobs that lie apart may share one. Click to single ` +
-    "a job out.",
-  tenant: "Tenants, with the nodes that they hold:",
-  age: "How long ago a job began:",
+  job: `Each job has its own color. There are ${COLOURS}, so jobs that are far apart may share one. ` +
+    "Click a job to isolate it.",
+  tenant: "Tenants, with the number of nodes that they hold:",
+  age: "Time since the job started:",
 };
 
-/** Writes the legend of a coloring, if it differs from the current one. */
+/** Writes the legend of a coloring if it has changed. */
 export function legend(
   place: HTMLElement, machine: Machine, by: By, dark: boolean, look: (search: string) => void,
 ): void {
@@ -87,6 +87,6 @@ export function legend(
   place.dataset.said = said;
   const made = items.map((one) => item(one, look));
   const more = by === "age" ? [ages(dark)] : [];
-  const dashes = wraps ? [element("span", {}, "┄ the machine goes on at the other end")] : [];
+  const dashes = wraps ? [element("span", {}, "┄ wraps around")] : [];
   place.replaceChildren(element("span", {}, words), ...more, ...made, ...dashes);
 }

@@ -7,7 +7,7 @@ import type { Refusal } from "./live.ts";
 import type { Key, Lease, Waiting } from "./model.ts";
 import { type Column, Table } from "./table.ts";
 
-/** Actions for rows that are pressed. */
+/** Actions when a row is clicked. */
 export interface Acts {
   job(lease: Lease): void;
   waiting(one: Waiting): void;
@@ -29,17 +29,17 @@ function found<Row>(rows: Row[], columns: Column<Row>[], search: string): Row[] 
   });
 }
 
-/** The default order of each list: the youngest jobs, the oldest requests. */
+/** The default order of each list: the youngest jobs or the oldest requests first. */
 const USUAL: Record<List, Sort | null> = {
   jobs: { column: "age", down: false }, waiting: null, refused: { column: "when", down: true },
   ahead: null,
 };
 
 const NOTHING: Record<List, string> = {
-  jobs: "No job holds nodes.",
-  waiting: "No request waits.",
-  refused: "No request was refused since the service was started.",
-  ahead: "No nodes are reserved ahead.",
+  jobs: "No jobs are running.",
+  waiting: "No requests are waiting.",
+  refused: "No requests have been refused since the service started.",
+  ahead: "No nodes are reserved in advance.",
 };
 
 /** The rows of the lists; null if they are not known. */
@@ -133,8 +133,8 @@ export class Lists {
     const sort = this.sort && table.sorts(this.sort.column) ? this.sort : USUAL[this.list];
     const selected = this.list === "ahead" ? this.chosen : this.selected;
     table.show(rows, sort, selected === null ? null : String(selected));
-    const none = !all ? "Not known for this time."
-      : all.length ? "Nothing has all of these words." : NOTHING[this.list];
+    const none = !all ? "Unknown for this time."
+      : all.length ? "No row contains all of these words." : NOTHING[this.list];
     const some = this.search ? `${many(rows.length, "row")} of ${all?.length}` : "";
     write("found", rows.length ? some : none);
     table.place.hidden = rows.length === 0;

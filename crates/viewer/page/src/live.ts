@@ -1,12 +1,12 @@
-// A running service: its state, and every event from then on.
+// A running service: its current state, and all later events.
 import { Machine, type Key, type Part, type Raw } from "./model.ts";
 import { millis } from "./times.ts";
 import type { Point } from "./thin.ts";
 
-/** The values of a step function: each holds from its time on. */
+/** The values of a step function, each valid from its time on. */
 export interface Series { busy: Point[]; largest: Point[] }
 
-/** The reason why a request waits. */
+/** The reason why a request is waiting. */
 export interface Wait { kind: string; sentence: string; by: Raw | null; planned: number | null }
 
 /**
@@ -42,43 +42,43 @@ export interface Refusal {
   detail: string;
 }
 
-/** A receiver of messages of the service. */
+/** A receiver of messages from the service. */
 export interface Listener {
   state(machine: Machine, state: Raw): void;
   changed(): void;
   connected(): void;
   trouble(text: string): void;
-  /** Asks for the token of the service; "" if there is none. */
+  /** Asks the user for a token; "" if there is none. */
   token(): Promise<string>;
 }
 
-/** The most refusals that are kept: as many as the service keeps. */
+/** The maximum number of refusals kept, the same as in the service. */
 const REFUSALS = 1024;
 const TOKEN = "pavior-token";
 /** The events that change reservations. */
 const AHEAD = ["reserved", "unreserved"];
 
 export class Live {
-  /** The name of the displayed machine; null is the first. */
+  /** The name of the displayed machine; null means the first. */
   name: string | null = null;
   machine: Machine | null = null;
   token: string | null = sessionStorage.getItem(TOKEN);
   /** The latest refusals; null until they are read. */
   refusals: Refusal[] | null = null;
   private lastRefusal = 0;
-  /** True if reservations may have changed since they were read. */
+  /** True if reservations may have changed since they were last read. */
   isAheadOld = true;
   /** The number of the latest watch. */
   private turn = 0;
   /** Ends the watch, because a browser has few connections to one address. */
   private watching = new AbortController();
-  /** The time by which the service's clock is ahead of this one, in ms. */
+  /** The time by which the service's clock is ahead of the local clock, in ms. */
   private ahead = 0;
   private asksToken: Promise<string> | null = null;
 
   constructor(private readonly tell: Listener) {}
 
-  /** Returns the time of the service's clock. */
+  /** Returns the time according to the service's clock. */
   now(): number { return Date.now() + this.ahead; }
 
   private headers(): Record<string, string> {
@@ -92,7 +92,7 @@ export class Live {
       method: "POST", headers: { ...headers, "Content-Type": "application/json" },
       body: JSON.stringify(body),
     });
-    // Several requests may be refused at the same time, but the reader is asked once.
+    // Several requests may be refused at the same time, but the user is asked only once.
     const isUnknown = reply.status === 401;
     if (isUnknown && (own !== this.token || await this.enter())) return this.ask(path, body);
     const json = await reply.json();
@@ -100,7 +100,7 @@ export class Live {
     return json;
   }
 
-  /** Asks the reader for a token. Returns true if there is one. */
+  /** Asks the user for a token. Returns true if one was entered. */
   private async enter(): Promise<boolean> {
     this.asksToken ??= this.tell.token();
     const token = await this.asksToken;
@@ -175,7 +175,7 @@ export class Live {
     if (kind && data) this.machine?.apply(kind, JSON.parse(data), this.name);
   }
 
-  /** Returns the data of the chart; null if another machine was selected meanwhile. */
+  /** Returns the data of the chart, or null if another machine was selected in the meantime. */
   async series(): Promise<Series | null> {
     const { turn } = this;
     const { samples, now } = await this.ask(`/v1/series${this.query()}`);
@@ -184,13 +184,13 @@ export class Live {
     return { busy: stretches(samples, "busy"), largest: stretches(samples, "largest_free") };
   }
 
-  /** Reads the refusals since the last time. Returns true if there are new ones. */
+  /** Reads the refusals since the last call. Returns true if there are new ones. */
   async lookForRefusals(): Promise<boolean> {
     const turn = this.turn;
     const query = this.query({ after: this.lastRefusal });
     const { refusals, last } = await this.ask(`/v1/refusals${query}`);
     if (turn !== this.turn) return false;
-    // Their numbers start again with the service.
+    // Numbers start again when the service restarts.
     const before = last < this.lastRefusal ? [] : this.refusals ?? [];
     this.lastRefusal = last;
     const found = refusals.map((one: Raw): Refusal => ({
@@ -253,7 +253,7 @@ function forecastOf(said: Raw | null | undefined): Forecast | null {
   return { earliest, median, latest, plan, obstacle, place, calibrated, kept, broken };
 }
 
-/** Returns the points of a step function: least, greatest and last of each interval. */
+/** Returns the points of a step function: the minimum, maximum and last value of each interval. */
 function stretches(samples: Raw[], name: string): Point[] {
   const points: Point[] = [];
   for (const one of samples) {

@@ -28,7 +28,7 @@ import { type Clock, elapsed, wall } from "./times.ts";
 import { nodeLines } from "./tip.ts";
 import { summary } from "./words.ts";
 
-/** The number of oldest requests for which explanations are requested. */
+/** The number of requests, the oldest first, for which explanations are requested. */
 const WAITS = 300;
 
 const embedded = document.getElementById("schedule");
@@ -39,7 +39,7 @@ const clock: Clock = schedule ? elapsed : wall;
 const page = {
   machine: null as Machine | null,
   live: true,
-  /** The displayed time, in ms; null is now. */
+  /** The displayed time, in ms; null means now. */
   at: null as number | null,
   series: { busy: [], largest: [] } as Series,
   waits: new Map<Key, Told>(),
@@ -49,13 +49,13 @@ const page = {
   job: null as string | null,
   marks: [] as Mark[],
   moves: [] as Move[],
-  /** Boxes that are counted. */
+  /** Boxes to be counted. */
   slots: null as address.Slots | null,
-  /** Reservations, those of their boxes that are drawn, and the selected row. */
+  /** Reservations, their boxes to draw, and the selected row. */
   ahead: null as Ahead[] | null,
   drawn: [] as Mark[],
   chosen: null as string | null,
-  /** The program that manages the jobs, if it is another one and no past is kept. */
+  /** The program that manages the jobs, if it is not this service; no history is then kept. */
   observer: "",
 };
 
@@ -84,7 +84,7 @@ const lists = new Lists(
   },
 );
 const player = new Player({
-  // Nothing is known before the first record.
+  // There is no data before the first record.
   span: () => [timeline.chart.begins() ?? timeline.chart.span()[0], timeline.chart.span()[1]],
   at: () => page.at,
   goTo,
@@ -93,10 +93,10 @@ const player = new Player({
 
 function refusals(): Refusal[] { return source?.refusals ?? []; }
 
-/** Returns what is known of the waiting requests: nothing at a time in the past. */
+/** Returns information about the waiting requests; none for a time in the past. */
 const waiting = (): Map<Key, Told> => (page.live ? page.waits : new Map());
 
-/** Updates the page after another part was selected. */
+/** Updates the page after a selection has changed. */
 function changed(): void {
   draw();
   keep();
@@ -144,7 +144,7 @@ function show(machine: Machine): void {
   later();
 }
 
-// Lists, and searches in the machine, are updated with a delay, not for each of many events.
+// Lists and searches are updated with a delay, not after every event.
 let told: ReturnType<typeof setTimeout> | null = null, wasTold = false;
 function later(): void {
   if (!wasTold) { wasTold = true; return tell(); }
@@ -159,7 +159,7 @@ function tell(): void {
   const ahead = page.live ? page.ahead : null;
   lists.show([leases, requests, refused, ahead], machine.keyOf(page.job), page.chosen);
   const isDrawn = page.live && page.drawn.length > 0;
-  const kept = isDrawn ? "Nodes that are kept free are violet." : "";
+  const kept = isDrawn ? "Reserved nodes are violet." : "";
   const notes: Partial<Record<address.List, string>> =
     { waiting: promises(waiting()), ahead: kept };
   write("note", notes[lists.list] ?? "");
@@ -168,13 +168,13 @@ function tell(): void {
   const isEmpty = page.live && !schedule && !leases.length && !requests.length;
   const commands: Record<string, [string, string]> = {
     slurm: [`sbatch -N ${Math.min(4, machine.grid.nodes)} --wrap 'sleep 60'`,
-      "No job holds nodes here. One that Slurm starts is shown at once:"],
+      "No jobs are running here. Jobs that Slurm starts appear immediately:"],
     kubernetes: ["kubectl create -f job.yaml",
-      "No Job holds nodes here. One with the annotation pavior.dev/shape is shown at once:"],
+      "No Jobs are running here. Jobs with the annotation pavior.dev/shape appear immediately:"],
   };
   const [command, sentence] = commands[page.observer] ?? [
     curl(machine, find("machines").hidden ? null : source?.name ?? null, Boolean(source?.token)),
-    "Nothing holds nodes here. Ask for the first lease, and see it appear:"];
+    "No nodes are in use. Request the first lease and watch it appear:"];
   first(isEmpty ? command : null, sentence);
 }
 
@@ -183,7 +183,7 @@ function showChosen(machine: Machine): void {
   const lease: Lease | undefined = key === null ? undefined : machine.leases.get(key);
   const clear = () => { select(null); find("stage").focus(); };
   if (page.job === null || (key !== null && !lease)) return chosen(null, clear);
-  if (!lease) return chosen([`job ${plain(page.job)} holds no nodes at this instant`], clear);
+  if (!lease) return chosen([`job ${plain(page.job)} holds no nodes at this time`], clear);
   const node = machine.holder.indexOf(lease.key);
   chosen(node < 0 ? null : nodeLines(machine, node, clock).slice(1, 5), clear);
 }
@@ -193,8 +193,8 @@ function select(job: string | null): void {
   changed();
 }
 
-// Questions: reasons why a request waits or would be refused, and the number of boxes that fit.
-// Answers are about now.
+// Questions: why a request is waiting or would be refused, and how many boxes fit. Answers are
+// about now.
 async function asks(question: (source: Live) => Promise<answer.Answer>): Promise<void> {
   if (!source) return;
   if (!page.live) goLive();
@@ -243,7 +243,7 @@ function clear(): void {
   select(null);
 }
 
-/** Reads the question. One that cannot be read is answered with `hint`. */
+/** Parses the question. If it is invalid, shows `hint`. */
 function typed(hint: string, isReadable: (question: Raw) => boolean): Raw | null {
   const question = answer.read(find<HTMLInputElement>("shape").value, page.machine?.grid.axes ?? 1);
   if (question && isReadable(question)) return question;
@@ -254,11 +254,11 @@ function typed(hint: string, isReadable: (question: Raw) => boolean): Raw | null
 }
 find<HTMLFormElement>("ask").onsubmit = (event) => {
   event.preventDefault();
-  const question = typed("A shape is sides such as 4x4, or a number of nodes.", () => true);
+  const question = typed("Enter sides such as 4x4, or a number of nodes.", () => true);
   if (question) void why(question);
 };
 find("slots").onclick = () => {
-  const question = typed("Boxes have sides such as 4x4.", ({ shape }) => Boolean(shape));
+  const question = typed("Enter the sides of a box, such as 4x4.", ({ shape }) => Boolean(shape));
   if (!question) return;
   count({ shape: question.shape, moves: Number(find<HTMLSelectElement>("moves").value) });
 };
@@ -275,7 +275,7 @@ find("fits-show").onclick = () => {
 // Time.
 let wanted: number | null = null, isAsking = false;
 function goTo(instant: number): void {
-  // The address has the times of a service in whole milliseconds.
+  // The address contains the times of a service in whole milliseconds.
   const at = schedule ? instant : Math.round(instant);
   page.at = at;
   page.live = false;
@@ -290,7 +290,7 @@ function goTo(instant: number): void {
   changed();
 }
 
-/** Requests the wanted time, one at a time; times in between are skipped. */
+/** Requests the selected time, one request at a time; times in between are skipped. */
 async function past(): Promise<void> {
   if (isAsking || !source) return;
   isAsking = true;
@@ -401,13 +401,13 @@ function choose(name: string): void {
 // The sources of states.
 function play(schedule: Schedule): void {
   page.series = schedule.series;
-  if (!schedule.isWhole) find("time").querySelector(".largest")?.append(", where it lasts");
+  if (!schedule.isWhole) find("time").querySelector(".largest")?.append(" (long states only)");
   document.body.dataset.mode = "schedule";
   find("tab-refused").hidden = true;
   // A schedule has no tenants.
   find("by").querySelector("[value=tenant]")?.remove();
   page.live = false;
-  write("what", `${schedule.grid.text} · ${many(schedule.jobs.length, "job")} of a schedule`);
+  write("what", `${schedule.grid.text} · schedule of ${many(schedule.jobs.length, "job")}`);
   page.machine = schedule.at(schedule.begins);
   follow(opened);
 }
@@ -418,7 +418,7 @@ function watch(): void {
       page.observer = state.observer ?? "";
       if (page.observer) document.body.dataset.observer = "";
       if (page.live) page.machine = machine;
-      const scheduler = state.scheduler ? ` · queue ${plain(state.scheduler)}` : "";
+      const scheduler = state.scheduler ? ` · scheduler: ${plain(state.scheduler)}` : "";
       write("what", `${plain(state.machine)} · ${plain(state.strategy)}${scheduler}`);
       const names: string[] = state.machines;
       find("machine").replaceChildren(...names.map((name) =>
@@ -468,7 +468,7 @@ async function readAhead(): Promise<void> {
   page.drawn = drawn(page.ahead, one);
 }
 
-/** The timer that reads the reasons for waiting again, but not for each of many events. */
+/** The timer that rereads the reasons for waiting, instead of doing so after every event. */
 let awaits: ReturnType<typeof setTimeout> | null = null;
 function soon(): void {
   awaits ??= setTimeout(() => {

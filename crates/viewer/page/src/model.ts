@@ -6,7 +6,7 @@ import { millis } from "./times.ts";
 export type Key = number | string;
 export interface Part { base: number[]; sides: number[] }
 
-/** `mesh:16x16`, `torus:8x8x8` or `grid:8wx4x4w`. Missing axes have a side of 1. */
+/** A grid such as `mesh:16x16`, `torus:8x8x8` or `grid:8wx4x4w`. Missing axes have a side of 1. */
 export interface Grid {
   text: string;
   sides: number[];
@@ -15,7 +15,7 @@ export interface Grid {
   nodes: number;
 }
 
-/** A lease as shown. The reader knows only place and start of another tenant's lease. */
+/** A lease as displayed. For another tenant's lease, only the place and start are known. */
 export interface Lease {
   key: Key;
   job: Key | null;
@@ -38,7 +38,7 @@ export interface Waiting {
   asked: number | null;
 }
 
-/** Data read from the service. Members are checked where they are used. */
+/** Data from the service. Members are checked where they are used. */
 export type Raw = Record<string, any>;
 
 export function grid(text: string): Grid {
@@ -78,7 +78,7 @@ export function point(g: Grid, node: number): number[] {
   return [node % w, Math.floor(node / w) % d, Math.floor(node / (w * d))];
 }
 
-/** Returns a box as boxes that do not pass an end. */
+/** Splits a box into boxes that do not wrap around. */
 export function pieces(g: Grid, part: Part): Part[] {
   let all: Part[] = [{ base: [], sides: [] }];
   for (const axis of [0, 1, 2]) {
@@ -99,11 +99,11 @@ export class Machine {
   readonly drained = new Set<number>();
   /** The lease that holds each node. */
   readonly holder: (Key | null)[];
-  /** The last record that it includes. */
+  /** The number of the last record included. */
   seq = 0;
   /** The time, in milliseconds. */
   now = 0;
-  /** Grows with every change. */
+  /** A version that increases with every change. */
   version = 0;
   readonly tenants: Tenants = known;
 
@@ -206,6 +206,6 @@ export class Machine {
 /** Tenants keep their colors over time. */
 const known = new Tenants();
 
-/** Returns the owner of a lease; "" is the operator, null a tenant that the reader may not know. */
+/** Returns the owner of a lease; "" means the operator, null a tenant whose name is hidden. */
 export const tenantOf = (lease: Lease): string | null =>
   (lease.isOther ? null : lease.tenant ?? "");

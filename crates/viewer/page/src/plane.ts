@@ -8,14 +8,14 @@ export interface Plane { axis: number; at: number | null }
 
 export const EVERYTHING: Plane = { axis: 2, at: null };
 
-/** Returns the axes that are seen in a plane: to the right, and up. */
+/** Returns the axes of a plane: to the right, and up. */
 export const seenIn = (plane: Plane): [number, number] =>
   plane.axis === 2 ? [0, 1] : plane.axis === 1 ? [0, 2] : [1, 2];
 
 /** Returns true if a machine has several planes across an axis. */
 export const hasPlanes = (g: Grid): boolean => g.axes === 3 && g.sides[2] > 1;
 
-/** Returns a plane that a machine has, or everything if it does not have the plane. */
+/** Returns the plane if the machine has it, or else all planes. */
 export function within(g: Grid, plane: Plane): Plane {
   if (!hasPlanes(g)) return EVERYTHING;
   const isThere = plane.at === null || (plane.at >= 0 && plane.at < g.sides[plane.axis]);

@@ -1,19 +1,19 @@
-// Play: shows the past, from the mark or the beginning to the end of the axis.
+// Play: replays the past, from the marker or the beginning to the end of the axis.
 import { find, write } from "./dom.ts";
 import { isStill } from "./theme.ts";
 import { lasting } from "./times.ts";
 
-/** The data that are played. */
+/** The data to play. */
 export interface Film {
   /** Returns the first and the last time, in ms. */
   span(): [number, number];
-  /** Returns the displayed time; null is the end. */
+  /** Returns the displayed time; null means the end. */
   at(): number | null;
   goTo(at: number): void;
   ended(): void;
 }
 
-/** The number of steps for a reader that wants no animations, one per second. */
+/** The number of steps, one per second, for users who prefer no animations. */
 const STILL_STEPS = 20;
 
 export class Player {
@@ -34,9 +34,9 @@ export class Player {
     const [first, last] = this.film.span();
     const step = (steps: number) => lasting((last - first) / steps / 1000);
     const pace = isStill()
-      ? `in ${STILL_STEPS} steps, one a second, each of ${step(STILL_STEPS)}`
+      ? `in ${STILL_STEPS} steps, one per second, each of ${step(STILL_STEPS)}`
       : `1 s shows ${step(this.seconds())}`;
-    write("pace", `Play repeats what happened, from the mark to the right end: ${pace}.`);
+    write("pace", `Play replays events from the marker to the right end: ${pace}.`);
   }
 
   toggle(): void {

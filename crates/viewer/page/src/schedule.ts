@@ -1,4 +1,4 @@
-// A schedule: jobs with submit, start and end in seconds, completely embedded in the page.
+// A schedule embedded in the page: jobs with submission, start and end in seconds.
 import type { Series } from "./live.ts";
 import { Machine, type Grid, type Key, type Part, type Raw, grid } from "./model.ts";
 
@@ -31,7 +31,7 @@ export class Schedule {
     this.begins = this.jobs.reduce((least, job) => Math.min(least, job.submit), Infinity);
     this.ends = this.jobs.reduce((most, job) => Math.max(most, job.end), -Infinity);
     this.isWhole = samples.every((one) => one[2] !== null);
-    // Before the first start nothing is held.
+    // Before the first start, all nodes are free.
     const first = samples[0]?.[0];
     if (!(typeof first === "number" && first <= this.begins)) {
       this.series.busy.unshift({ at: 1000 * this.begins, value: 0 });
@@ -39,8 +39,7 @@ export class Schedule {
     }
   }
 
-  /**
-   * Returns the machine at a time: jobs that end then are gone, jobs that start then are there. A
+  /** Returns the machine at a time, without jobs that end then and with jobs that start then. A
    * job is identified by its name, and also by its index if another has the same name.
    */
   at(time: number): Machine {

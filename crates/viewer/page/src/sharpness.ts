@@ -1,8 +1,8 @@
-// The resolution of a picture while it moves: lower if frames take long, full when it rests.
+// The resolution of a moving picture: reduced if frames take long, full when it is at rest.
 
-/** The longest time for a frame in ms, and the number of consecutive frames that must exceed it. */
+/** The maximum time for a frame in ms, and the number of consecutive frames that must exceed it. */
 const LONG = 33.4, FRAMES = 3;
-/** The time after which it rests, in ms. */
+/** The time without movement after which the picture is at rest, in ms. */
 const REST = 250;
 const STEP = 0.7, LEAST = 0.5;
 

@@ -26,22 +26,22 @@ export function shortcuts(acts: Shortcuts): Key[] {
     ({ keys: keys.split(" "), shown: keys, words, act });
   return [
     two("2 3", "two or three dimensions", (key) => view(key === "3")),
-    two("l L", "the next plane, the one before", (key) => layer(key === "l" ? 1 : -1)),
-    one("c", "colour by job, tenant or age", acts.nextColouring),
-    one("t", "light, dark, or as the system", acts.nextTheme),
+    two("l L", "next plane, previous plane", (key) => layer(key === "l" ? 1 : -1)),
+    one("c", "color by job, tenant or age", acts.nextColouring),
+    one("t", "light, dark, or system theme", acts.nextTheme),
     one("/", "search the list", () => find("search").focus()),
     one(" ", "play and pause", acts.play, "space"),
-    two(", .", "a little back and forth in time", (key) => step(key === "," ? -0.01 : 0.01)),
+    two(", .", "a little back or forward in time", (key) => step(key === "," ? -0.01 : 0.01)),
     one("Home", "now", acts.goLive),
-    one("0", "the whole machine in view, in 3D", acts.whole),
-    one("Escape", "no job singled out, no place marked", acts.clear, "Esc"),
+    one("0", "show the whole machine, in 3D", acts.whole),
+    one("Escape", "clear the selected job and marked places", acts.clear, "Esc"),
     {
       keys: [], shown: "← ↑ → ↓", act: nothing,
-      words: "on the machine: from node to node in 2D, turn it in 3D; + and - zoom",
+      words: "on the machine: move between nodes in 2D, rotate it in 3D; + and - zoom",
     },
     {
       keys: [], shown: "PgUp PgDn", act: nothing,
-      words: "on the machine in 2D: from plane to plane",
+      words: "on the machine in 2D: move between planes",
     },
   ];
 }

@@ -7,7 +7,7 @@ import type { Bar, Column } from "./table.ts";
 import { type Clock, short } from "./times.ts";
 import { place as boxWords } from "./words.ts";
 
-/** Describes in a few words the time from now. */
+/** Describes in a few words when the request will start. */
 function reach({ earliest, latest, obstacle }: Forecast, now: number): string {
   if (obstacle) return obstacle === "unavailable" ? "lacks nodes" : "> 60 d";
   if (latest !== null && latest <= now) return "overdue";
@@ -21,14 +21,14 @@ function inWords(one: Forecast, clock: Clock): string {
   const { earliest, median, latest, plan, obstacle, place, calibrated } = one;
   if (obstacle === "unavailable") {
     const fewest = place ? `; ${boxWords(place)} has the fewest of them` : "";
-    return `It cannot start until an unavailable node is back${fewest}.`;
+    return `It cannot start until an unavailable node returns${fewest}.`;
   }
   if (obstacle) return "It does not start within 60 days.";
   const [from, half, to, said] = [earliest, median, latest, plan].map((at) =>
     at === null ? "more than 60 days from now" : clock.at(at));
-  const such = calibrated ? `Nine of ten start between ${from} and ${to}, half of them by ${half}.`
-    : `It starts, as far as is known, between ${from} and ${to}; the median is ${half}.`;
-  return `${such} If jobs run as long as is said and no more come: ${said}.`;
+  const such = calibrated ? `Nine out of ten start between ${from} and ${to}, half by ${half}.`
+    : `Probable start (rough estimate): between ${from} and ${to}; median ${half}.`;
+  return `${such} If jobs run as long as estimated and no others arrive: ${said}.`;
 }
 
 /** Returns the column of starts. Its bars have one scale: from now to the latest known time. */
@@ -40,12 +40,12 @@ export function startsColumn(scene: () => Scene): Column<Waiting> {
       forecast ? [forecast.earliest, forecast.median, forecast.latest] : []);
     return Math.max(machine.now + 1000, ...known.map((at) => at ?? 0));
   };
-  // A scheduler that plans but makes no forecasts is taken literally.
+  // Without forecasts, the scheduler's plan is shown as it is.
   const planned = (one: Waiting) => told(one)?.wait?.planned ?? null;
   const words = (one: Waiting) => {
     const { clock } = scene(), forecast = told(one)?.forecast, plan = planned(one);
     if (forecast) return inWords(forecast, clock);
-    return plan === null ? "not known" : `planned by the scheduler: ${clock.at(plan)}`;
+    return plan === null ? "unknown" : `planned by the scheduler: ${clock.at(plan)}`;
   };
   return {
     id: "starts", title: "Starts in", wide: 19, hint: words, spoken: (one) => `. ${words(one)}`,
@@ -67,13 +67,15 @@ export function startsColumn(scene: () => Scene): Column<Waiting> {
   };
 }
 
-/** Describes in a sentence how good the promises on this machine were; "" if there are none. */
+/** Describes the accuracy of earlier forecasts on this machine; "" if there are none. */
 export function promises(waits: Map<unknown, Told>): string {
   const one = [...waits.values()].find(({ forecast }) => forecast)?.forecast;
   if (!one) return "";
   const { kept, broken, calibrated } = one, total = kept + broken;
-  if (!total) return "No promise has been held against what came: the intervals are wide.";
-  const share = `${kept.toLocaleString("en")} held (${Math.floor((100 * kept) / total)} %)`;
-  const sum = `Of ${many(total, "promise")} so far ${share}`;
-  return calibrated ? `${sum}.` : `${sum}. So few say little: the intervals are wide.`;
+  if (!total) {
+    return "No forecast has been compared with an actual start yet, so the intervals are wide.";
+  }
+  const share = `${kept.toLocaleString("en")} of ${many(total, "forecast")} held so far`;
+  const sum = `${share} (${Math.floor((100 * kept) / total)} %)`;
+  return calibrated ? `${sum}.` : `${sum}. These are too few to judge, so the intervals are wide.`;
 }

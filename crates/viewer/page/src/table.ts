@@ -157,7 +157,7 @@ export class Table<Row> {
     }
   }
 
-  /** Arranges rows without removing those that stay: the reader may be pressing one. */
+  /** Arranges rows without removing those that stay, because the user may be clicking one. */
   private arrange(rows: HTMLTableRowElement[]): void {
     const wanted = new Set<Element>(rows), { children } = this.body;
     for (const one of [...children]) if (!wanted.has(one)) one.remove();

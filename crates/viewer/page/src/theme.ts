@@ -29,7 +29,7 @@ const THEMES = ["system", "light", "dark"];
 const KEPT = "pavior-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
 
-/** Returns the stored choice. If a browser stores nothing, there is none. */
+/** Returns the stored choice, if the browser stores any. */
 function kept(): string | null {
   try { return localStorage.getItem(KEPT); } catch { return null; }
 }
@@ -44,7 +44,7 @@ function choose(theme: string): void {
   else document.documentElement.dataset.theme = theme;
 }
 
-/** Follows the reader's last choice, and the system's. */
+/** Follows the user's last choice and the system setting. */
 export function begin(changed: () => void): void {
   const last = kept();
   if (last && THEMES.includes(last)) choose(last);
@@ -59,5 +59,5 @@ export function next(): string {
   return theme;
 }
 
-/** Returns true if the reader wants no animations. */
+/** Returns true if the user prefers no animations. */
 export const isStill = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,6 +1,7 @@
-// A step function by columns of pixels: nothing is shown that did not exist, and nothing is lost.
+// Reduces a step function to columns of pixels without showing values that did not occur or losing
+// any.
 
-/** A value that holds from a time on. */
+/** A value that is valid from a time on. */
 export interface Point { at: number; value: number }
 
 export interface Column {

@@ -1,4 +1,4 @@
-// The key figures, in large: utilization, waiting requests, free boxes, and lost nodes.
+// The key figures in large type: utilization, waiting requests, free boxes and unavailable nodes.
 import { element, find, many, write } from "./dom.ts";
 import { Fits } from "./fits.ts";
 import type { Machine, Part, Waiting } from "./model.ts";
@@ -12,7 +12,7 @@ const percent = (share: number): string =>
 /** Returns the largest free box of a machine; null if there is none or the machine is too large. */
 export const largest = (machine: Machine): Part | null => fits.largest(machine) ?? null;
 
-/** Draws a bar of held, lost and free nodes. */
+/** Draws a bar of busy, unavailable and free nodes. */
 function bar(busy: number, lost: number, nodes: number): void {
   const width = (count: number) => `${(100 * count) / nodes}%`;
   const parts = [["held", busy], ["lost", lost]] as const;
@@ -26,13 +26,14 @@ function bar(busy: number, lost: number, nodes: number): void {
 function waiting(machine: Machine): void {
   const all = [...machine.waiting.values()];
   write("waiting-count", all.length.toLocaleString("en"));
-  if (!all.length) return write("waiting-more", "no request waits");
+  if (!all.length) return write("waiting-more", "no requests are waiting");
   const nodes = all.reduce((sum, one) => sum + one.nodes, 0);
   const asked = (one: Waiting) => one.asked ?? Infinity;
   const oldest = all.reduce((first, one) => (asked(one) < asked(first) ? one : first));
   const age = (machine.now - asked(oldest)) / 1000;
-  const since = oldest.asked === null ? "" : `; ${nameOf(oldest)} for ${lasting(age, 1)}`;
-  write("waiting-more", `${many(nodes, "node")} asked for${since}`);
+  const since = oldest.asked === null ? ""
+    : `; longest wait: ${nameOf(oldest)}, ${lasting(age, 1)}`;
+  write("waiting-more", `${many(nodes, "node")} requested${since}`);
 }
 
 function fitting(machine: Machine, free: number, known: number | null): void {
@@ -40,11 +41,11 @@ function fitting(machine: Machine, free: number, known: number | null): void {
   show.hidden = !found;
   if (found === undefined) {
     write("fits-size", known === null ? "?" : known.toLocaleString("en"));
-    return write("fits-more", known === null ? "not looked for" : "nodes in the largest free box");
+    return write("fits-more", known === null ? "not computed" : "nodes in the largest free box");
   }
   if (!found) {
     write("fits-size", "nothing");
-    return write("fits-more", "no node is free");
+    return write("fits-more", "no nodes are free");
   }
   write("fits-size", sidesOf(found.sides));
   show.setAttribute("aria-label", `Show the largest free box, ${place(found)}`);
@@ -58,7 +59,7 @@ function lost({ grid, holder, ...machine }: Machine): string {
     const held = isHeld ? " held by jobs" : "";
     return found.length ? `${found.length} ${state}${held}: ${nodesAt(grid, found)}` : "";
   }));
-  return words.filter(Boolean).join("; ") || "every node is healthy";
+  return words.filter(Boolean).join("; ") || "all nodes are healthy";
 }
 
 /** Writes the tiles. `known` is the size of the largest free box if it is not searched here. */

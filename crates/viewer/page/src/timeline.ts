@@ -1,4 +1,5 @@
-// The curves as a slider through time, by pointer and by keys. Data of a time are shown next to it.
+// The curves as a slider through time, for pointer and keys. The data at a time is shown next to
+// it.
 import { Chart, type Drawn } from "./chart.ts";
 import { attributes, find, many, plain } from "./dom.ts";
 import type { Refusal } from "./live.ts";
@@ -11,7 +12,7 @@ export interface TimelineActs {
   refusals(): Refusal[];
 }
 
-/** The most refusals that are named next to the pointer. */
+/** The maximum number of refusals listed next to the pointer. */
 const NAMED = 3;
 
 export class Timeline {

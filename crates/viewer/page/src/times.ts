@@ -1,6 +1,6 @@
-// Times in the format of the service and as displayed.
+// Conversion and display of times.
 
-/** A number of milliseconds, or a text of RFC 3339. */
+/** A number of milliseconds, or an RFC 3339 text. */
 export type Time = number | string;
 
 /** Returns milliseconds since 1970; null if there is no time. */
@@ -10,7 +10,7 @@ export function millis(time: unknown): number | null {
   return Number.isFinite(ms) ? ms : null;
 }
 
-/** Converts the times in a sentence of the service to the reader's clock. */
+/** Converts the times in a sentence from the service to the user's clock. */
 export const local = (sentence: string): string =>
   sentence.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (time) => wall.at(Date.parse(time)));
 
@@ -44,7 +44,7 @@ export function short(ms: number): string {
   return `${Math.floor(seconds)} s`;
 }
 
-/** The format of times: as on a clock, or from the beginning of a schedule. */
+/** The format of times: clock times, or times since the beginning of a schedule. */
 export interface Clock {
   /** Formats a time in milliseconds with the required precision. */
   at(ms: number): string;
@@ -60,7 +60,7 @@ const day = (date: Date): string => `${date.getDate()} ${MONTHS[date.getMonth()]
 const clock = (date: Date, seconds: boolean): string =>
   `${two(date.getHours())}:${two(date.getMinutes())}${seconds ? `:${two(date.getSeconds())}` : ""}`;
 
-/** The reader's clock. */
+/** The user's clock. */
 export const wall: Clock = {
   at: (ms) => `${day(new Date(ms))} ${clock(new Date(ms), true)}`,
   tick(ms, step) {

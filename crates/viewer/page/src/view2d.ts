@@ -18,7 +18,7 @@ interface Place { at: number; x: number; y: number }
 const LEFT = 26, BELOW = 18, ABOVE = 17, APART = 12, EDGE = 8;
 /** Margin for the name of the axis after the last plane. */
 const NAME = 10;
-/** The least distance between numbers of an axis, in pixels. */
+/** The minimum distance between the numbers of an axis, in pixels. */
 const NUMBERS = 26;
 
 export class View2d {
@@ -34,7 +34,7 @@ export class View2d {
   constructor(readonly canvas: HTMLCanvasElement) {}
 
   show(machine: Machine, look: Look, marks: Mark[], moves: Move[]): void {
-    // Ages change by themselves; everything else changes with the machine.
+    // Ages change over time; everything else changes only with the machine.
     const said = look.by === "age" ? null : JSON.stringify([machine.version, look]);
     const isSame = said !== null && said === this.said && machine === this.machine
       && marks === this.marks && moves === this.moves;
@@ -99,7 +99,7 @@ export class View2d {
       this.numbers(pen, place, cell, page);
     }
     this.names(pen, places, cell);
-    // One color inside the other, so that overlapping edges are both visible.
+    // Two colors, one inside the other, keep overlapping edges visible.
     const shades = [...new Set(this.marks.map(({ shade }) => shade))].reverse();
     for (const { part, shade } of this.marks)
       this.box(pen, part, cssOf(shade), places, cell, 3 * shades.indexOf(shade));
@@ -241,7 +241,7 @@ export class View2d {
         for (const { at, x, y } of places) {
           if (at < base[plane.axis] || at >= base[plane.axis] + sides[plane.axis]) continue;
           const middle = x + base[u] * cell + wide / 2, low = y + (d - base[v]) * cell - tall / 2;
-          // There must be no pattern under the letters.
+          // Patterns must not be drawn under the letters.
           if (one?.pattern) pen.strokeText(name, middle, low);
           pen.fillText(name, middle, low);
         }

@@ -1,6 +1,6 @@
 // The machine in three dimensions: a cube for each held node, a point for each free node. Cubes
-// touch, so a face between two of them is never visible and is not drawn, nor is one that is turned
-// away. Lines on the faces separate nodes; wide ones separate jobs.
+// touch, so faces between them are never visible and are not drawn, nor are faces that point away.
+// Lines on the faces separate nodes; wide lines separate jobs.
 import {
   type Material, ArrowHelper, BoxGeometry, BufferAttribute, BufferGeometry, Color,
   CylinderGeometry, EdgesGeometry, Group, LineBasicMaterial, LineDashedMaterial, LineSegments,
@@ -65,7 +65,7 @@ const DOTS = {
   fragmentShader: "varying vec3 vShade; void main() { gl_FragColor = vec4(vShade, 1.0); }",
 };
 
-/** Returns true if the processor draws: smooth edges and layers under the canvas cost too much. */
+/** Returns true if rendering is done in software, where smooth edges and layers under the canvas cost too much. */
 function drawnBySoftware(): boolean {
   const gl = document.createElement("canvas").getContext("webgl2");
   const info = gl?.getExtension("WEBGL_debug_renderer_info");
@@ -116,7 +116,7 @@ export class View3d {
   /** The time that the last frame took, in ms. */
   spent = 0;
 
-  /** Creates the view. `moved` is called when the reader has turned the machine. */
+  /** Creates the view. `moved` is called when the user has rotated the machine. */
   constructor(readonly canvas: HTMLCanvasElement, names: HTMLElement, moved: () => void) {
     if (this.software) document.body.dataset.drawn = "by-software";
     this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, alpha: !this.software });
@@ -171,7 +171,7 @@ export class View3d {
     controls.update();
   }
 
-  /** Draws the edges of a box, dashed if it may continue at the other end. */
+  /** Draws the edges of a box, dashed where it may wrap around. */
   private outline({ base, sides }: Part, shade: number, dashed: boolean): LineSegments {
     const edges = new EdgesGeometry(new BoxGeometry(sides[0], sides[1], sides[2]));
     const material = dashed
@@ -184,7 +184,7 @@ export class View3d {
   }
 
   show(machine: Machine, look: Look, marks: Mark[], moves: Move[]): void {
-    // Ages change by themselves; everything else changes with the machine.
+    // Ages change over time; everything else changes only with the machine.
     const said = look.by === "age" ? null : JSON.stringify([machine.version, look]);
     if (said === null || said !== this.said || machine !== this.machine) this.build(machine, look);
     this.said = said;
@@ -201,7 +201,7 @@ export class View3d {
     this.cubes.geometry.setIndex(new BufferAttribute(made.faces.index, 1));
     fill(this.dots, made.dots.attributes);
     this.shapes = made;
-    // The picture uses the colors as given.
+    // Colors are used without conversion.
     this.under.value.setStyle(paper(look.dark).card, LinearSRGBColorSpace);
     if (this.software) this.renderer.setClearColor(paper(look.dark).card);
     this.draw();
@@ -222,10 +222,10 @@ export class View3d {
     this.draw();
   }
 
-  /** Draws a box that is visible through the cubes and above them. */
+  /** Draws a box that is visible through and above the cubes. */
   private box(part: Part, shade: number): (Mesh | LineSegments)[] {
     const { base: [x, y, z], sides: [w, d, h] } = part;
-    // A line is one pixel wide at any distance; rods along the edges are not.
+    // Lines are one pixel wide at any distance, so rods are drawn along the edges.
     const faces = new Mesh(
       new BoxGeometry(w, d, h),
       new MeshBasicMaterial({ color: shade, opacity: 0.16, side: 2, depthWrite: false }),
@@ -301,7 +301,7 @@ export class View3d {
     });
   }
 
-  /** Draws with a fraction of the screen's pixels along each side. */
+  /** Sets the fraction of the screen's pixels to draw along each side. */
   private sharpen(share: number): void {
     const ratio = share * Math.min(window.devicePixelRatio, 2);
     this.renderer.setPixelRatio(ratio);
@@ -340,7 +340,7 @@ export class View3d {
     this.draw();
   }
 
-  /** Returns the position from which the machine is seen, if the reader has turned it. */
+  /** Returns the camera position, if the user has rotated the machine. */
   eye(): Eye | null {
     if (!this.turned || !this.grid) return null;
     const { radius, phi, theta } = new Spherical().setFromVector3(this.offset());
@@ -349,10 +349,10 @@ export class View3d {
     return [degrees(theta), degrees(phi), Math.round(100 * share) / 100];
   }
 
-  /** Looks from a position; null shows the whole machine. */
+  /** Moves the camera to a position; null shows the whole machine. */
   lookFrom(eye: Eye | null): void {
     this.turned = eye !== null;
-    // Without a machine there is nothing to show yet.
+    // Without a machine, there is nothing to show yet.
     this.wanted = this.grid ? null : eye;
     if (!this.grid) return;
     if (!eye) return this.fit();

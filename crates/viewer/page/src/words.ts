@@ -8,11 +8,11 @@ export const place = (part: Part): string => `${sidesOf(part.sides)} at ${part.b
 export const boxes = (parts: Part[]): string =>
   (parts.length === 1 ? sidesOf(parts[0].sides) : `${parts.length} boxes`);
 
-/** Returns the name of a job. Nothing is known of another tenant's job. */
+/** Returns the name of a job; the names of other tenants' jobs are unknown. */
 export const nameOf = (one: { job: Key | null; key: Key; isOther?: boolean }): string =>
   one.isOther ? "not yours" : plain(one.job ?? `#${one.key}`);
 
-/** Returns the name of a tenant; null is one that the reader may not know. */
+/** Returns the name of a tenant; null means a tenant whose name is hidden. */
 export const tenantName = (name: string | null): string =>
   name === null ? "other tenants" : name === "" ? "operator" : plain(name, 40);
 
@@ -29,7 +29,7 @@ export function summary(machine: Machine): string {
     + `${many(machine.leases.size, "job")}, ${waiting} waiting.`;
 }
 
-/** The most boxes of a job, and the most nodes, that are named. */
+/** The maximum number of boxes of a job, or of nodes, that are listed. */
 const NAMED = 3;
 
 /** Names nodes, such as `(1,1), (2,1) and 4 more`. */

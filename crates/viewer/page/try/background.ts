@@ -1,4 +1,4 @@
-// The page's side of the worker: one task at a time, with progress, which can be canceled.
+// The page's side of the worker, which runs one cancelable task at a time and reports progress.
 import { worker } from "./engine.ts";
 import type { Report, Task } from "./worker.ts";
 
@@ -8,7 +8,7 @@ export class Background {
 
   constructor(private readonly module: WebAssembly.Module) {}
 
-  /** Carries out a task. A task that still runs is canceled. */
+  /** Carries out a task. A task that is still running is canceled. */
   run<T>(task: Task, progress: (share: number) => void = () => {}): Promise<T> {
     if (this.refuse) this.cancel();
     this.worker ??= this.begin();

@@ -49,7 +49,7 @@ async function compiled(reply: Response): Promise<WebAssembly.Module> {
     ? WebAssembly.compileStreaming(reply) : WebAssembly.compile(await reply.arrayBuffer());
 }
 
-/** Loads the module: from the page if it contains it, else from a file. */
+/** Loads the module from the page if it is embedded, or else from a file. */
 export async function load(file = "pavior.wasm"): Promise<WebAssembly.Module> {
   const text = embedded("wasm");
   if (text === null) return compiled(await fetch(file));

@@ -1,6 +1,6 @@
 // The live figures on the pages of strategies: a machine with jobs, the candidates for a request
-// with their indices, and the choice. The drawings of the page stay until the reader asks
-// something, and the engine is loaded only then.
+// with their indices, and the choice. The page's own drawings stay until the user asks something,
+// and only then is the engine loaded.
 import { attributes, element } from "../src/dom.ts";
 import { type Part, grid, nodesOf, number } from "../src/model.ts";
 import { Engine, Fault, load } from "./engine.ts";
@@ -49,8 +49,8 @@ class Figure {
   private readonly lines = element("div");
   private readonly grant = element("button", { type: "button" }, "Grant it");
   private readonly undo = element("button", { type: "button" }, "Undo");
-  private readonly hint = element("p", { hidden: true }, "Click a free node to make it busy, and "
-    + "a job to release it. With the keyboard: arrows, Page Up and Page Down, Enter.");
+  private readonly hint = element("p", { hidden: true }, "Click a free node to make it busy, or "
+    + "a job to release it. On the keyboard, use the arrows, Page Up, Page Down and Enter.");
 
   constructor(readonly place: HTMLElement, scenes: Scene[]) {
     [this.scene] = scenes;
@@ -90,7 +90,7 @@ class Figure {
     this.undo.disabled = !this.past.length;
   }
 
-  /** Changes the state, and asks for the next step or again for the same request. */
+  /** Changes the state, and asks about the next step or the same request again. */
   private change(jobs: Part[][], at: number, isSame: boolean): void {
     const { request: { value: request }, strategy: { value: strategy } } = this;
     this.past.push({ jobs: this.jobs, at: this.at });

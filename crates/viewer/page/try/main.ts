@@ -12,11 +12,11 @@ import { type Both, Form, type Registries, type Settings, commands } from "./set
 import * as settings from "./settings.ts";
 import { type Curve, Side } from "./side.ts";
 
-/** The milliseconds of a frame that the engine may use, and the events of a step. */
+/** The milliseconds per frame that the engine may use, and the number of events per step. */
 const SHARE = 8, EVENTS = 64;
-/** The time between two computations of the difference, and of two drawings of curves, in ms. */
+/** The time in ms between computations of the difference, and between drawings of the curves. */
 const COMPARED = 700, PLOTTED = 120;
-/** The units of time per second, at which waits differ after a few seconds. */
+/** The default speed in units of time per second, at which waits differ after a few seconds. */
 const USUAL_SPEED = 4;
 /** The longest time between two frames for which the machines advance, in seconds. */
 const LONGEST = 0.25;
@@ -124,7 +124,7 @@ class Page {
     this.show();
   }
 
-  /** Advances both machines to a time, as far as the share of a frame allows. */
+  /** Advances both machines to a time, as far as the time limit per frame allows. */
   private advance(until: number): void {
     const ends = performance.now() + SHARE, { sides } = this;
     const isBehind = ({ state }: Side) => state && !state.over && state.now < until;
@@ -152,7 +152,7 @@ class Page {
     if (paused) this.show();
   }
 
-  /** Selects the node under a pointer or a cursor. A free one asks about the shape. */
+  /** Selects the node under the pointer or cursor. A free node asks about the shape. */
   private pick(index: number, node: number | null): void {
     const side = this.sides[index];
     this.pause(true);
@@ -161,7 +161,7 @@ class Page {
     else side.tell(side.select(node));
   }
 
-  /** Asks both machines about a shape; without one, about half of each side of the machine. */
+  /** Asks both machines about a shape; by default, half of each side of the machine. */
   private ask(): void {
     this.pause(true);
     const field = find<HTMLInputElement>("shape"), grid = this.sides[0].machine?.grid;
@@ -182,8 +182,8 @@ class Page {
     const { jobs, needed, difference, half_width: half } =
       this.engine.ask<Difference>({ do: "difference", runs: [0, 1] });
     if (needed !== undefined || difference === null || difference === undefined)
-      return write("difference", `The mean waits are compared once ${needed} jobs have started on `
-        + `both machines; so far ${jobs} have.`);
+      return write("difference", `Mean waits are compared once ${needed} jobs have started on both `
+        + `machines (${jobs} so far).`);
     const [one, other] = this.sides.map((side) => this.nameOf(side));
     const isSure = half !== null && half !== undefined && Math.abs(difference) > half;
     write("difference", `Over the same ${jobs.toLocaleString("en")} jobs, the mean wait with `

@@ -1,4 +1,4 @@
-// Long work that the reader starts: replications, a log and its replays.
+// Long computations started by the user: replications, reading a log, and replays.
 import { element, find, many, plain, write } from "../src/dom.ts";
 import { lasting } from "../src/times.ts";
 import type { Background } from "./background.ts";
@@ -25,7 +25,7 @@ const SHOWN = ["waiting", "turnaround", "utilization", "external_fragmentation",
 const COLUMNS = 3;
 /** Settings of synthetic jobs, which a log replaces. */
 const DRAWN = ["load", "jobs", "sides", "service", "arrivals", "warmup"];
-/** The longest log, in bytes, which is kept in memory twice. */
+/** The maximum size of a log, in bytes; it is kept in memory twice. */
 const LONGEST = 256 * 1024 * 1024;
 
 /** Formats a number with a precision for reading. */

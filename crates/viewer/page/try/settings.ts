@@ -1,7 +1,7 @@
 // The settings of both machines: in the address, in the form, and as a command.
 import { element, find } from "../src/dom.ts";
 
-/** Settings of `pavior simulate`, by their names; and those of both machines. */
+/** Settings of `pavior simulate` by name, and the settings of both machines. */
 export type Settings = Record<string, string>;
 export type Both = [Settings, Settings];
 
@@ -24,9 +24,9 @@ export const OWN = ["strategy", "scheduler"] as const;
 const FIRST: [string, string, string][] =
   [["machine", "torus:8x8x8", ""], ["strategy", "ff", "tff"], ["scheduler", "fcfs", "fcfs"],
     ["sides", "uniform:most=5", ""], ["load", "9", ""], ["jobs", "3000", ""], ["seed", "1", ""]];
-/** Parameters with a field of their own. */
+/** Parameters with their own field. */
 const FIELDS = ["machine", "load", "sides", "jobs", "seed", "mttf", "mttr", "freedom"];
-/** Parameters that a page without files cannot use, and single requests. */
+/** Parameters that the page cannot use, because they need files or describe single requests. */
 const LEFT_OUT = [...OWN, "trace", "failures", "reservations"];
 const HEADINGS = ["Job log", "Snapshots", "Results"];
 const LONGEST = 300;
@@ -79,7 +79,7 @@ function shellWords(both: Both, names: readonly string[]): string {
 const together = (both: Both): boolean =>
   OWN.some((name) => both[0][name] === both[1][name]);
 
-/** Returns the commands that run the same: in a terminal, and in Python. */
+/** Returns the equivalent commands for a terminal and for Python. */
 export function commands(both: Both): { shell: string; python: string } {
   const names = Object.keys(both[0]).filter((name) => both[0][name] !== "");
   const sets = together(both) ? [both] : both.map((own): Both => [own, own]);

@@ -129,7 +129,7 @@ export class Side {
   /** Returns the share of the machine that the largest free box has on average. */
   get largest(): number | null { return this.curves.largest.at(-1)?.value ?? null; }
 
-  /** Removes what was drawn for an answer. */
+  /** Removes the drawing of an answer. */
   clear(): void {
     if (!this.marks.length && !this.moves.length) return;
     this.marks = [];

@@ -1,5 +1,5 @@
-// Long work in the background: logs, replays and replications. To cancel it, the page ends the
-// worker.
+// Long computations in the background: logs, replays and replications. To cancel one, the page ends
+// the worker.
 import { type Command, Engine, Fault } from "./engine.ts";
 import type { Both } from "./settings.ts";
 import type { State } from "./side.ts";

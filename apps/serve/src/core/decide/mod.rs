@@ -162,7 +162,7 @@ impl Deciding<'_> {
     fn record(&mut self, event: Event) {
         let record =
             ServiceRecord { seq: self.state.seq + 1, at_ms: self.now_ms, event, kept: None };
-        self.state.enter(&record).expect("a decision follows from the state that it was made in");
+        self.state.enter(&record).expect("a decision follows from the state in which it was made");
         self.records.push(record);
     }
 

@@ -1,4 +1,4 @@
-//! Starts with clocks that are years ahead or behind.
+//! Starts the service with clocks that are years ahead or behind.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -101,7 +101,7 @@ fn a_start_under_a_wrong_clock_ends_no_lease() {
             assert_eq!((refused.0, &refused.1["reason"]), (403, &json!("operator-only")));
             running.stop();
         }
-        // The clock is corrected: times continue from there, and leases end as they should.
+        // When the clock is corrected, times continue from there, and leases end as they should.
         let running = Clocked::start(folder.path(), THEN + 2 * HOUR + HOUR / 2, false);
         assert!(!running.doubts());
         let held = running.held();

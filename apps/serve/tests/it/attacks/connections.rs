@@ -1,4 +1,4 @@
-//! Connections that only consume: no one else is locked out, and memory stays bounded.
+//! Connections that only consume resources do not lock out other callers, and memory stays bounded.
 
 use std::net::Ipv4Addr;
 

@@ -75,8 +75,8 @@ pub(crate) fn request(line: &str, token: &str, body: &str, length: usize) -> Str
     )
 }
 
-/// Opens new connections, each of which grants and ends a lease. Counts those whose answers differ
-/// from those without an attack; a client waits 20 s for each answer.
+/// Opens new connections, each of which grants and ends a lease. Counts connections with answers
+/// that differ from those without an attack. A client waits 20 s for each answer.
 pub(crate) fn unanswered(tries: usize, client: impl Fn() -> Client) -> usize {
     (0..tries).filter(|_| granted(&mut client()).is_none()).count()
 }

@@ -1,4 +1,4 @@
-//! Removed or changed acknowledged records.
+//! Attacks that remove or change acknowledged records.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ fn refused(disk: &Simulated) -> bool {
     open(disk).is_err_and(|reason| reason.contains("journal-") || reason.contains("snapshot-"))
 }
 
-/// Kinds of damage to a stopped folder, all of which must be found: (kind, tried, missed). Removing
+/// Damages a stopped folder in ways that must all be found. Returns (kind, tried, missed). Removing
 /// the oldest file looks like the service's own removal of old history, and changes no state.
 fn damages(disk: &Simulated, state: &StateSnapshot) -> Vec<(&'static str, usize, usize)> {
     let mut counts = vec![
@@ -141,7 +141,7 @@ fn another_format_and_noise_are_no_tail() {
             tried += 1;
             failed += usize::from(!right || !kept);
         };
-        // The whole file, or what follows its first frames.
+        // The whole file, or the part after its first frames.
         judge(folder(&other_magic(&whole)), true);
         let some = records::file(&groups[..20]);
         judge(folder(&[&some[..], &other_magic(&whole[some.len()..])].concat()), true);
@@ -178,7 +178,7 @@ fn what_is_cut_is_at_most_one_write() {
     journal.append(&large).unwrap();
     let whole = disk.read(records::FIRST).unwrap();
     assert!(whole.len() - acknowledged > frame::GROUP, "{} bytes", whole.len() - acknowledged);
-    // Its first sectors were never written. It was announced, so it is a tail.
+    // Its first sectors were never written. Because it was announced, it is a tail.
     let announced = frame::announcement(seq, whole.len()).len();
     let frame = acknowledged + announced;
     let (mut tried, mut failed) = (0, 0);

@@ -1,4 +1,5 @@
-//! Attacks on the promises of the service: short in the checks, longer by `cargo xtask attack`.
+//! Attacks on the promises of the service, short in the checks and longer with `cargo xtask
+//! attack`.
 
 mod backup;
 mod clocks;

@@ -47,7 +47,7 @@ async fn answer(writer: &WriterHandle, number: u64) -> Outcome {
     writer.carry_out(ask(number)).await.map(|answer| written(&answer.reply))
 }
 
-/// Counts the grants of each job, by the journal.
+/// Counts the grants of each job in the journal.
 fn granted(disk: &Simulated) -> HashMap<u64, u32> {
     let (store, _) = JournalStore::open(Arc::new(disk.clone())).expect("it is sound");
     let mut jobs = HashMap::new();
@@ -194,7 +194,7 @@ fn client(address: &str, number: u64, stop: &AtomicBool, notes: &Mutex<Notes>) {
 
 #[test]
 fn a_database_that_ends_in_a_commit_says_what_is_known() {
-    // A missing tool is noted where it is needed.
+    // A missing tool is reported where it is needed.
     let Some(database) = Database::start() else { return };
     let folder = tempfile::TempDir::new().unwrap();
     let server = Server::start(&setup(&database, folder.path(), "a"));

@@ -16,8 +16,8 @@ fn a_curve_has_the_least_and_the_greatest_of_every_point() {
     pavior_trials::attacked("pages", "random curves, column by column", tried, failed);
 }
 
-/// Checks a job of one second within eleven days, between other jobs: it is a line of one or two
-/// pixels, and no more.
+/// Checks that a job of one second within eleven days, between other jobs, is drawn as a line of at
+/// most two pixels.
 #[test]
 fn a_short_job_among_thousands_is_seen_and_stands_no_longer() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
@@ -33,7 +33,7 @@ fn a_short_job_among_thousands_is_seen_and_stands_no_longer() {
     );
     let painted: Vec<u64> = serde_json::from_value(painted).unwrap();
     let width = browser.value("window.pavior.chart.area().width").as_u64().unwrap();
-    // The mark of the displayed instant is at the left edge.
+    // The marker of the displayed time is at the left edge.
     let painted: Vec<u64> = painted.into_iter().filter(|&x| x > 2).collect();
     let wrong = painted.iter().filter(|&&x| x.abs_diff(width / 2) > 2).count();
     let failed = usize::from(painted.is_empty()) + wrong;

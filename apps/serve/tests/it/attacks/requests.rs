@@ -1,4 +1,5 @@
-//! Requests that repeat a member, name unknown ones, or are not JSON: none is carried out.
+//! Checks that requests with repeated or unknown members, or that are not JSON, are not carried
+//! out.
 
 use serde_json::Value;
 
@@ -76,7 +77,7 @@ fn write(value: &Value, chosen: &mut u64, random: &mut Random, text: &mut String
     }
 }
 
-/// Returns a name of a member, some letters as escapes.
+/// Returns the name of a member with some letters escaped.
 fn spelled(name: &str, random: &mut Random) -> String {
     let letter = |c: char| match random.below(4) {
         0 => format!("\\u{:04x}", u32::from(c)),

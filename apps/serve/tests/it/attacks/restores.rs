@@ -1,4 +1,4 @@
-//! Holders of the original's leases, who contact a restored copy of its data.
+//! Holders of leases from the original service that contact a restored copy of its data.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::client::{Client, holder};
 use crate::random::Random;
 use crate::server::{Server, Setup, fresh};
 
-/// Copies the files of a folder, and of the folders in it, but for locks and sockets.
+/// Copies the files of a folder and its subfolders, except locks and sockets.
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().flatten() {
@@ -22,7 +22,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Asks for leases, some of which wait. Returns their numbers and epochs.
+/// Requests leases, some of which wait. Returns their numbers and epochs.
 fn ask(client: &mut Client, count: usize, random: &mut Random) -> Vec<(u64, u64)> {
     let mut got = Vec::new();
     for _ in 0..count {

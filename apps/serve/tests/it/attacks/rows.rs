@@ -1,4 +1,4 @@
-//! Rows of a database that were changed, removed or dropped behind the service's back.
+//! Rows of a database that are changed or removed behind the service's back.
 
 use pavior_serve::core::{ServiceRecord, ServiceState};
 use pavior_serve::storage::RecordStore;
@@ -9,7 +9,7 @@ use crate::disk::state_of;
 use crate::records;
 use crate::takeover::{Database, patience};
 
-/// A damage to a database that is at rest.
+/// Statements that damage a database that is not in use.
 const DAMAGES: [&str; 18] = [
     "UPDATE pavior_journal SET record = replace(record, '\"at_ms\":', '\"at_ms\":1') WHERE seq = 3",
     "UPDATE pavior_journal SET record = replace(record, '\"at_ms\":', '\"at_ms\":1') WHERE seq =
@@ -48,7 +48,7 @@ fn opened(url: &str) -> Result<ServiceState, String> {
     state
 }
 
-/// Keeps records, with a snapshot of the first half.
+/// Stores records, with a snapshot of the first half.
 fn fill(url: &str, records: &[ServiceRecord]) {
     let mut store = store(url, "test", 3.0).unwrap();
     let half = records.len() / 2;

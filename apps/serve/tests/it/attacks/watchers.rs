@@ -12,7 +12,7 @@ use crate::client::{Client, Events, holder, number, watch_as};
 use crate::random::Random;
 use crate::server::fresh;
 
-/// Watches with a token until `enough` events have come, or one with an id of at least `last`.
+/// Watches with a token until `enough` events have arrived, or one with an id of at least `last`.
 fn look(address: &str, token: &str, after: u64, enough: u64, last: &AtomicU64) -> Events {
     let headers = format!("Last-Event-ID: {after}\r\nAuthorization: Bearer {token}\r\n");
     let seen_all =
@@ -20,7 +20,7 @@ fn look(address: &str, token: &str, after: u64, enough: u64, last: &AtomicU64) -
     watch_as(address, "/v1/watch", &headers, Duration::from_secs(10), seen_all)
 }
 
-/// Comes and goes until everything has been seen.
+/// Reconnects repeatedly until all events have been seen.
 fn come_and_go(address: &str, token: &str, last: &AtomicU64, most: u64) -> Events {
     let mut random = Random(most);
     let (mut seen, mut after) = (Events::new(), 0);
@@ -37,7 +37,7 @@ fn come_and_go(address: &str, token: &str, last: &AtomicU64, most: u64) -> Event
     }
 }
 
-/// A tenant's leases come and go, in every way there is.
+/// Starts and ends leases of a tenant in every possible way.
 fn churn(address: &str, token: &str, rounds: usize, seed: u64) {
     let mut random = Random(seed);
     let mut client = Client::of(address, token);
@@ -65,7 +65,7 @@ fn churn(address: &str, token: &str, rounds: usize, seed: u64) {
     }
 }
 
-/// Returns the events up to a number, and whose they are, by what the operator sees.
+/// Returns the events up to a number with their tenants, as seen by the operator.
 fn owned(all: &Events, seq: u64) -> Vec<(u64, String, Option<String>)> {
     let mut owners: HashMap<u64, String> = HashMap::new();
     let mut whose = Vec::new();

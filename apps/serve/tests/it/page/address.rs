@@ -1,4 +1,4 @@
-//! The address of a view, which shows the same view elsewhere.
+//! Checks that the address of a view shows the same view elsewhere.
 
 use pavior_trials::Browser;
 use serde_json::json;
@@ -65,7 +65,7 @@ fn a_view_can_be_sent_to_a_colleague() {
     browser.until("document.getElementById('tab-waiting').ariaSelected === 'true'");
 }
 
-/// Checks that anything that is not an address of a view is left out of the page.
+/// Checks that the page ignores parts of an address that are invalid.
 #[test]
 fn an_address_that_cannot_be_read_shows_what_is_usual() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
@@ -76,7 +76,7 @@ fn an_address_that_cannot_be_read_shows_what_is_usual() {
                    %20onerror=alert(1)%3E&q=%00%E2%80%AE";
     browser.open(&format!("{}/{hostile}", server.address));
     browser.shows("counts", "15 busy");
-    browser.shows("chosen", "holds no nodes at this instant");
+    browser.shows("chosen", "holds no nodes at this time");
     assert_eq!(browser.value("document.querySelectorAll('img, b b').length"), 0);
     assert_eq!(browser.value("window.pavior.page.by"), "job");
     browser.press("Escape");

@@ -1,4 +1,4 @@
-//! When requests start, reservations, and slots after moves, on the page.
+//! Start times, reservations, and slots after moves on the page.
 
 use pavior_trials::Browser;
 use serde_json::{Value, json};
@@ -51,13 +51,13 @@ fn who_waits_has_a_bar_from_the_earliest_to_the_latest_start() {
     let (server, mut client) = planned();
     browser.open(&format!("{}/#list=waiting", server.address));
     browser.until("document.querySelectorAll('#waiting .track:not([hidden])').length === 2");
-    browser.shows("note", "No promise has been held against what came");
+    browser.shows("note", "No forecast has been compared with an actual start yet");
     // The same words as in the service's answer, including for screen readers.
     let queue = client.get("/v1/queue").json();
     let told = &queue["waiting"][0]["forecast"];
     let [earliest, latest] = ["earliest", "latest"].map(|name| told[name].as_str().unwrap());
     browser.shows("waiting", "now – ");
-    browser.shows("waiting", "It starts, as far as is known, between ");
+    browser.shows("waiting", "Probable start (rough estimate): between ");
     let spoken = "document.querySelector('#waiting .unseen').textContent";
     let clock = |time: &str| {
         let text = "new Date('{time}').toTimeString().slice(0, 8)".replace("{time}", time);
@@ -84,7 +84,7 @@ fn reservations_are_listed_and_drawn_until_they_are_given_up() {
     browser.shows("ahead", "cooling");
     browser.shows("ahead", "later");
     browser.until("document.getElementById('ahead-total').textContent === '2'");
-    browser.shows("note", "Nodes that are kept free are violet.");
+    browser.shows("note", "Reserved nodes are violet.");
     browser.until("window.pavior.page.drawn.length === 2");
     look(&mut browser, "ahead");
     browser.press("3");
@@ -101,7 +101,7 @@ fn reservations_are_listed_and_drawn_until_they_are_given_up() {
     browser.until("window.pavior.page.drawn.length === 1");
 }
 
-/// Requests slots after moves on the page, which are part of its address.
+/// Checks slots after moves on the page, which are also part of its address.
 #[test]
 fn slots_after_moves_can_be_sent_to_a_colleague() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };

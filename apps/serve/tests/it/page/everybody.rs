@@ -37,7 +37,7 @@ fn nothing_keeps_people_out() {
     let click = |id: &str| format!("document.getElementById('{id}').click()");
     let states = [
         ("jobs in 3D", String::new()),
-        ("a job singled out", "document.querySelector('#jobs .name').click()".into()),
+        ("an isolated job", "document.querySelector('#jobs .name').click()".into()),
         ("waiting", click("tab-waiting")),
         ("why", "document.querySelector('#waiting .act').click()".into()),
         ("slots", format!("document.getElementById('shape').value = '2x2x2'; {}", click("slots"))),
@@ -206,7 +206,7 @@ fn nothing_moves_where_nothing_may() {
     };
     let jobs = [job(1, 0.0, 50.0), job(2, 50.0, 100.0)];
     browser.open_text(&pavior_viewer::schedule("mesh:4x4", &jobs, &[]));
-    browser.shows("pace", "in 20 steps, one a second, each of 5 s");
+    browser.shows("pace", "in 20 steps, one per second, each of 5 s");
     let still = "getComputedStyle(document.getElementById('play')).transitionDuration";
     assert_eq!(browser.value(still), "0s");
     browser.press(" ");

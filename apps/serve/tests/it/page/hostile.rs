@@ -1,4 +1,5 @@
-//! Texts of tenants and users are shown as text everywhere, and the page contacts only its service.
+//! Checks that text from tenants and users is shown as text everywhere, and that the page contacts
+//! only its service.
 
 use pavior_trials::Browser;
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! The table of jobs: it sorts, searches, shows place, age and end, and holds 10,000 jobs.
+//! The table of jobs, which can be sorted and searched, shows place, age and end, and supports
+//! 10,000 jobs.
 
 use pavior_trials::Browser;
 use serde_json::json;
@@ -69,7 +70,7 @@ fn the_table_sorts_and_searches_and_shows_place_age_and_end() {
     browser.until(&is(&["a"]));
     browser.shows("found", "1 row of 4");
     search(&mut browser, "nobody");
-    browser.shows("found", "Nothing has all of these words");
+    browser.shows("found", "No row contains all of these words");
     search(&mut browser, "");
     browser.until("document.querySelectorAll('#jobs .name').length === 4");
     // A click during which the machine changes still counts.

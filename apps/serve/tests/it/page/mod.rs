@@ -126,7 +126,7 @@ fn slots_are_counted_and_drawn() {
     assert!(told["proven"] == true && count > 0, "{told}");
     browser.shows("answer", &format!("{count} box"));
     browser.shows("answer", "no more are possible");
-    browser.shows("answer", "by the ends that are known");
+    browser.shows("answer", "based on the known ends");
     assert_eq!(browser.value("window.pavior.page.marks.length"), count);
     for (width, dark) in [(1400, false), (1400, true), (400, false), (400, true)] {
         browser.size(width, 900);
@@ -142,7 +142,7 @@ fn slots_are_counted_and_drawn() {
     // A node count does not specify a box.
     browser.value("document.getElementById('shape').value = '64'");
     browser.value("document.getElementById('slots').click()");
-    browser.shows("answer", "Boxes have sides such as 4x4");
+    browser.shows("answer", "Enter the sides of a box, such as 4x4");
     browser.until("window.pavior.page.marks.length === 0");
 }
 
@@ -245,7 +245,7 @@ fn colours_are_told_and_waiting_is_explained() {
     browser.shows("legend", "alice (8)");
     let patches = "new Set([...document.querySelectorAll('#legend i')].slice(0, 7).map((one) => \
                    one.style.backgroundColor)).size";
-    assert_eq!(browser.value(patches), 7, "no two tenants have one colour");
+    assert_eq!(browser.value(patches), 7, "no two tenants share a color");
     browser.value("document.getElementById('tab-waiting').click()");
     browser.shows("waiting", "reserved: 17");
     browser.value("document.querySelectorAll('#waiting .act')[1].click()");

@@ -58,6 +58,6 @@ fn each_of_36_tenants_has_its_own() {
         let tenant = format!("group-{number}");
         client.lease(json!({ "shape": [2, 2, 1], "tenant": tenant }));
     }
-    browser.shows("legend", "3 more tenants, in one colour (12)");
+    browser.shows("legend", "3 more tenants, sharing a color (12)");
     assert_eq!(browser.value("document.querySelectorAll('#legend button').length"), 36);
 }

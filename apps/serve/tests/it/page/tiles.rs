@@ -1,4 +1,4 @@
-//! The large numbers on the page, compared with the service's.
+//! The large numbers on the page, compared with those of the service.
 
 use pavior_trials::Browser;
 use serde_json::json;
@@ -63,7 +63,7 @@ fn the_tiles_say_what_is_so() {
     browser.shows("used-share", "50 %");
     browser.shows("used-more", "32 of 64 nodes, 1 job");
     browser.shows("waiting-count", "1");
-    browser.shows("waiting-more", "64 nodes asked for; whole for");
+    browser.shows("waiting-more", "64 nodes requested; longest wait: whole, ");
     browser.shows("fits-size", "7×4");
     browser.shows("fits-more", "28 nodes of 31 free");
     browser.shows("lost-count", "1");
