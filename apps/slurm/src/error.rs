@@ -33,7 +33,7 @@ pub enum SlurmError {
         message: String,
     },
     /// A Slurm command printed something unexpected.
-    #[error("the output of {command} cannot be read: {fault}")]
+    #[error("the output of {command} cannot be parsed: {fault}")]
     Unreadable {
         /// The name.
         command: &'static str,

@@ -98,7 +98,7 @@ impl Access {
                     return Err("an earlier line sets a quota for the same tenant");
                 }
             }
-            (None, Some(_)) => return Err("a quota needs a tenant"),
+            (None, Some(_)) => return Err("a quota requires a tenant"),
             (_, None) => {}
         }
         self.tokens.push(token);

@@ -39,7 +39,7 @@ pub(super) fn head(request: &Request, most: usize) -> Result<(), Fault> {
     let headers = request.headers();
     let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
     if request.uri().to_string().len() + fields.sum::<usize>() > HEAD {
-        let detail = format!("the head of a request may have at most {HEAD} bytes");
+        let detail = format!("a request head may have at most {HEAD} bytes");
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return Err(Fault::new(status, "too-large", detail));
     }
@@ -95,7 +95,7 @@ fn media_type(request: &Request) -> Result<(), Fault> {
         (Some(kind), None) => {
             format!("the body has type `{}`", pavior::text::shown_bytes(kind.as_bytes()))
         }
-        (Some(_), Some(_)) => "the body has two types".to_string(),
+        (Some(_), Some(_)) => "the body has two Content-Types".to_string(),
     };
     let detail = format!("{detail}; bodies must be application/json, as `curl --json` sends them");
     Err(Fault::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", detail))

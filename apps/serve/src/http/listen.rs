@@ -40,10 +40,10 @@ pub enum ListenError {
     #[error("`{0}` is not an address: write unix:PATH, or HOST:PORT such as 127.0.0.1:8080")]
     Address(String),
     /// Others could read the traffic.
-    #[error("{0} can be reached from other machines: that needs TLS (--tls-cert and --tls-key)")]
+    #[error("{0} is reachable from other machines, which requires TLS (--tls-cert and --tls-key)")]
     NeedsTls(SocketAddr),
     /// Anyone could use the service.
-    #[error("{0} can be reached from other machines: that needs --token-file or --client-ca")]
+    #[error("{0} is reachable from other machines, which requires --token-file or --client-ca")]
     NeedsToken(SocketAddr),
     /// The address cannot be bound.
     #[error("cannot listen at {address}: {error}")]

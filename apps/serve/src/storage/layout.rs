@@ -74,7 +74,7 @@ impl Layout {
         }
         if self.data.join(FORMER_LOCK).exists() {
             let text = format!(
-                "{}: records written by builds before 0.1.0 cannot be read: name an empty folder",
+                "{}: records written by builds before 0.1.0 cannot be read: use an empty folder",
                 self.data.display()
             );
             return Err(io::Error::other(text));

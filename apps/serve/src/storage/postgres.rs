@@ -284,7 +284,7 @@ impl RecordStore for PostgresStore {
         if let Some(client) = &mut self.client {
             let release = "UPDATE pavior_leader SET holder = '' WHERE epoch = $1";
             if let Err(error) = client.execute(release, &[&epoch]) {
-                tracing::warn!(error = describe(&error), "the lead could not be handed over");
+                tracing::warn!(error = describe(&error), "leadership could not be handed over");
             }
         }
     }

@@ -64,16 +64,17 @@ impl DemandFields<'_> {
             "(null)" | "" => None,
             text => Some(Features::read(text).ok_or("its constraint is not understood")?),
         };
-        let least = number::<u64>(self.least_cpus).ok_or("its processors cannot be read")?;
-        let all = number::<u64>(self.cpus).ok_or("its processors cannot be read")?;
+        let least =
+            number::<u64>(self.least_cpus).ok_or("its number of processors cannot be parsed")?;
+        let all = number::<u64>(self.cpus).ok_or("its number of processors cannot be parsed")?;
         let cpus = least.max(all.div_ceil(u64::from(self.nodes.max(1))));
         Ok(Demands {
             features,
             gres: gres(self.gres).ok_or("its GRES are not understood")?,
-            memory: mebibytes(self.memory).ok_or("its memory cannot be read")?,
+            memory: mebibytes(self.memory).ok_or("its memory cannot be parsed")?,
             cpus,
-            layout: layout(self.layout).ok_or("its layout of processors cannot be read")?,
-            disk: mebibytes(self.disk).ok_or("its temporary disk cannot be read")?,
+            layout: layout(self.layout).ok_or("its processor layout cannot be parsed")?,
+            disk: mebibytes(self.disk).ok_or("its temporary disk cannot be parsed")?,
             excluded: self.excluded.into_iter().collect(),
         })
     }

@@ -48,7 +48,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), Slur
             Some(node) => nodes.push(node),
             None => unreadable.push(Unreadable {
                 job: None,
-                fault: "the line of a node cannot be read",
+                fault: "the line for a node cannot be parsed",
                 nodes: Vec::new(),
             }),
         }

@@ -148,27 +148,27 @@ fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
         "PD" => Phase::Pending,
         "CG" => Phase::Completing,
         _ if is_word(state) => Phase::Running,
-        _ => return Err("its state cannot be read"),
+        _ => return Err("its state cannot be parsed"),
     };
     let name = name.parse().map_err(|_| {
         let several = "it is a part of a heterogeneous job, or several tasks";
-        if is_several(name) { several } else { "its identifier cannot be read" }
+        if is_several(name) { several } else { "its identifier cannot be parsed" }
     })?;
     let comment = if comment == "(null)" { "" } else { comment };
-    let nodes = number(nodes).ok_or("its number of nodes cannot be read")?;
-    let excluded = list(excluded).ok_or("the nodes that it excludes cannot be read")?;
+    let nodes = number(nodes).ok_or("its number of nodes cannot be parsed")?;
+    let excluded = list(excluded).ok_or("the nodes that it excludes cannot be parsed")?;
     let demands =
         DemandFields { features, gres, memory, least_cpus, cpus, nodes, layout, disk, excluded };
     Ok(SlurmJob {
         name,
-        submitted: time(submitted)?.ok_or("its submission time cannot be read")?,
+        submitted: time(submitted)?.ok_or("its submission time cannot be parsed")?,
         phase,
         reason: reason.to_string(),
-        priority: number::<u32>(priority).ok_or("its priority cannot be read")?.into(),
+        priority: number::<u32>(priority).ok_or("its priority cannot be parsed")?.into(),
         nodes,
-        held: list(held).ok_or("its nodes cannot be read")?,
-        named: list(named).ok_or("the nodes that it requests cannot be read")?,
-        licences: licences.parse().map_err(|_| "its licenses cannot be read")?,
+        held: list(held).ok_or("its nodes cannot be parsed")?,
+        named: list(named).ok_or("the nodes that it requests cannot be parsed")?,
+        licences: licences.parse().map_err(|_| "its licenses cannot be parsed")?,
         start: time(start)?,
         // It is unknown when a suspended job will be resumed.
         limit: if state == "S" { None } else { time_limit(limit)? },
@@ -176,7 +176,7 @@ fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
         partition: partition.to_string(),
         qos: word_or_none(qos),
         account: word_or_none(account),
-        user: number(user).ok_or("its user cannot be read")?,
+        user: number(user).ok_or("its user cannot be parsed")?,
         reservation: word_or_none(reservation),
         demands: demands.read(),
         bad_comment: comment.contains(char::is_control),

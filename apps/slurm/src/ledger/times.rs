@@ -16,7 +16,7 @@ pub(super) fn time(text: &str) -> Result<Option<u64>, &'static str> {
     match number::<u32>(text) {
         Some(seconds) => Ok(Some(seconds.into())),
         None if is_word(text) => Ok(None),
-        None => Err("one of its times cannot be read"),
+        None => Err("one of its times cannot be parsed"),
     }
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn time_limit(text: &str) -> Result<Option<u64>, &'static str> {
     seconds(text)
         .filter(|seconds| *seconds < LONGEST)
         .map(Some)
-        .ok_or("its time limit cannot be read")
+        .ok_or("its time limit cannot be parsed")
 }
 
 fn seconds(text: &str) -> Option<u64> {

@@ -307,7 +307,7 @@ impl<'a> Builder<'a> {
     fn opened(&mut self, index: usize, job: &'a SlurmJob, shaper: &mut Shaper) -> Role {
         let ids = self.ids(&job.named);
         let Ok(request) = request(self.world.config, job, shaper) else {
-            return Role::Obstructed("its shape cannot be read");
+            return Role::Obstructed("its shape cannot be parsed");
         };
         let sides = request.shape.unwrap_or([1; 3]);
         let Some(cuboid) = box_of(self.world.config, &ids, sides) else {

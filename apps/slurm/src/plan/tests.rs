@@ -383,7 +383,7 @@ fn a_job_that_cannot_be_read_keeps_its_nodes_and_costs_no_other() {
     let mut state = ledger(vec![shaped("1", "2x2", 4, 9), shaped("2", "2x1", 2, 8)]);
     state.unreadable = vec![Unreadable {
         job: Some(called("7")),
-        fault: "its licenses cannot be read",
+        fault: "its licenses cannot be parsed",
         nodes: names(&[0, 1]),
     }];
     // The 2x1 is turned.

@@ -18,7 +18,7 @@ fn lines(config: &Config, lists: Option<&Lists>) -> String {
     gate::sealed(&format!(
         "# Written by pavior slurm install, checksum @CHECKSUM@.\n# For pavior slurm: add these to \
          slurm.conf, replacing lines of the same names\n# (Slurm uses only the last of several), \
-         and restart slurmctld.\n{}{}\n{}\n# Jobs of the partition have whole nodes, and cannot \
+         and restart slurmctld.\n{}{}\n{}\n# Jobs in the partition get whole nodes and cannot \
          shrink:\n# PartitionName={} ... OverSubscribe=EXCLUSIVE\n# {}\n# Jobs start sooner \
          with:\n# {}\n",
         lists.map_or(format!("# {UNKNOWN}\n"), |_| String::new()),
@@ -140,7 +140,7 @@ fn job_submit(
     modules.sort_unstable();
     modules.dedup();
     // Written even if unchanged, because only then does Slurm read the module again.
-    let told = "  job_submit.lua        calls the gate; belongs there too\n";
+    let told = "  job_submit.lua        calls the gate; goes there too\n";
     Ok((told.into(), Some(gate::job_submit(&modules))))
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn answer(
     let mut shaper = shaper(config)?;
     let Some(index) = ledger.jobs.iter().position(|job| job.name == name) else {
         let found = ledger.unreadable.iter().find(|record| record.job == Some(name));
-        let fault = found.map_or("its record cannot be read", |record| record.fault);
+        let fault = found.map_or("its record cannot be parsed", |record| record.fault);
         return Ok(format!("{name} is not placed: {fault}"));
     };
     let (job, id) = (&ledger.jobs[index], JobId(index as u64));

@@ -39,7 +39,8 @@ function reservation(machine: Machine, one: Raw): Ahead {
       const lines = [`${name}: ${where(parts)} kept free from ${begin} to ${end}.`];
       const holders = leases.slice(0, 5).map((lease: number) => job(machine, lease)).join(", ");
       const more = leases.length > 5 ? ` and ${leases.length - 5} more` : "";
-      if (leases.length) lines.push(`Expected to hold its nodes when it begins: ${holders}${more}.`);
+      const held = `Expected to hold its nodes when it begins: ${holders}${more}.`;
+      if (leases.length) lines.push(held);
       return lines;
     },
   };

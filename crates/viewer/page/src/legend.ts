@@ -64,8 +64,8 @@ function item({ shade, text, mark, search }: Item, look: (search: string) => voi
 }
 
 const WORDS: Record<By, string> = {
-  job: `Each job has its own color. There are ${COLOURS}, so jobs that are far apart may share one. ` +
-    "Click a job to isolate it.",
+  job: `Each job has its own color. There are ${COLOURS}, so jobs that are far apart may share ` +
+    "one. Click a job to isolate it.",
   tenant: "Tenants, with the number of nodes that they hold:",
   age: "Time since the job started:",
 };
