@@ -270,7 +270,7 @@ fn connection(url: &str, file: Option<&Path>) -> Result<postgres::Config, Servic
     let mut config = address(url)?;
     if config.get_password().is_some() {
         tracing::warn!(
-            "others on this machine can see the password in --store: use --store-password-file, \
+            "other users of this machine can see the password in --store: use --store-password-file, \
              PGPASSWORD or PGPASSFILE"
         );
     }

@@ -238,7 +238,9 @@ fn slots(written: &[String], grid: &Grid) -> Result<Vec<Sides>, String> {
     let one = |text: &String| {
         let sides = read_sides(text).filter(|_| text.split('x').count() == grid.axes());
         let axes = grid.axes();
-        sides.ok_or_else(|| format!("slots: \"{}\": {axes} sides, such as 4x4x4", shown(text)))
+        sides.ok_or_else(|| {
+            format!("slots: \"{}\": expected {axes} sides, such as 4x4x4", shown(text))
+        })
     };
     written.iter().map(one).collect()
 }
@@ -269,14 +271,14 @@ fn partitions(one: Option<String>, several: Option<Vec<String>>) -> Result<Vec<S
     let all = match (one, several) {
         (Some(one), None) => vec![one],
         (None, Some(several)) => several,
-        _ => return Err("partition or partitions: one of them must be given".into()),
+        _ => return Err("give either partition or partitions".into()),
     };
     if let Some(bad) = all.iter().find(|name| !is_plain(name)) {
         return Err(format!("partition = \"{}\": not a valid Slurm name", shown(bad)));
     }
     let distinct: HashSet<&String> = all.iter().collect();
     if all.is_empty() || distinct.len() < all.len() {
-        return Err("partitions: at least one, and each once".into());
+        return Err("partitions: list at least one, and none twice".into());
     }
     Ok(all)
 }

@@ -323,7 +323,7 @@ impl Daemon {
         };
         self.metrics.gate.set(i64::from(fault.is_none()));
         self.look_at = time + if fault.is_none() { LOOK } else { LOOK_AGAIN };
-        let line = fault.map(|error| ("warn", "the gate is wrong", json!({ "error": error })));
+        let line = fault.map(|error| ("warn", "the gate has a fault", json!({ "error": error })));
         self.troubles.log(Trouble::Gate, line);
     }
 

@@ -93,7 +93,7 @@ impl MachineConfig {
             .map_err(|error: pavior::BadName| bad("strategy", strategy, error.reason))?;
         Engine::with_seed(grid, &strategy, 1).map_err(|error| format!("strategy: {error}"))?;
         if !strategy.entry.does.contiguous {
-            return Err("strategy: it does not allocate boxes; tff does".to_string());
+            return Err("strategy: does not allocate boxes; use tff".to_string());
         }
         let scheduler = spec.scheduler.as_deref().unwrap_or("easy");
         let scheduler: Scheduler = served(scheduler, None)

@@ -94,12 +94,12 @@ impl CoordinateSource {
     /// axes.
     pub(crate) fn fault(&self, axes: usize) -> Option<String> {
         match (&self.pattern, self.labels.len()) {
-            (Some(_), 1..) => Some("nodes: labels or a pattern, not both".to_string()),
+            (Some(_), 1..) => Some("nodes: give labels or a pattern, not both".to_string()),
             (Some(pattern), 0) => {
                 let right = AXES[..axes].iter().all(|axis| pattern.matches(axis).count() == 1)
                     && AXES[axes..].iter().all(|axis| !pattern.contains(axis));
                 let list = AXES[..axes].join(", ");
-                (!right).then(|| format!("nodes.pattern: {list}, each once"))
+                (!right).then(|| format!("nodes.pattern: must contain {list}, each once"))
             }
             (None, given) if given != axes => {
                 Some(format!("nodes.labels: {given} labels, but the machine has {axes} axes"))

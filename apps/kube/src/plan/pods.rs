@@ -60,7 +60,7 @@ pub(crate) fn remove(group: &JobGroup<'_>, index: &Index<'_>, actions: &mut Vec<
     let gated = group.pods(index).any(|(_, pod)| pod.gate().is_some());
     for (_, pod) in group.pods(index).filter(|(_, pod)| pod.gate().is_none()) {
         if gated || pod.node().is_none() {
-            let why = "it is open without a placement".to_string();
+            let why = "it has no gate and no placement".to_string();
             // A placement, named by a Job's uid, may be newer than the list that was read.
             let record = |job: &&Job| ObjectRef {
                 namespace: job.namespace().to_string(),

@@ -160,7 +160,7 @@ fn runs(index: &Index<'_>, group: &JobGroup<'_>, nodes: &[String]) -> bool {
     on.any(|node| nodes.iter().any(|name| name == node))
 }
 
-/// Returns the reason why a proposal cannot be confirmed, which is that a node is not available.
+/// Returns why a proposal cannot be confirmed: a node is not available or not free.
 fn unfit(layout: &Layout<'_>, index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     let group = record.group.as_ref()?;
     let demands = Demands::of_all(group.jobs());

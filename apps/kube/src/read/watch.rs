@@ -337,7 +337,7 @@ fn read_start_times(client: Client, sender: Sender<Update>) {
             Ok(start_times) => drop(sender.send(Update::StartTimes(start_times)).await),
             Err(why) => {
                 let (now, why) = (client::now().max(0) as u64, json!({ "why": why.to_string() }));
-                write_log(now, "warn", "start times of complete Jobs were not read", why);
+                write_log(now, "warn", "start times of completed Jobs were not read", why);
             }
         }
     });

@@ -146,7 +146,7 @@ impl Writer {
         self.send("POST", &path, "application/json", &body).await
     }
 
-    /// Takes or renews the Lease in the version that was read.
+    /// Takes or renews the Lease unless it has changed since it was read.
     pub(crate) async fn hold(
         &self,
         seen: Option<&Lease>,

@@ -269,7 +269,7 @@ impl ServiceState {
             *used.entry(lease.tenant.clone()).or_insert(0) += u64::from(lease.nodes());
         }
         for waiting in self.waiting.values() {
-            let board = self.board_index(Some(&waiting.machine)).expect("it is of a machine");
+            let board = self.board_index(Some(&waiting.machine)).expect("its machine exists");
             *used.entry(waiting.tenant.clone()).or_insert(0) += self.boards[board].books(waiting);
         }
         used.retain(|_, nodes| *nodes > 0);

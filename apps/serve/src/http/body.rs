@@ -151,7 +151,7 @@ pub(crate) struct EndBody {
 pub(crate) struct RenewBody {
     /// The epoch of the lease.
     pub(crate) epoch: u64,
-    /// Seconds from now; by default, the time to live with which the lease was granted.
+    /// Seconds from now; by default, the original duration of the lease.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     pub(crate) ttl_s: Option<f64>,
 }

@@ -19,7 +19,7 @@ use crate::core::{Command, NodeChange, Problem, Reason, Reply};
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct CreateQuery {
-    /// Waits in the queue if it cannot start now; the same as in the body.
+    /// Whether to queue the request if it cannot start now; same as `wait` in the body.
     wait: Option<bool>,
     /// The details of a refusal, in addition to its reason.
     #[param(inline)]
@@ -184,7 +184,7 @@ async fn node(app: &App, asked: Change, change: NodeChange) -> Result<Reply, Fau
 #[utoipa::path(
     post, path = "/v1/clock/confirm", tag = "service",
     params(ChangeHeaders),
-    responses((status = 200, description = "the time before and now", body = Clock), Changed)
+    responses((status = 200, description = "the previous and the current time", body = Clock), Changed)
 )]
 pub(crate) async fn confirm(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     let command = |bytes: &Bytes| {

@@ -137,7 +137,7 @@ pub(crate) async fn sample(app: Arc<App>) {
         look_back(&own.series, &**own.writer.history(), until, seed)
     });
     if let Ok(Err(error)) = past.await {
-        tracing::warn!(%error, "the past cannot be drawn");
+        tracing::warn!(%error, "past usage cannot be drawn");
     }
     let mut last = 0;
     loop {

@@ -27,7 +27,7 @@ problems! {
         400: "a parameter or a value is invalid",
         401: "the caller is not authenticated",
         403: "not allowed for this caller, or sent by a page of another site",
-        431: "the head is too large",
+        431: "the request head is too large",
         429: "the tenant sends too many requests: try again after `Retry-After` seconds",
         500: "an internal error; see the log of the service",
         503: "the service cannot answer now; `reason` says why",
@@ -57,11 +57,11 @@ problems! {
     /// Problems of a public route without parameters.
     Open {
         400: "the request takes no parameters",
-        431: "the head is too large",
+        431: "the request head is too large",
     }
     /// Problems of the route that reports whether the service can decide.
     NotReady {
-        503: "it cannot; `reason` says why",
+        503: "it cannot decide; `reason` says why",
     }
 }
 

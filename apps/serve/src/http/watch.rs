@@ -98,7 +98,7 @@ pub(crate) async fn watch(
         let mut fault = Fault::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "too-many-watchers",
-            format!("{most} clients are already watching, and no caller has more of them"),
+            format!("{most} clients are already watching, which is the maximum"),
         );
         fault.retry_after = Some(5);
         fault

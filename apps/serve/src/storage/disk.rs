@@ -109,7 +109,7 @@ impl DiskFolder {
         }
         if tightened > 0 {
             let folder = self.path.display();
-            tracing::warn!(files = tightened, %folder, "files had been readable by others");
+            tracing::warn!(files = tightened, %folder, "removed other users' access to files");
         }
         Ok(())
     }

@@ -103,7 +103,7 @@ fn nobody_else_may_read_the_records() {
     own("as it was tightened");
     assert_eq!(grant(&again), 201);
     let log = fs::read_to_string(log).unwrap();
-    assert!(log.contains("files had been readable by others"), "{log}");
+    assert!(log.contains("removed other users' access to files"), "{log}");
 }
 
 #[test]

@@ -38,7 +38,7 @@ impl Trouble {
             Trouble::Absent => Some("slurm answers again"),
             Trouble::Unreadable => Some("all records can be read"),
             Trouble::Lock => Some("has the lock and is active"),
-            Trouble::Gate => Some("the gate is right"),
+            Trouble::Gate => Some("the gate has no fault"),
             Trouble::Overlap | Trouble::Boxless => None,
         }
     }

@@ -67,9 +67,9 @@ impl LoadedGate {
                     .into()
             }
             LoadedGate::Other => {
-                "slurmctld has loaded a gate of another version or configuration; run pavior slurm \
-                 install DIR again, DIR next to slurm.conf, and then touch your own \
-                 job_submit.lua: Slurm reads the gate again when that file changes"
+                "slurmctld has loaded the gate of another version or configuration; run pavior slurm \
+                 install DIR again, where DIR is next to slurm.conf, and then touch your \
+                 job_submit.lua, so that Slurm reloads the gate"
                     .into()
             }
             LoadedGate::Absent => format!(

@@ -62,7 +62,7 @@ impl DemandFields<'_> {
     pub(crate) fn read(self) -> Result<Demands, &'static str> {
         let features = match self.features {
             "(null)" | "" => None,
-            text => Some(Features::read(text).ok_or("its constraint is not understood")?),
+            text => Some(Features::read(text).ok_or("its constraint cannot be parsed")?),
         };
         let least =
             number::<u64>(self.least_cpus).ok_or("its number of processors cannot be parsed")?;
@@ -70,7 +70,7 @@ impl DemandFields<'_> {
         let cpus = least.max(all.div_ceil(u64::from(self.nodes.max(1))));
         Ok(Demands {
             features,
-            gres: gres(self.gres).ok_or("its GRES are not understood")?,
+            gres: gres(self.gres).ok_or("its GRES cannot be parsed")?,
             memory: mebibytes(self.memory).ok_or("its memory cannot be parsed")?,
             cpus,
             layout: layout(self.layout).ok_or("its processor layout cannot be parsed")?,

@@ -64,7 +64,7 @@ impl Unreadable {
 }
 
 /// The fault for a comment.
-pub(crate) const CONTROL_CHARACTERS: &str = "its comment has control characters";
+pub(crate) const CONTROL_CHARACTERS: &str = "its comment contains control characters";
 
 /// Reads the records that `squeue` printed with a mark.
 ///

@@ -37,7 +37,7 @@ pub(crate) fn names(
     };
     let mut known = HashSet::new();
     match names.iter().find(|name| !known.insert(*name)) {
-        Some(name) => Err(format!("nodes: {name} is the name of two nodes")),
+        Some(name) => Err(format!("nodes: two nodes are named {name}")),
         None => Ok(names),
     }
 }

@@ -399,7 +399,7 @@ fn a_job_whose_comment_has_control_characters_is_told_so_and_not_placed() {
     let changes = Run::new("easy").decide(&state, 1001).changes;
     // Running jobs keep running on their own nodes; open gates are closed; other jobs are placed.
     assert_eq!(opens(&changes), ["2 n2,n3"]);
-    let text = "pavior: not placed: its comment has control characters; submit it again";
+    let text = "pavior: not placed: its comment contains control characters; submit it again";
     let told = |name: &str| Change::Comment { job: called(name), comment: Note::new(text) };
     assert!(changes.contains(&told("1")), "{changes:?}");
     assert!(changes.iter().any(|change| change.word() == "close" && change.job() == called("4")));

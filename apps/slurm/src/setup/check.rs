@@ -95,7 +95,7 @@ fn judge(
     );
     fault(
         value("TopologyPlugin").contains("torus"),
-        "slurm.conf: TopologyPlugin=topology/flat (none before 23.11): torus3d refuses node lists"
+        "slurm.conf: use TopologyPlugin=topology/flat (none before 23.11): torus3d rejects node lists"
             .into(),
     );
     let extra = config.tell == NoteField::Extra;
@@ -161,7 +161,7 @@ fn advice(shown: &str, line: impl Fn(List) -> String) -> Vec<String> {
     };
     if_so(
         !value("SlurmctldParameters").split(',').any(|one| one.trim() == "disable_job_shrink"),
-        format!("slurm.conf: {} keeps running jobs whole", line(List::Slurmctld)),
+        format!("slurm.conf: add {}, so that running jobs cannot shrink", line(List::Slurmctld)),
     );
     if_so(
         scheduler.contains("bf_licenses"),
@@ -169,7 +169,7 @@ fn advice(shown: &str, line: impl Fn(List) -> String) -> Vec<String> {
     );
     if_so(
         !scheduler.contains("batch_sched_delay"),
-        format!("slurm.conf: {} starts jobs sooner", line(List::Scheduler)),
+        format!("slurm.conf: add {}, so that jobs start sooner", line(List::Scheduler)),
     );
     advice
 }
@@ -197,8 +197,8 @@ fn preemption_advice(config: &Config, shown: &str, site: &Site) -> Vec<String> {
         || by_qos && site.qos.values().any(|qos| qos.mode.is_some_and(suspends))
     {
         advice.push(
-            "slurm.conf: PreemptMode=SUSPEND and GANG leave preempted jobs on their nodes, so that \
-             no box is made: such jobs are not preempted; use REQUEUE or CANCEL"
+            "slurm.conf: PreemptMode=SUSPEND and GANG leave preempted jobs on their nodes, so no \
+             box becomes free: such jobs are not preempted; use REQUEUE or CANCEL"
                 .into(),
         );
     }

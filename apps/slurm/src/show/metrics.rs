@@ -72,7 +72,7 @@ impl ObserverMetrics {
     pub(crate) fn new(metrics: &mut Metrics) -> ObserverMetrics {
         let all = &mut metrics.registry;
         ObserverMetrics {
-            boxes: named(all, "jobs_in_boxes", "Jobs whose nodes are one box"),
+            boxes: named(all, "jobs_in_boxes", "Jobs whose nodes form one box"),
             largest_free: named(all, "largest_free_nodes", "Nodes of the largest free box"),
         }
     }

@@ -322,7 +322,7 @@ fn a_job_that_kueue_places_itself_is_left_alone() {
     assert!(made.actions.is_empty() && made.waiting[0].is_stuck(), "{made:?}");
     assert!(made.waiting[0].why.contains("topology-aware"), "{made:?}");
     assert_eq!(asked(json!({ "metadata": {}, "spec": {} })).actions.len(), 1);
-    // Indicated by a gate on its pods: a queue may enable it on its own.
+    // The queue enables it without an annotation: the pods have a gate.
     let mut model = model(&json!({}));
     model.add_job("a", "2x2", &json!({}));
     model.make_pods();

@@ -58,7 +58,7 @@ fn other_constraints_are_not_understood() {
         ["[a|b]", "a*2", "a&", "&a", "a||b", "(a", "a)", "a b", "{a&b}", "!a", "a,b", "a\nb", &deep]
     {
         let fault = fields(text, "N/A", "0").read().unwrap_err();
-        assert_eq!(fault, "its constraint is not understood", "{text}");
+        assert_eq!(fault, "its constraint cannot be parsed", "{text}");
     }
     assert!(fields(&"a".repeat(5000), "N/A", "0").read().is_err());
 }

@@ -140,7 +140,7 @@ fn an_older_gate(cluster: &mut Cluster) {
     assert_eq!(metric(cluster, "gate_loaded"), 1);
     cluster.start_daemon();
     let log = format!("cat {}/pavior.log", cluster.path().display());
-    cluster.until(&log, 30, |text| text.contains("the gate is wrong"));
+    cluster.until(&log, 30, |text| text.contains("the gate has a fault"));
     assert_eq!(metric(cluster, "gate_loaded"), 0);
 }
 
@@ -192,7 +192,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     // Once released, they wait forever, with an explanation.
     cluster.good(&format!("scontrol release {}", hostile[0]));
     cluster.until(&format!("scontrol show job {}", hostile[0]), 30, |text| {
-        text.contains("not placed: its comment has control characters")
+        text.contains("not placed: its comment contains control characters")
     });
     cluster.good(&format!("scancel {victim} {held} {}", hostile.join(" ")));
     metric_until(cluster, "records_unreadable", |value| value == 0);
