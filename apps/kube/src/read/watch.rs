@@ -35,7 +35,7 @@ pub(crate) enum Update {
     Placement(Event<Placement>),
     /// The time according to the API server's clock, if known.
     Time(Option<i64>),
-    /// The start times of complete Jobs.
+    /// The start times of completed Jobs.
     StartTimes(Vec<(Uid, i64)>),
     Workload(Event<Workload>),
     Check(Event<AdmissionCheck>),
@@ -97,7 +97,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 const WAITING: usize = 4096;
 
 impl ClusterWatch {
-    /// Starts the watches. With `with_starts` it also reads the start times of complete Jobs.
+    /// Starts the watches. With `with_starts` it also reads the start times of completed Jobs.
     pub(crate) fn begin(client: &Client, with_starts: bool) -> (ClusterWatch, Receiver<Update>) {
         let (mut watched, sender, receiver) = ClusterWatch::of_every_cluster(client);
         watched.kueue_client = Some((client.clone(), sender.clone()));
@@ -330,7 +330,7 @@ fn ask_time(client: Client, sender: Sender<Update>) {
     });
 }
 
-/// Reads the start times of complete Jobs once.
+/// Reads the start times of completed Jobs once.
 fn read_start_times(client: Client, sender: Sender<Update>) {
     tokio::spawn(async move {
         match start_times(&client).await {

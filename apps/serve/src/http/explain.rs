@@ -265,6 +265,6 @@ fn waiting<'a>(
 
 /// Returns the request for the given nodes, using a machine's shape rule.
 pub(crate) fn request(asked: Ask, rule: &str, grid: &Grid, seed: u64) -> Request {
-    let rule = rule.parse().expect("the machine was made with this rule");
+    let rule = rule.parse().expect("the rule was parsed when the machine was created");
     asked.request(&mut Shaper::new(&rule, grid, seed, 0))
 }

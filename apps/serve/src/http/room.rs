@@ -163,8 +163,9 @@ fn planned(
     let delayed = match (&found.plan, &board.spec.scheduler) {
         (Some(plan), Some(name)) => {
             let scheduler = || {
-                let scheduler = name.parse::<Selection>().expect("the machine was made with it");
-                scheduler.build(()).expect("the machine was made with it")
+                let scheduler =
+                    name.parse::<Selection>().expect("it was parsed when the machine was created");
+                scheduler.build(()).expect("it was parsed when the machine was created")
             };
             let delayed = question.delayed(plan, dispatcher, now, scheduler);
             delayed.map_err(|error| bad(error.to_string()))?

@@ -131,7 +131,7 @@ impl LineSession {
         let node = self.node(message.get("node"))?;
         let command = Command::Node { machine: None, node, change };
         let Reply::Node(node) = self.carry_out(command)? else {
-            unreachable!("a change of a node is answered by its state")
+            unreachable!("the reply to a node change is its state")
         };
         Ok(json!({ "node": node.node, "failed": node.failed, "job": node.job }))
     }

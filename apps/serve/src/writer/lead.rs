@@ -62,7 +62,7 @@ impl Writer {
         }
     }
 
-    /// Returns the time of a command, which is that of the wall clock if the operator confirms it.
+    /// Returns the time of a command: the wall clock time if the command confirms the clock.
     pub(super) fn time_of(&self, what: &Do, now_ms: u64) -> u64 {
         let doubted = self.state.as_ref().is_some_and(ServiceState::is_clock_doubted);
         let confirms = what.command == Command::ConfirmClock && what.caller == Caller::OPERATOR;

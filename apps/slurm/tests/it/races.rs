@@ -16,7 +16,7 @@ pub(crate) fn too_many_nodes_are_not_used(cluster: &mut Cluster) {
     cluster.until_empty(60);
 }
 
-/// Sets a node of a job down: the job starts again on a box without it.
+/// Marks a node of a job as down: the job starts again on a box without it.
 pub(crate) fn a_node_goes_down(cluster: &Cluster) {
     let job = cluster.submit("2x3-down", "--comment=shape=2x3", 300.0);
     let held =

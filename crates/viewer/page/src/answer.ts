@@ -13,7 +13,7 @@ export interface Answer { marks: Mark[]; moves: Move[] }
 const CHANGED = "(The machine has changed since.)";
 let seq: number | null = null;
 
-/** Writes an answer in lines. The first line is the summary. */
+/** Shows the lines of an answer. The first line is the summary. */
 export function tell(lines: string[], source: Live): void {
   const texts = lines.map((line) => element("span", {}, line));
   const place = find("answer"), text = texts.map((one) => one.textContent).join(" ");
