@@ -12,7 +12,7 @@ use crate::core::{ServiceRecord, StateSnapshot};
 
 /// The text between the name of a file and the offset at which its end was cut off.
 const CUT: &str = ".cut-";
-/// The number of cut-off ends that are kept.
+/// The maximum number of saved journal ends that were cut off.
 const CUTS: usize = 8;
 
 /// The files of the journal and its snapshots, in a folder.

@@ -55,7 +55,7 @@ impl<T: Read + Write> Stream for T {}
 pub(crate) struct Client {
     address: String,
     pub(crate) headers: Vec<(String, String)>,
-    /// The TLS configuration, at an address such as `https://127.0.0.1:8080`.
+    /// The TLS configuration, required for an address such as `https://127.0.0.1:8080`.
     pub(crate) tls: Option<Arc<ClientConfig>>,
     stream: Option<BufReader<Box<dyn Stream>>>,
     used: Instant,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::cluster::Cluster;
 use crate::records;
 
-/// Runs whole storms with the given seeds or a short one.
+/// Runs a long storm for each given seed, or one short storm if no seeds are given.
 pub(crate) fn storms(cluster: &mut Cluster) {
     match pavior_trials::seeds() {
         None => storm(cluster, 18, 12),
