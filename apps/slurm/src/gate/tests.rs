@@ -117,7 +117,7 @@ fn attack_gate_and_daemon_read_all_comments_alike() {
         0 => any.new_tree(&mut runner).unwrap().current(),
         _ => near.new_tree(&mut runner).unwrap().current(),
     };
-    // The Lua script cannot read lines that end in a carriage return; real comments never do.
+    // The Lua script cannot read lines that end in a carriage return, which comments never contain.
     let comments: Vec<String> = (0..tried).map(|at| draw(at).replace(['\r', '\0'], "")).collect();
     let lines = comments.join("\n") + "\n";
     let Some(answers) = lua(&config(), SHAPES, lines) else { return };
