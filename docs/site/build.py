@@ -2,10 +2,10 @@
 
     python docs/site/build.py [PROGRAM]
 
-The pages are those of the repository: what README.md and docs/ link to, and what that links to, as it
-lies there. Links to folders and to source files become links to pages that show them, and links to the
-source file of a strategy lead to its page. The navigation is that of docs/README.md; notebooks are
-shown with the outputs that are stored in them. PROGRAM (target/debug/pavior) draws the pictures.
+The site contains all files of the repository that README.md and docs/ link to, directly or indirectly,
+at the same paths. Links to folders and source files become links to pages that show them; links to the
+source file of a strategy lead to its page. The navigation follows docs/README.md. Notebooks are shown
+with their stored outputs. PROGRAM (target/debug/pavior) draws the pictures.
 """
 
 from __future__ import annotations
@@ -34,34 +34,34 @@ SOURCE = ROOT / "target/site-source"
 SITE = ROOT / "target/site"
 
 TRY = ROOT / "target/try"
-"""The machine that runs in a browser, if it has been built: the home page shows it."""
+"""The simulation that runs in the browser; if it has been built, the home page shows it."""
 
 FIRST = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/README.md"]
-"""The pages from which all others are reached."""
+"""The pages that lead to all others."""
 HOME = "docs/site/home.md"
 MOVED = {HOME: "index.md", "README.md": "overview.md", "docs/site/rust.md": "rust.md"}
-"""Pages that have another path on the site."""
+"""Pages with a different path on the site."""
 REFERENCE = ["machine", "simulate", "experiment", "own", "gym", "client", "errors"]
 """The pages of the Python reference, in order."""
 PICTURES = {".svg", ".png", ".jpg", ".webp"}
 LANGUAGES = {".rs": "rust", ".py": "python", ".toml": "toml", ".sh": "sh", ".json": "json"}
 LARGEST = 200_000
-"""Longer files are not shown, but linked as they are."""
+"""The maximum size of a file in bytes; larger files are linked instead of shown."""
 
 FENCE = re.compile(r"^( {0,3}```.*?^ {0,3}```[^\n]*\n)", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"(`+[^`]+`+)")
 LINK = re.compile(r"(\[(?:[^\[\]]|\[[^\]]*\])*\])\(([^()\s]+)\)")
 ITEM = re.compile(r" {0,3}([-*+]|\d+\.) ")
 SHOWS = re.compile(r"^<!-- shows (\S+?)(?:: (.*))? -->$", re.MULTILINE)
-"""A place where a tutorial shows a file of its blocks, or of a further command."""
+"""A place where a tutorial shows a file written by its code blocks or by an additional command."""
 BREAK = re.compile(r" (?=--?[a-z])|(?<=[|]) |(?<=&&) ")
-"""Where a line of commands may go on in the next one."""
+"""Where a command may be broken into two lines."""
 COLUMNS = 72
-"""The most columns of a command."""
+"""The maximum width of a command."""
 
 
 class Pages:
-    """The pages of the site, gathered by following links."""
+    """The pages of the site, collected by following links."""
 
     def __init__(self) -> None:
         self.problems: list[str] = []
@@ -70,7 +70,7 @@ class Pages:
         self.sources = {strategy.path: strategy for strategy in self.strategies}
 
     def stage(self, path: str) -> str:
-        """Copies what lies at a path of the repository, with all it links to; where it then lies."""
+        """Copies a path of the repository and everything it links to. Returns its path on the site."""
         file = ROOT / path
         if file.is_dir():
             if (file / "README.md").exists():
@@ -95,7 +95,7 @@ class Pages:
         return to
 
     def strategy(self, strategy: strategies.Strategy) -> str:
-        """The page of a strategy."""
+        """Writes the page of a strategy and returns its path."""
         path = f"docs/strategies/{strategy.name}.md"
         folder = SOURCE / "docs/strategies"
         folder.mkdir(parents=True, exist_ok=True)
@@ -103,7 +103,7 @@ class Pages:
         return self.once(path, lambda: prepared(page(strategy, self.strategies, folder)))
 
     def text(self, path: str) -> str:
-        """The text of a page; a tutorial shows the files that its blocks make."""
+        """Returns the text of a page. Runs the code blocks of a tutorial and shows the files they write."""
         text = (ROOT / path).read_text("utf-8")
         if path == HOME:
             text = text.replace("MACHINE", machine())
@@ -125,7 +125,7 @@ class Pages:
             text=True,
         )
         if ran.returncode:
-            self.problems.append(f"{path}: its blocks fail: {ran.stderr[-400:]}")
+            self.problems.append(f"{path}: its code blocks fail: {ran.stderr[-400:]}")
 
         def figure(match: re.Match[str]) -> str:
             name = match[1]
@@ -134,15 +134,15 @@ class Pages:
             write(SOURCE / Path(path).parent / there, file.read_bytes() if file.exists() else b"")
             if name.endswith(".html"):
                 link = f'<a href="{there}">{name}</a>'
-                return f'<iframe src="{there}" title="{name}"></iframe>\n<p>{link} on its own</p>'
-            return f'<img src="{there}" alt="{name}, which the commands above make">'
+                return f'<iframe src="{there}" title="{name}"></iframe>\n<p>{link} in a separate page</p>'
+            return f'<img src="{there}" alt="{name}, written by the commands above">'
 
         text = SHOWS.sub(figure, text)
         shutil.rmtree(made)
         return text
 
     def linked(self, path: str, text: str, to: str | None = None) -> str:
-        """A page whose links lead to the staged pages, also from another path."""
+        """Returns a page with its links changed to the staged pages, also if its own path changes."""
         here = os.path.dirname(to or path) or "."
 
         def turned(match: re.Match[str]) -> str:
@@ -151,14 +151,14 @@ class Pages:
                 return match[0]
             found = os.path.normpath(os.path.join(os.path.dirname(path), target))
             if found.startswith("..") or not (ROOT / found).exists():
-                self.problems.append(f"{path}: there is no {target}")
+                self.problems.append(f"{path}: {target} does not exist")
                 return match[0]
             there = os.path.relpath(self.stage(found), here)
             return f"{match[1]}({there}{mark}{anchor})"
 
         def outside(part: str) -> str:
             pieces = CODE.split(part)
-            # A link may have code for its text: pieces are joined again before links are sought.
+            # The text of a link may be code, so the pieces are joined again before searching for links.
             hidden = pieces[1::2]
             bare = "".join(p if i % 2 == 0 else f"\0{i // 2}\0" for i, p in enumerate(pieces))
             return re.sub(r"\0(\d+)\0", lambda m: hidden[int(m[1])], LINK.sub(turned, bare))
@@ -167,19 +167,19 @@ class Pages:
         return "".join(part if i % 2 else outside(part) for i, part in enumerate(parts))
 
     def source(self, path: str) -> str:
-        """A page that shows a file."""
+        """Returns a page that shows a file."""
         file = ROOT / path
         fence = "`" * 5
         return f"# {path}\n\n{fence}{LANGUAGES.get(file.suffix, 'text')}\n{file.read_text('utf-8')}\n{fence}\n"
 
     def listing(self, path: str) -> str:
-        """A page that lists a folder."""
+        """Returns a page that lists a folder."""
         names = sorted(entry.name for entry in (ROOT / path).iterdir() if entry.is_file())
         lines = [f"- [{name}]({os.path.relpath(self.stage(f'{path}/{name}'), path)})" for name in names]
         return f"# {path}\n\n" + "\n".join(lines) + "\n"
 
     def notebook(self, path: str) -> str:
-        """A page with the cells of a notebook and what they gave."""
+        """Returns a page with the cells of a notebook and their outputs."""
         file = ROOT / path
         stem = file.stem
         # These two libraries have no types.
@@ -189,7 +189,7 @@ class Pages:
         text, found = exporter.from_notebook_node(cells, where)
         for name, picture in found["outputs"].items():
             write(SOURCE / Path(path).parent / name, picture)
-        # The pictures lie beside the page already.
+        # The pictures are already next to the page.
         self_made = re.compile(rf"!\[[^\]]*\]\(({re.escape(stem)}_files/[^)]*)\)")
         text = self_made.sub(r'<img src="\1" alt="">', text)
         return self.linked(path, text)
@@ -201,7 +201,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def spaced(text: str) -> str:
-    """Markdown with an empty line before lists, which this Markdown needs and GitHub's does not."""
+    """Adds an empty line before lists, which MkDocs requires and GitHub does not."""
     lines: list[str] = []
     for line in text.splitlines(keepends=True):
         before = lines[-1] if lines else "\n"
@@ -213,14 +213,14 @@ def spaced(text: str) -> str:
 
 
 def prepared(text: str) -> str:
-    """Markdown with lists and commands as the site needs them."""
+    """Formats lists and commands as the site requires."""
     parts = FENCE.split(text)
     return "".join(wrapped(part) if i % 2 else spaced(part) for i, part in enumerate(parts))
 
 
 def wrapped(block: str) -> str:
-    """A block whose commands go on in the next line where they are too long."""
-    # A block with prompts has output, too.
+    """Breaks the commands of a block that are too long."""
+    # A block with prompts also contains output.
     block = re.sub(r"^( *```)sh(?=\n\$ )", r"\1console", block)
     kind = block.lstrip().removeprefix("```").split("\n", 1)[0]
     if kind == "text" and any(len(line) > 100 and "  " not in line for line in block.splitlines()):
@@ -230,20 +230,20 @@ def wrapped(block: str) -> str:
     lines, more = [], "> " if kind == "console" else ""
     for line in block.splitlines():
         while len(line) > COLUMNS and (kind == "sh" or line.startswith(("$ ", "> "))):
-            # Not within quotes, and not so early that only the program's name is left.
+            # Not within quotes, and not directly after the program's name.
             ends = [match.start() for match in BREAK.finditer(line, 20, COLUMNS)]
             ends = [end for end in ends if not line[:end].count("'") % 2 | line[:end].count('"') % 2]
             if not ends:
                 break
             lines.append(line[: ends[-1]] + " \\")
             line = f"{more}  {line[ends[-1] + 1 :]}"
-        # Output that begins with a prompt of other shells is none.
+        # Output that begins with the prompt of another shell is not a command.
         lines.append(re.sub("^(?=[%#])", "\u2060", line) if more else line)
     return "\n".join(lines) + "\n"
 
 
 def sections() -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """The sections of docs/README.md with the names and paths of their pages."""
+    """Yields the sections of docs/README.md with the names and paths of their pages."""
     name, pages = "", list[tuple[str, str]]()
     for line in (ROOT / "docs/README.md").read_text("utf-8").splitlines():
         if heading := re.fullmatch(r"## (.*)", line):
@@ -256,7 +256,7 @@ def sections() -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 
 def reference(pages: Pages) -> list[Any]:
-    """The reference of the Python package, and what leads to that of the Rust library."""
+    """Returns the Python reference and the page that links to the Rust reference."""
     files = {name: HERE / f"reference/{name}.md" for name in REFERENCE}
     python = [pages.once(f"python/{name}.md", page.read_bytes) for name, page in files.items()]
     rust = (HERE / "rust.md").read_text("utf-8").replace("RUSTDOC", "rust/pavior/index.html")
@@ -265,7 +265,7 @@ def reference(pages: Pages) -> list[Any]:
 
 
 def listed(pages: Pages) -> list[Any]:
-    """The pages of strategies by family; the list in docs must have all of them."""
+    """Returns the pages of strategies by family. Checks that the list in docs is complete."""
     text = (ROOT / strategies.CLAIMS).read_text("utf-8")
     missing = [s.row for s in pages.strategies if s.row not in text]
     pages.problems += [f"{strategies.CLAIMS}: this row is missing: {row}" for row in missing]
@@ -278,7 +278,7 @@ def listed(pages: Pages) -> list[Any]:
 
 
 def navigation(pages: Pages) -> list[Any]:
-    """What stands where in the navigation: the doors and the kinds of docs/README.md, in its order."""
+    """Returns the navigation, which follows the sections of docs/README.md."""
     first = [pages.stage(HOME), {"Overview": "overview.md"}, {"All pages": "docs/README.md"}]
     nav: list[Any] = [{"Pavior": first}]
     for title, paths in sections():
@@ -292,7 +292,7 @@ def navigation(pages: Pages) -> list[Any]:
 
 
 def machine() -> str:
-    """The large picture of the home page: the machine that runs in the browser, or a film of one."""
+    """Returns the large picture of the home page: the simulation in the browser, or an animation."""
     if (TRY / "pavior.html").exists():
         title = "Two machines with the same jobs, running in this page"
         return f'<iframe src="try/pavior.html" loading="lazy" title="{title}"></iframe>'
@@ -303,14 +303,14 @@ def machine() -> str:
     title = "A torus of 32x16 nodes and its jobs"
     for name, how in (("machine", ["--animate", "--seconds", "60"]), ("still", ["--at", "3"])):
         svg = strategies.pavior("plot", placements, *torus, *how, "--title", title)
-        # The machine alone, without heading and clock.
+        # Only the machine, without heading and clock.
         nodes = re.search(r'<rect class="gridf" x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"', svg)
         size = 'viewBox="{0} {1} {2} {3}" width="{2}" height="{3}"'.format(*nodes.groups()) if nodes else ""
         svg = re.sub(r'viewBox="[^"]*" width="[^"]*" height="[^"]*"', size, svg, count=1)
         write(SOURCE / f"{name}.svg", svg.encode())
     return (
         '<picture><source media="(prefers-reduced-motion: reduce)" srcset="still.svg">'
-        f'<img src="machine.svg" alt="{title}: jobs come, get their boxes of nodes, and end"></picture>'
+        f'<img src="machine.svg" alt="{title}: jobs arrive, get their boxes of nodes, and end"></picture>'
     )
 
 
@@ -335,7 +335,7 @@ def main() -> int:
     if (ROOT / "target/doc/pavior/index.html").exists():
         rust.symlink_to("../doc")
     else:
-        print("no rustdoc: its link leads nowhere (cargo doc --workspace --no-deps)", file=sys.stderr)
+        print("no rustdoc, so its link is broken (cargo doc --workspace --no-deps)", file=sys.stderr)
     print(f"{SITE}/index.html: {len(pages.staged)} pages and files")
     return 0
 

@@ -19,7 +19,7 @@ use crate::core::{Command, NodeChange, Problem, Reason, Reply};
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct CreateQuery {
-    /// Whether to queue the request if it cannot start now; same as `wait` in the body.
+    /// True queues the request if it cannot start now; same as `wait` in the body.
     wait: Option<bool>,
     /// The details of a refusal, in addition to its reason.
     #[param(inline)]
