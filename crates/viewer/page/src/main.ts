@@ -229,7 +229,7 @@ function lookAhead(one: Ahead | null): void {
   changed();
 }
 
-/** Removes an answer, and what is drawn for it. */
+/** Removes an answer and its drawing. */
 function forget(): void {
   Object.assign(page, { marks: [], moves: [], slots: null });
   find("fits-show").setAttribute("aria-pressed", "false");

@@ -27,7 +27,7 @@ const FACES: Face[] = [
 /** The appearance of a node; 0 if it is not drawn. */
 const FREE = 1, OTHER = 2, LOST = 3, HELD = 4;
 
-/** The number of patterns. A held node that is drained or failed has that many, or twice, more. */
+/** The number of patterns. Adding it once marks a held node as drained, adding it twice as failed. */
 export const MARK = 4;
 
 /** Returns the appearance of each node, its color as three numbers from 0 to 1, and its pattern. */

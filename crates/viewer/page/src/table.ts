@@ -16,7 +16,7 @@ export interface Column<Row> {
   isMinor?: boolean;
   /** True if numbers are aligned to the right. */
   isNumber?: boolean;
-  /** True if a text that is too long is cut before its end, by which names usually differ. */
+  /** True if a long text is cut before its end, because names usually differ at the end. */
   isName?: boolean;
   text(row: Row): string;
   /** Returns the value for sorting. Rows without a value come last. */
@@ -44,7 +44,7 @@ export interface TableOptions<Row> {
 
 /** The number of rows above and below the visible ones. */
 const MORE = 6;
-/** The letters at the end of a name that are never cut. */
+/** The number of letters at the end of a name that are never cut. */
 const TAIL = 6;
 
 export class Table<Row> {
@@ -237,7 +237,7 @@ export class Table<Row> {
   }
 }
 
-/** Returns a name as a part that may be cut, and its end. */
+/** Splits a name into a part that may be cut, and its end. */
 function ends(name: string): HTMLElement[] {
   const letters = [...name], at = Math.max(0, letters.length - TAIL);
   return [letters.slice(0, at), letters.slice(at)].map((part) => element("span", {}, part.join("")));

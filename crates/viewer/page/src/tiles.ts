@@ -52,7 +52,7 @@ function fitting(machine: Machine, free: number, known: number | null): void {
   write("fits-more", `largest free box: ${nodesIn(found)} of ${free.toLocaleString("en")} free`);
 }
 
-/** Describes the failed and drained nodes: those that no job holds, then those that jobs hold. */
+/** Describes failed and drained nodes, first those that no job holds, then those held by jobs. */
 function lost({ grid, holder, ...machine }: Machine): string {
   const words = [false, true].flatMap((isHeld) => (["failed", "drained"] as const).map((state) => {
     const found = [...machine[state]].filter((node) => (holder[node] !== null) === isHeld);
