@@ -77,7 +77,7 @@ fn a_log_is_known_by_its_header() {
     std::fs::write(&path, "no log\n").unwrap();
     refused_for(
         &["trace", "inspect", &path],
-        "neither the text nor the name tells the format of the log",
+        "neither the text nor the name determines the format of the log",
     );
     std::fs::write(&path, "JobID|State\n1|COMPLETED\n").unwrap();
     let message = refused(&["trace", "inspect", &path]);

@@ -137,7 +137,7 @@ fn wrong_options_are_named() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("data").display().to_string();
     for (options, reason) in [
-        (vec!["--listen", "0.0.0.0:0"], "needs TLS"),
+        (vec!["--listen", "0.0.0.0:0"], "requires TLS"),
         (vec!["--listen", "nowhere"], "is not an address"),
         (vec!["--machine", "mesh:0x4"], "mesh:0x4"),
         (vec!["--machine", "a=mesh:4", "--machine", "a=mesh:5"], "appears twice"),

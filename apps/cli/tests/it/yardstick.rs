@@ -85,7 +85,7 @@ fn every_certificate_is_accepted_and_false_ones_are_refused() {
         *bounds = serde_json::from_str(&other).unwrap();
     });
     assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("the certificate is of other jobs"), "{said}");
+    assert!(said.contains("the certificate is for other jobs"), "{said}");
     // Prices of other jobs prove a bound, but a weaker one.
     let (status, said) = planted(&heavy, |bounds| {
         let other = std::fs::read_to_string(out.join("mesh-overloaded/bounds.json")).unwrap();

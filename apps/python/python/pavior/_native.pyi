@@ -866,7 +866,7 @@ def simulate(
         timing: whether allocation attempts are timed
             (bool; default True)
     """
-# Here it ends.
+# End of the generated declaration.
 
 @final
 class Episodes:

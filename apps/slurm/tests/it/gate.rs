@@ -162,7 +162,7 @@ fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
         (ACCEPT.to_string(), "does not call the gate"),
         (refuses("job.time_limit > 4294967290"), "does not call the gate"),
         (refuses("true"), "cannot determine whether slurmctld has loaded the gate"),
-        (older.to_string(), "a gate of another version"),
+        (older.to_string(), "the gate of another version"),
         (format!("{ACCEPT}{load}{submit}"), "not pavior.modify"),
         (format!("{ACCEPT}{load}{submit}{modify}"), "faults: []"),
         (own, "faults: []"),

@@ -34,8 +34,10 @@ fn the_keywords_of_experiment_are_made_from_the_list() {
 }
 
 /// The lines that enclose the declaration in the file of declarations.
-const MARKS: [&str; 2] =
-    ["# The declaration of `simulate` is made from the list of parameters.\n", "# Here it ends.\n"];
+const MARKS: [&str; 2] = [
+    "# The declaration of `simulate` is generated from the list of parameters.\n",
+    "# End of the generated declaration.\n",
+];
 
 #[test]
 fn the_declaration_of_simulate_is_made_from_the_list() {

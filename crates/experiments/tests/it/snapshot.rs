@@ -83,7 +83,7 @@ fn mistakes_are_shown_where_they_stand() {
     assert_eq!(at("machine = 'mesh:4x4'\nrequest = '5x2'\n").1, "'5x2'");
     assert!(at("request = '2x2'\nbusy = '0,0:1x1'\nsubmeshes = 2\n").0.contains("not both"));
     assert!(
-        at("machine = 'mesh:4x4'\nrequest = '1x1'\nsubmeshes = 40\n").0.contains("could not place")
+        at("machine = 'mesh:4x4'\nrequest = '1x1'\nsubmeshes = 40\n").0.contains("cannot place")
     );
     assert_eq!(at("request = '1x1'\norders = { ff = 'N +' }\n").1, "'N +'");
     assert_eq!(at("request = '1x1'\norders = { ff = 'N * Z' }\n").1, "'N * Z'");

@@ -129,7 +129,7 @@ fn hopeless_failures_are_told() {
                 "no more jobs complete",
                 "none has completed",
                 "has lost a node",
-                "at this pace the run does not finish",
+                "at this pace the run will not finish",
                 "more arrive than the machine can run",
             ];
             outcome.code == Some(2) && known.iter().any(|words| outcome.message.contains(words))
