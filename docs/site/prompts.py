@@ -14,7 +14,7 @@ class Prompts(Extension):
     """Fences every paragraph that begins with a prompt."""
 
     def on_object(self, *, obj: Object, **kwargs: Any) -> None:
-        """Changes the doc string of an object that was read."""
+        """Changes the doc string of an object."""
         if obj.docstring is not None:
             text = obj.docstring.value
             obj.docstring.value = EXAMPLE.sub(lambda m: f"```pycon\n{m[0].rstrip()}\n```\n", text)

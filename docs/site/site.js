@@ -1,9 +1,9 @@
-// Tables: wide ones can be sorted and reached by keyboard; on a phone rows of words become cards (site.css).
+// Wide tables can be sorted and are accessible by keyboard; on phones, rows of text become cards (site.css).
 "use strict";
 
 const NUMBER = /^[-−±~<>]?\s*[\d.,]+/;
 
-/** The number that a cell begins with, or null. */
+/** Returns the number at the start of a cell, or null. */
 function number(cell) {
   const found = NUMBER.exec(cell.textContent.trim());
   return found ? Number(found[0].replace(/[^\d.-]/g, "")) : null;
@@ -44,7 +44,7 @@ for (const table of document.querySelectorAll(".md-content table:not([class])"))
   });
 }
 
-// What scrolls sideways can be scrolled by keyboard.
+// Elements that scroll sideways can be scrolled by keyboard.
 const scrolled = new ResizeObserver((entries) => {
   for (const { target } of entries) {
     if (target.scrollWidth > target.clientWidth) {

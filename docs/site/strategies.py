@@ -1,10 +1,10 @@
-"""The pages of strategies: each one the header of the strategy's source file, drawings and numbers of
-its choices in one common state, and its entry in the registry. The program makes all but the header.
-Where the engine for browsers has been built, a reader can ask for other choices.
+"""Writes the pages of strategies. Each page contains the header of the strategy's source file, its
+choices in one common state as drawings and numbers, and its entry in the registry. All but the header
+comes from the program. If the browser engine has been built, users can try other states.
 
     python docs/site/strategies.py --live NAME ...
 
-prints these live figures alone, without the program.
+prints only these live figures, without running the program.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ FAMILIES = {
 }
 """The folders of the families, with their names."""
 CASES = ROOT / "crates/allocation/cases"
-"""Worked examples of the papers, and other states with their known answers."""
+"""Examples from the papers, and other states with known answers."""
 CLAIMS = "docs/strategies.md"
-"""The page with the list of all strategies, and the meaning of each claim."""
+"""The page that lists all strategies and explains each claim."""
 
 
 @dataclass
 class State:
-    """A machine with busy nodes, and the requests that strategies answer on it."""
+    """A machine with busy nodes, and the requests for which strategies are shown."""
 
     machine: str
     busy: str
@@ -69,12 +69,12 @@ OTHERS = {
         ["4x8x4", "2x2x2", "8x8x4", "3x3x3"],
     ),
 }
-"""The states of strategies that would refuse all requests of the common one."""
+"""States for strategies that would refuse all requests in the common one."""
 
 
 @dataclass
 class Strategy:
-    """An entry of the registry, and the source file that has it."""
+    """An entry of the registry and its source file."""
 
     entry: dict[str, Any]
     path: str
@@ -92,7 +92,7 @@ class Strategy:
 
     @property
     def row(self) -> str:
-        """The strategy's row in the list."""
+        """Returns the strategy's row in the list."""
         entry = self.entry
         turns = "yes" if entry["turns"] else "no"
         link = f"[`{self.name}`](../{self.path})"
@@ -101,7 +101,7 @@ class Strategy:
 
 
 def pavior(*arguments: str, text: str = "") -> str:
-    """The output of the program."""
+    """Returns the output of the program."""
     command = [PROGRAM, *arguments]
     return subprocess.run(
         command, cwd=ROOT, input=text, capture_output=True, text=True, check=True
@@ -109,7 +109,7 @@ def pavior(*arguments: str, text: str = "") -> str:
 
 
 def strategies() -> list[Strategy]:
-    """All strategies in the order of the registry, without other names such as `hilbert`."""
+    """Returns all strategies in registry order, without aliases such as `hilbert`."""
     found = {}
     for file in SOURCES.rglob("*.rs"):
         text = file.read_text("utf-8")
@@ -125,7 +125,7 @@ def strategies() -> list[Strategy]:
 
 
 def explain(state: State, shape: str, names: list[str], svg: Path | None = None, more: str = "") -> Any:
-    """What strategies do with a request; `more` has further busy boxes as JSON lines."""
+    """Returns the results of strategies for a request; `more` has additional busy boxes as JSON lines."""
     busy = (ROOT / state.busy).read_text("utf-8") + more
     drawn = ["--svg", str(svg)] if svg else []
     asked = ["--machine", state.machine, "--shape", shape, "--strategy", ",".join(names)]
@@ -140,7 +140,7 @@ def box(part: dict[str, list[int]]) -> str:
 
 
 def cropped(svg: str) -> str:
-    """A drawing of `explain` without its legend."""
+    """Removes the legend from a drawing by `explain`."""
     head, _, rest = svg.partition("<g transform=")
     panel = rest[: rest.rindex("</g>")]
     nodes = re.findall(r'class="node" x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"', panel)
@@ -152,7 +152,7 @@ def cropped(svg: str) -> str:
 
 
 def drawn(machine: str, picture: str) -> list[Any]:
-    """The busy nodes of a picture as jobs; its first line has the highest y, its first plane z = 0."""
+    """Returns the busy nodes of a picture as jobs; the first line has the highest y, the first plane z = 0."""
     sides = [int(side.rstrip("w")) for side in machine.partition(":")[2].split("x")]
     axes, high = len(sides), sides[1] if len(sides) > 1 else 1
     rows = enumerate(picture.split())
@@ -161,7 +161,7 @@ def drawn(machine: str, picture: str) -> list[Any]:
 
 
 def scenes(name: str) -> list[dict[str, Any]]:
-    """The common state, and the cases of a strategy: those of papers come first."""
+    """Returns the common state and the cases of a strategy, those from papers first."""
     state, found = OTHERS.get(name, MESH), list[tuple[bool, dict[str, Any]]]()
     files = (tomllib.loads(file.read_text("utf-8")) for file in sorted(CASES.glob("*.toml")))
     for case in (case for file in files for case in file["case"]):
@@ -195,12 +195,12 @@ def scenes(name: str) -> list[dict[str, Any]]:
 
 
 def live(name: str) -> str:
-    """The element of a live figure, which `figure.js` fills; the next element is what it replaces."""
+    """Returns the element of a live figure. `figure.js` fills it and replaces the next element."""
     return f'<div class="live" data-scenes="{html.escape(json.dumps(scenes(name)))}"></div>\n'
 
 
 def worked(strategy: Strategy, folder: Path) -> str:
-    """Drawings and numbers of a strategy's choices in its state."""
+    """Returns the choices of a strategy in its state, as drawings and numbers."""
     name, state = strategy.name, strategy.state
     figures, rows = "", ""
     for index, shape in enumerate(state.requests):
@@ -224,21 +224,22 @@ def worked(strategy: Strategy, folder: Path) -> str:
             figures += f"<figcaption markdown>{shape}: {place}</figcaption>\n</figure>\n"
     if strategy.entry["contiguous"]:
         reading = (
-            "Yellow is the choice. A number in a free node is the "
+            "Yellow nodes are the choice. A number in a free node is the "
             "[index](../explain.md#a-placement-and-its-index) of the request with its base there: the "
             "number of sides of its nodes that would touch busy nodes or the border. With its base in "
-            "a hatched node the request would overlap a busy node; in a dotted one, leave the machine."
+            "a hatched node, the request would overlap a busy node; in a dotted one, it would leave "
+            "the machine."
         )
     else:
         reading = (
-            "Yellow is the choice; its parts are numbered in the order of the grant. The "
+            "Yellow nodes are the choice; its parts are numbered in the order of the grant. The "
             "[index](../explain.md#a-placement-and-its-index) is the number of sides of the nodes "
             "that touch busy nodes or the border."
         )
     layout = "figures wide" if state.machine.count("x") > 1 else "figures"
     figure = f'{live(name)}<script src="../../try/figure.js" defer></script>\n' if LIVE.exists() else ""
     return (
-        f"## Its choices in one state\n\n{state.words} {reading}\n\n"
+        f"## Choices in one state\n\n{state.words} {reading}\n\n"
         f'{figure}<div class="{layout}" markdown>\n{figures}</div>\n\n'
         f"| request | placement | nodes | index | largest free box afterwards |\n|---|---|--:|--:|---|\n{rows}\n"
         f"```sh\npavior explain --machine {state.machine} --busy {state.busy} "
@@ -247,16 +248,16 @@ def worked(strategy: Strategy, folder: Path) -> str:
 
 
 def registry(strategy: Strategy) -> str:
-    """The strategy's entry as tables."""
+    """Returns the strategy's registry entry as tables."""
     entry = strategy.entry
     kinds = " and ".join({"mesh": "meshes", "torus": "tori"}[kind] for kind in entry["topologies"])
     axes = ", ".join(map(str, entry["axes"]))
-    grants = "exactly what is asked for" if entry["grants"] == "exact" else "whole blocks"
+    grants = "exactly the requested nodes" if entry["grants"] == "exact" else "whole blocks"
     text = "## In the registry\n\n| property | value |\n|---|---|\n"
     text += f"| machines | {kinds} of {axes} axes |\n"
     text += f"| claim | [`{entry['recognition']}`](../strategies.md#claims-and-how-they-are-checked) |\n"
     text += f"| grants | {grants} |\n"
-    text += f"| turns requests | {'yes' if entry['turns'] else 'no, unless an option says so'} |\n"
+    text += f"| turns requests | {'yes' if entry['turns'] else 'no, unless enabled by an option'} |\n"
     text += f"| first described by | {entry['source']} |\n| code | `{strategy.path}` |\n"
     if entry["options"]:
         text += "\n| option | values | default | meaning |\n|---|---|---|---|\n"
@@ -267,7 +268,7 @@ def registry(strategy: Strategy) -> str:
 
 
 def body(strategy: Strategy, everyone: list[Strategy]) -> str:
-    """The header as Markdown: names of modules become links, first words of paragraphs bold."""
+    """Returns the header as Markdown: module names become links, and paragraph labels bold."""
     pages = {other.module: other.name for other in everyone}
 
     def linked(match: re.Match[str]) -> str:
@@ -286,7 +287,7 @@ def body(strategy: Strategy, everyone: list[Strategy]) -> str:
 
 
 def page(strategy: Strategy, everyone: list[Strategy], folder: Path) -> str:
-    """The page of a strategy; its drawings are written into a folder."""
+    """Returns the page of a strategy, and writes its drawings into a folder."""
     title = f"# {strategy.entry['title']}: `{strategy.name}`\n\n"
     return f"{title}{body(strategy, everyone)}\n\n{worked(strategy, folder)}{registry(strategy)}"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Durable records a second in SQLite (WAL, synchronous=FULL), by records a commit, in the temporary
-folder: what `groups_are_made_durable` (apps/serve/tests/it/load.rs) does to the journal."""
+"""Measures durable records per second in SQLite (WAL, synchronous=FULL) in the temporary folder, by
+records per commit, as `groups_are_made_durable` (apps/serve/tests/it/load.rs) does for the journal."""
 
 import os
 import sqlite3
@@ -27,4 +27,4 @@ with tempfile.TemporaryDirectory() as folder:
             connection.execute("COMMIT")
             following += group
             count += group
-        print(f"groups of {group}: {count / (time.monotonic() - began):.0f} durable records a second")
+        print(f"groups of {group}: {count / (time.monotonic() - began):.0f} durable records per second")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What a turned bit does to SQLite (WAL, synchronous=FULL) after a crash.
+"""Measures what a flipped bit does to SQLite (WAL, synchronous=FULL) after a crash.
 
-A database takes COMMITS commits and is copied as a crash would leave it. Then one bit after the other
-(every STEP-th) of the file and of its log is turned in a copy, and the copy is opened: the commits are
-all there, or an error is raised, or some are missing or changed without a word.
+COMMITS commits are made in a database, which is copied as a crash would leave it. Then every STEP-th
+bit of the file and of its log is flipped, one at a time, and the copy is opened: all commits are
+unchanged, or an error is raised, or some commits are silently lost or changed.
 """
 
 import os

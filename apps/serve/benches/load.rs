@@ -129,7 +129,7 @@ fn crowd() {
     });
     let cores =
         worked(&server).saturating_sub(before.0).as_secs_f64() / began.elapsed().as_secs_f64();
-    println!("1000 watchers: {rate:.0} changes a second, {heard}");
+    println!("1000 watchers: {rate:.0} changes per second, {heard}");
     println!("  {cores:.2} cores of the service, {} MB, {} before", resident(&server), before.1);
 }
 
@@ -263,6 +263,6 @@ fn journal() {
             count += group;
         }
         let rate = count as f64 / began.elapsed().as_secs_f64();
-        println!("groups of {group}: {rate:.0} durable records a second");
+        println!("groups of {group}: {rate:.0} durable records per second");
     }
 }

@@ -1,9 +1,9 @@
-"""Uses the client that openapi-python-client makes of the document, against a running service.
+"""Tests the client that openapi-python-client generates from the document, with a running service.
 
     python generated_client.py FOLDER ADDRESS TOKEN
 
-FOLDER holds the generated package. The service has the machine mesh:8x8, a scheduler, and the token
-as its operator's.
+FOLDER contains the generated package. The service has the machine mesh:8x8 and a scheduler; TOKEN is
+the operator's token.
 """
 
 import importlib
@@ -26,7 +26,7 @@ client = AuthenticatedClient(address, token)
 
 
 def complete() -> None:
-    """Every operation of the document has a function, and none has lost its body."""
+    """Checks that every operation of the document has a function, with its body."""
     document = httpx.get(f"{address}/openapi.json").json()
     operations = 0
     for path, item in document["paths"].items():
@@ -138,4 +138,4 @@ complete()
 leases_change_hands()
 machines_explain_themselves()
 callers_are_known()
-print("the generated client: every operation is there, and does what the document says")
+print("the generated client has every operation and matches the document")

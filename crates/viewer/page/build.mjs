@@ -1,5 +1,5 @@
-// Makes dist/viewer.js of src, the same bytes every time. Its first line names the digest of what it is
-// made of, and of the rest of it: `cargo test -p pavior-viewer` holds both against the files.
+// Builds dist/viewer.js from src, reproducibly. Its first line contains the digests of its sources and
+// of the rest of the file; `cargo test -p pavior-viewer` compares both with the files.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";

@@ -209,7 +209,7 @@ fn a_large_machine_is_drawn() {
     let [rate, work, build, triangles] =
         ["rate", "work", "build", "triangles"].map(|name| frames[name].as_f64().unwrap());
     println!(
-        "16x16x16 nodes and 2,000 jobs: {rate:.1} frames a second drawn by software; the page's \
+        "16x16x16 nodes and 2,000 jobs: {rate:.1} frames per second drawn by software; the page's \
          own work for a frame {work:.2} ms, to build it anew {build:.1} ms; {triangles} triangles"
     );
     // Two triangles per face: three sides of a full machine and the faces around the 96 free nodes.
