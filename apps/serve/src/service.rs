@@ -270,8 +270,8 @@ fn connection(url: &str, file: Option<&Path>) -> Result<postgres::Config, Servic
     let mut config = address(url)?;
     if config.get_password().is_some() {
         tracing::warn!(
-            "other users of this machine can see the password in --store: use --store-password-file, \
-             PGPASSWORD or PGPASSFILE"
+            "other users of this machine can see the password in --store: use \
+             --store-password-file, PGPASSWORD or PGPASSFILE"
         );
     }
     password::set_password(&mut config, file, |name| std::env::var(name).ok())

@@ -268,8 +268,8 @@ impl Daemon {
         let Decision { waiting, opened, running, ref free, failed, .. } = decision;
         let free = free.count();
         Ok(format!(
-            "{running} jobs hold nodes, {opened} may start, {waiting} are waiting; {free} nodes are \
-             free, {failed} unavailable"
+            "{running} jobs hold nodes, {opened} may start, {waiting} are waiting; {free} nodes \
+             are free, {failed} unavailable"
         ))
     }
 

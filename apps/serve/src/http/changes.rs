@@ -184,7 +184,7 @@ async fn node(app: &App, asked: Change, change: NodeChange) -> Result<Reply, Fau
 #[utoipa::path(
     post, path = "/v1/clock/confirm", tag = "service",
     params(ChangeHeaders),
-    responses((status = 200, description = "the previous and the current time", body = Clock), Changed)
+    responses((status = 200, description = "the old and new time", body = Clock), Changed)
 )]
 pub(crate) async fn confirm(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     let command = |bytes: &Bytes| {

@@ -67,8 +67,8 @@ impl LoadedGate {
                     .into()
             }
             LoadedGate::Other => {
-                "slurmctld has loaded the gate of another version or configuration; run pavior slurm \
-                 install DIR again, where DIR is next to slurm.conf, and then touch your \
+                "slurmctld has loaded the gate of another version or configuration; run pavior \
+                 slurm install DIR again, where DIR is next to slurm.conf, and then touch your \
                  job_submit.lua, so that Slurm reloads the gate"
                     .into()
             }

@@ -95,7 +95,8 @@ fn judge(
     );
     fault(
         value("TopologyPlugin").contains("torus"),
-        "slurm.conf: use TopologyPlugin=topology/flat (none before 23.11): torus3d rejects node lists"
+        "slurm.conf: use TopologyPlugin=topology/flat (none before 23.11): torus3d rejects node \
+         lists"
             .into(),
     );
     let extra = config.tell == NoteField::Extra;

@@ -137,8 +137,8 @@ fn suspended(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Reserves all nodes for a repair in an hour: shorter jobs run before it, the others wait, with the
-/// reason.
+/// Reserves all nodes for a repair in an hour: shorter jobs run before it, the others wait, and
+/// see why.
 fn maintenance(cluster: &Cluster) {
     let repair = "ReservationName=repair Users=root StartTime=now+1hour Duration=60 Nodes=ALL";
     cluster.good(&format!("scontrol create reservation {repair} Flags=MAINT,IGNORE_JOBS"));

@@ -27,7 +27,7 @@ const FACES: Face[] = [
 /** The appearance of a node; 0 if it is not drawn. */
 const FREE = 1, OTHER = 2, LOST = 3, HELD = 4;
 
-/** The number of patterns. Adding it once marks a held node as drained, adding it twice as failed. */
+/** The number of patterns. Adding it marks a held node as drained, adding it twice as failed. */
 export const MARK = 4;
 
 /** Returns the appearance of each node, its color as three numbers from 0 to 1, and its pattern. */
@@ -46,7 +46,8 @@ function nodes(machine: Machine, { by, plane, selected, dark }: Look) {
     else kind[node] = selected === null || key === selected ? HELD : OTHER;
     const shown = own?.colour ?? free, isOther = kind[node] === OTHER;
     shade.set(isOther ? shown.map((part) => 0.45 * part + 0.55 * paper) : shown, 3 * node);
-    const mark = key === null ? 0 : machine.failed.has(node) ? 2 : machine.drained.has(node) ? 1 : 0;
+    const mark = key === null ? 0
+      : machine.failed.has(node) ? 2 : machine.drained.has(node) ? 1 : 0;
     pattern[node] = (own?.pattern ?? 0) + MARK * mark;
   }
   return { kind, shade, pattern };
@@ -99,7 +100,8 @@ function points(g: Grid, kind: Uint8Array, shade: Float32Array) {
  * beyond to see any of its faces, and its part of the triangles' corners. O(nodes).
  */
 function faces(
-  g: Grid, holder: (Key | null)[], { kind, shade, pattern }: ReturnType<typeof nodes>, dark: boolean,
+  g: Grid, holder: (Key | null)[],
+  { kind, shade, pattern }: ReturnType<typeof nodes>, dark: boolean,
 ) {
   const { sides } = g, strides = [1, sides[0], sides[0] * sides[1]];
   const seen = FACES.map((face) => visible(face, sides, strides, kind));

@@ -240,7 +240,8 @@ export class Table<Row> {
 /** Splits a name into a part that may be cut, and its end. */
 function ends(name: string): HTMLElement[] {
   const letters = [...name], at = Math.max(0, letters.length - TAIL);
-  return [letters.slice(0, at), letters.slice(at)].map((part) => element("span", {}, part.join("")));
+  return [letters.slice(0, at), letters.slice(at)]
+    .map((part) => element("span", {}, part.join("")));
 }
 
 /** Returns the space of a bar. Its value is also given in words. */
