@@ -121,9 +121,16 @@ impl LogError {
 /// The path that stands for standard input.
 const STDIN: &str = "-";
 
-/// The first bytes of archives other than gzip, each with the command that reads it.
-const PACKED: [(&[u8], &str); 3] =
-    [(b"\x28\xb5\x2f\xfd", "zstd -dc"), (b"\xfd7zXZ\0", "xz -dc"), (b"BZh", "bzip2 -dc")];
+/// The bytes of archives at a place, each with the command that reads it. Gzip is here only within
+/// gzip.
+const PACKED: [(usize, &[u8], &str); 6] = [
+    (0, b"\x28\xb5\x2f\xfd", "zstd -dc"),
+    (0, b"\xfd7zXZ\0", "xz -dc"),
+    (0, b"BZh", "bzip2 -dc"),
+    (0, b"\x1f\x8b", "gzip -dc"),
+    (0, b"PK\x03\x04", "unzip -p"),
+    (257, b"ustar", "tar -xOf"),
+];
 
 /// Maximum length, in bytes, of the beginning that is examined to find the format.
 const BEGIN: u64 = 1 << 16;
@@ -193,8 +200,9 @@ fn detected(
     let mut begin = Vec::new();
     let fault = |source| LogError::of(path, ReadError::Io { line: 0, source });
     (&mut reader).take(BEGIN).read_to_end(&mut begin).map_err(fault)?;
-    if let Some((_, program)) = PACKED.iter().find(|(magic, _)| begin.starts_with(magic)) {
-        let reason = format!("it is compressed; read it with `{program} FILE | pavior ... -`");
+    let is_at = |at: usize, magic: &[u8]| begin.get(at..).is_some_and(|it| it.starts_with(magic));
+    if let Some((.., program)) = PACKED.iter().find(|(at, magic, _)| is_at(*at, magic)) {
+        let reason = format!("it is an archive; read it with `{program} FILE | pavior ... -`");
         return Err(FileError::content(path, reason).into());
     }
     let name = path.to_string_lossy();
@@ -207,6 +215,6 @@ fn detected(
         FileError::content(path, reason)
     })?;
     let text = io::Cursor::new(begin).chain(reader);
-    let lines = if format.is_document() { limits.without_lines() } else { limits };
-    Ok((format, Bounded::new(Box::new(text), lines)))
+    // The readers limit lines, which may also end with carriage returns.
+    Ok((format, Bounded::new(Box::new(text), limits.without_lines())))
 }

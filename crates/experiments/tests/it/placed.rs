@@ -19,8 +19,12 @@ const LOG: &str = "JobID|Submit|Start|End|NNodes|State|NodeList
 ";
 
 fn files() -> (tempfile::TempDir, Folder) {
+    files_of(LOG)
+}
+
+fn files_of(log: &str) -> (tempfile::TempDir, Folder) {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("log.sacct"), LOG).unwrap();
+    std::fs::write(folder.path().join("log.sacct"), log).unwrap();
     let files = Folder::new(folder.path(), Limits::LINES);
     (folder, files)
 }
@@ -35,8 +39,8 @@ fn specification(machine: &str, names: &str, more: &[(&str, &str)]) -> Specifica
     Specification::from_settings(&settings(machine, names, &more), "test", Keys::Plain).unwrap()
 }
 
-fn counts(machine: &str, names: &str) -> PlacedCounts {
-    let (_folder, files) = files();
+fn counts(log: &str, machine: &str, names: &str) -> PlacedCounts {
+    let (_folder, files) = files_of(log);
     let specification = specification(machine, names, &[]);
     let settings = specification.points[1].settings();
     Scenario::new(settings, false, &files, &Histories::default()).unwrap().placed().unwrap()
@@ -81,10 +85,50 @@ fn jobs_have_the_times_and_nodes_of_the_log() {
 #[test]
 fn overlaps_and_shared_routers_are_counted() {
     let of_nodes = PlacedCounts { placed: 4, unknown: 1, elsewhere: 1, overlapping: 1, sharing: 0 };
-    assert_eq!(counts("mesh:4x1", "n{}"), of_nodes);
+    assert_eq!(counts(LOG, "mesh:4x1", "n{}"), of_nodes);
     // Two nodes per router do not change that job 2 has node 2 of job 1.
-    assert_eq!(counts("mesh:2x1", "n[0-3]"), of_nodes);
-    assert_eq!(counts("mesh:2x1", "n[0,3,2,1]"), of_nodes);
+    assert_eq!(counts(LOG, "mesh:2x1", "n[0-3]"), of_nodes);
+    assert_eq!(counts(LOG, "mesh:2x1", "n[0,3,2,1]"), of_nodes);
+}
+
+/// Two jobs on a node each, at the same time, as PBS and Kubernetes log them.
+const PBS: &str = "03/18/2017 00:01:15;E;1.h;ctime=100 start=160 end=220 exec_host=n0/0-31
+03/18/2017 00:01:16;E;2.h;ctime=100 start=170 end=230 exec_host=n1.site.org/3+n1.site.org/2
+";
+const KUBE: &str = r#"{"items": [
+{"kind": "Job", "metadata": {"name": "a", "uid": "a", "creationTimestamp": "2026-01-05T08:00:00Z"},
+ "status": {"startTime": "2026-01-05T08:01:00Z", "completionTime": "2026-01-05T08:02:00Z"}},
+{"kind": "Job", "metadata": {"name": "b", "uid": "b", "creationTimestamp": "2026-01-05T08:00:00Z"},
+ "status": {"startTime": "2026-01-05T08:01:10Z", "completionTime": "2026-01-05T08:02:10Z"}},
+{"kind": "Pod", "metadata": {"ownerReferences": [{"kind": "Job", "uid": "a"}]},
+ "spec": {"nodeName": "n0"}},
+{"kind": "Pod", "metadata": {"ownerReferences": [{"kind": "Job", "uid": "b"}]},
+ "spec": {"nodeName": "n1"}}]}"#;
+
+#[test]
+fn every_log_with_names_has_places() {
+    let none = PlacedCounts { placed: 2, ..PlacedCounts::default() };
+    for log in [PBS, KUBE] {
+        for (machine, names, expected) in [
+            ("mesh:4x1", "n{}", none),
+            ("mesh:2x1", "n[0-3]", PlacedCounts { sharing: 1, ..none }),
+            ("mesh:2x1", "n[0,2,1,3]", none),
+            ("mesh:2x1", "n0,m0", PlacedCounts { placed: 1, elsewhere: 1, ..none }),
+        ] {
+            assert_eq!(counts(log, machine, names), expected, "{names}: {log}");
+        }
+        let (_folder, files) = files_of(log);
+        let environment = Environment { files: &files, ..Environment::PLAIN };
+        let metrics = [("metrics", "waiting"), ("timing", "false")];
+        let specification = specification("mesh:2x1", "n[0-3]", &metrics);
+        let samples =
+            specification.run(Vec::new(), Shard::WHOLE, environment, &mut NoStore).unwrap();
+        // 60 and 70 s.
+        assert_eq!(samples[1][0].values, [Some(65.0)]);
+        let present = [("strategy", "ff"), ("scheduler", "fcfs")];
+        let advice = advise(&settings("mesh:2x1", "n[0-3]", &present), None, environment).unwrap();
+        assert_eq!(advice.alternatives[0].name, "places of the log");
+    }
 }
 
 #[test]
@@ -92,8 +136,8 @@ fn names_and_settings_that_do_not_fit_are_refused() {
     for (names, more, reason) in [
         ("n{", ("seed", "1"), "one {} or {:02}"),
         ("n[0-8]", ("seed", "1"), "9 names for 4 nodes"),
-        ("n{}", ("arrival-scale", "2"), "arrival-scale do not go together"),
-        ("n{}", ("dependencies", "true"), "dependencies do not go together"),
+        ("n{}", ("arrival-scale", "2"), "arrival-scale cannot be combined"),
+        ("n{}", ("dependencies", "true"), "dependencies cannot be combined"),
     ] {
         let more = [("strategy", "ff"), ("scheduler", "fcfs"), more];
         let settings = settings("mesh:4x1", names, &more);

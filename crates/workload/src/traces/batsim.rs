@@ -91,6 +91,9 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
     if text.trim_ascii().is_empty() {
         return Err(ReadError::NoJobs { lines: 0 });
     }
+    if !text.trim_ascii_start().starts_with(b"{") {
+        return Err(place.fault(0..1, super::json_list::NO_OBJECT.into()).into());
+    }
     let workload: Workload<'_> = serde_json::from_slice(&text).map_err(|error| {
         let (at, reason) = place.json_fault(&error);
         place.fault(at, reason)

@@ -8,7 +8,7 @@ use pavior_kernel::{BadName, unknown_name};
 use serde::{Serialize, Serializer};
 
 use super::record::Collector;
-use super::text::{columns, number};
+use super::text::{BYTE_ORDER_MARK, MOST_IN_FRONT, columns, comment, is_utf16, number};
 use super::{ReadError, ReadOptions, Trace, batsim, kubectl, pbs, sacct, sacct_json, sim, swf};
 use crate::inspect::Jobs;
 
@@ -120,23 +120,27 @@ impl Format {
     /// assert_eq!(Format::find(b"hello\n", "log"), None);
     /// ```
     pub fn find(begin: &[u8], name: &str) -> Option<Format> {
-        let begin = begin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(begin);
+        let begin = begin.strip_prefix(BYTE_ORDER_MARK).unwrap_or(begin);
         let named = Format::of_file(name);
-        if begin.trim_ascii_start().starts_with(b"{") {
-            return of_json(begin).or(named).or(Some(Format::Batsim));
+        if is_utf16(begin) {
+            return named.or(Some(Format::Swf));
         }
-        let lines = || begin.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).take(SNIFFED);
-        if lines().any(sacct::is_header) {
-            return Some(Format::Sacct);
+        let all = || begin.split(|byte| b"\r\n".contains(byte)).map(<[u8]>::trim_ascii);
+        let mut filled = all().filter(|line| !line.is_empty()).take(MOST_IN_FRONT as usize);
+        // Warnings may be in front of a document or a header.
+        let decisive = filled.find(|line| line.starts_with(b"{") || sacct::is_header(line));
+        match decisive {
+            Some(line) if line.starts_with(b"{") => {
+                return of_json(begin).or(named).or(Some(Format::Batsim));
+            }
+            Some(_) => return Some(Format::Sacct),
+            None => {}
         }
-        let mut filled = lines().filter(|line| !line.is_empty());
-        let first = filled.next().unwrap_or_default();
+        let first = all().find(|line| !line.is_empty()).unwrap_or_default();
         if pbs::is_record(first) {
             return Some(Format::Pbs);
         }
-        let is_comment = |line: &[u8]| line.first().is_none_or(|byte| b"#;%".contains(byte));
-        let mut all = begin.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-        let job = all.find(|line| !is_comment(line)).unwrap_or_default();
+        let job = all().find(|line| comment(line).is_none()).unwrap_or_default();
         let mut places = [const { 0..0 }; 18];
         let found = columns(job, &mut places);
         let is_job = places[..found].iter().take(2).all(|at| number(&job[at.clone()]).is_some());
@@ -165,13 +169,22 @@ impl Format {
     pub(crate) fn read_into(
         self,
         sink: Option<&mut Jobs>,
-        reader: impl BufRead,
+        mut reader: impl BufRead,
         options: &ReadOptions,
     ) -> Result<Trace, ReadError> {
         if options.nodes_from.is_some() && self != Format::Swf {
             let reason =
                 format!("--nodes-from applies to columns of SWF, not to: {}", self.title());
             return Err(ReadError::Option(reason));
+        }
+        let begin = reader.fill_buf().map_err(|source| ReadError::Io { line: 0, source })?;
+        if is_utf16(begin) {
+            let reason =
+                "it is UTF-16 text; convert it to UTF-8: iconv -f UTF-16 -t UTF-8 LOG > NEW";
+            return Err(ReadError::Option(reason.into()));
+        }
+        if begin.starts_with(BYTE_ORDER_MARK) {
+            reader.consume(BYTE_ORDER_MARK.len());
         }
         let mut trace = match self {
             Format::Swf => swf::read_into(Collector::new(options).with(sink), reader),
@@ -186,9 +199,6 @@ impl Format {
         Ok(trace)
     }
 }
-
-/// The number of lines that are searched for a `sacct` header.
-const SNIFFED: usize = 50;
 
 /// Returns the format of a JSON document by the first member that only one format has.
 fn of_json(begin: &[u8]) -> Option<Format> {

@@ -1,6 +1,8 @@
-//! One list in a JSON document, read entry by entry, so that only one entry is in memory.
+//! A list in a JSON document, read entry by entry, so that only one entry is in memory. Lines in
+//! front of the document, such as warnings, are skipped, and further documents may follow it.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
@@ -9,10 +11,15 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::text::MOST_IN_FRONT;
 use super::{LineError, ReadError};
 
 /// The maximum length of an entry, in bytes.
 const LONGEST_ENTRY: u64 = 16 << 20;
+
+/// The reason for a text that is not a JSON object.
+pub(crate) const NO_OBJECT: &str = "no JSON object, which begins with {: save the whole output of \
+                                    sacct --json or kubectl get jobs,pods -o json";
 
 /// The number of bytes before a fault that are kept to be shown.
 const TAIL: usize = 200;
@@ -21,14 +28,25 @@ const TAIL: usize = 200;
 pub(crate) struct Entry<'e> {
     /// The text of the entry.
     pub(crate) text: &'e str,
-    /// The number of the entry in the list, from 0.
-    pub(crate) index: u64,
+    /// The number of the entry in the list, from 0; `None` for a whole document.
+    index: Option<u64>,
     /// The line on which it begins, from 1, and the column there in bytes, from 1.
     pub(crate) line: u64,
     column: u64,
     /// The byte of the document at which it begins, from 0.
     byte: u64,
     list: &'static str,
+    /// The text of the member `kind` of the document, if it comes before the list.
+    pub(crate) kind: Option<&'e str>,
+}
+
+/// The lines of a document that was read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Document {
+    /// The number of all lines.
+    pub(crate) lines: u64,
+    /// The number of lines before the document.
+    pub(crate) in_front: u64,
 }
 
 impl<'e> Entry<'e> {
@@ -43,36 +61,47 @@ impl<'e> Entry<'e> {
     /// Creates an error for a member of the entry. The path is empty for the entry itself, and
     /// otherwise begins with a dot.
     pub(crate) fn fault(&self, path: &str, reason: impl fmt::Display) -> LineError {
-        let Entry { list, index, byte, .. } = self;
-        let reason = format!("{list}[{index}]{path} (byte {byte}): {reason}");
+        let Entry { list, byte, .. } = self;
+        let place = self.index.map_or(String::new(), |index| format!("{list}[{index}]"));
+        let reason = format!("{place}{path} (byte {byte}): {reason}");
         let first = self.text.split('\n').next().unwrap_or_default();
         let fault = LineError::new(self.line, first.as_bytes(), 0..1, reason);
         LineError { column: self.column, ..fault }
     }
 }
 
-/// Calls a function for each entry of a list of the object, until it returns false. Returns the
-/// number of lines read. The text after the list is checked, but not used.
+/// Calls a function for each entry of a list of the object, until it returns false. An object
+/// without the list is an entry itself, with only the given members, if it has one of them. Returns
+/// the lines read. The text after the list is checked, but not used.
 ///
 /// # Errors
-/// Returns an error if the reader fails, if the text is not a JSON object with the list, or if an
+/// Returns an error if the reader fails, if the text is not JSON objects with the list, or if an
 /// entry is longer than 16 MiB; also returns the function's errors.
 pub(crate) fn each(
-    reader: impl BufRead,
+    mut reader: impl BufRead,
     list: &'static str,
+    members: &'static [&'static str],
     each: &mut dyn FnMut(&Entry<'_>) -> Result<bool, ReadError>,
-) -> Result<u64, ReadError> {
+) -> Result<Document, ReadError> {
     let state = State::default();
+    let in_front = skip_front(&mut reader, &state)?;
+    let first_line = state.ends.get();
     let counted = Counted { reader, state: &state };
     let mut from = serde_json::Deserializer::from_reader(counted);
-    let document = Document { list, state: &state, each, found: Cell::new(false) };
-    let read = from.deserialize_map(document).and_then(|()| from.end());
+    let mut read = Ok(());
+    while read.is_ok() {
+        let state = &state;
+        read = from.deserialize_map(Object { list, members, state, each: &mut *each });
+        if from.end().is_ok() {
+            break;
+        }
+    }
     let lines = state.ends.get() + u64::from(!state.line_start.get());
     if state.bytes.get() == state.blank.get() {
         return Err(ReadError::NoJobs { lines });
     }
     match (read, state.stop.take()) {
-        (_, Some(Stop::Wanted)) | (Ok(()), None) => Ok(lines),
+        (_, Some(Stop::Wanted)) | (Ok(()), None) => Ok(Document { lines, in_front }),
         (_, Some(Stop::Fault(error))) => Err(error),
         (Err(error), None) if error.is_io() => {
             Err(ReadError::Io { line: state.ends.get(), source: error.into() })
@@ -83,10 +112,39 @@ pub(crate) fn each(
             let line = &tail[start.min(tail.len().saturating_sub(1))..];
             let at = line.len().saturating_sub(1);
             let reason = format!("{} (byte {})", json::reason(&error), state.bytes.get());
-            let fault = LineError::new(error.line() as u64, line, at..at + 1, reason);
+            let number = first_line + error.line() as u64;
+            let fault = LineError::new(number, line, at..at + 1, reason);
             Err(LineError { column: error.column() as u64, ..fault }.into())
         }
     }
+}
+
+/// Skips the lines before the one that begins with a brace. Returns the number of lines that are not
+/// blank.
+fn skip_front(reader: &mut impl BufRead, state: &State) -> Result<u64, ReadError> {
+    let io = |source| ReadError::Io { line: state.ends.get(), source };
+    let (mut first, mut in_front) = (Vec::new(), 0);
+    while in_front <= MOST_IN_FRONT {
+        match reader.fill_buf().map_err(io)?.first() {
+            Some(b'{') => return Ok(in_front),
+            Some(&byte) if byte.is_ascii_whitespace() => {
+                state.count(byte);
+                reader.consume(1);
+            }
+            None if in_front == 0 => return Ok(0),
+            None => break,
+            Some(_) => {
+                let mut line = Vec::new();
+                reader.take(1 << 16).read_until(b'\n', &mut line).map_err(io)?;
+                line.iter().for_each(|&byte| state.count(byte));
+                in_front += 1;
+                if in_front == 1 {
+                    first = line;
+                }
+            }
+        }
+    }
+    Err(LineError::new(1, first.trim_ascii_end(), 0..1, NO_OBJECT).into())
 }
 
 /// The reason why reading stops before the end.
@@ -113,6 +171,32 @@ struct State {
     stop: RefCell<Option<Stop>>,
 }
 
+impl State {
+    /// Counts a byte.
+    fn count(&self, byte: u8) {
+        if byte.is_ascii_whitespace() && self.blank.get() == self.bytes.get() {
+            self.blank.set(self.blank.get() + 1);
+        }
+        self.bytes.set(self.bytes.get() + 1);
+        self.line_start.set(byte == b'\n');
+        if byte == b'\n' {
+            self.ends.set(self.ends.get() + 1);
+            self.line_at.set(self.bytes.get());
+        }
+        let mut tail = self.tail.borrow_mut();
+        if tail.len() >= 2 * TAIL {
+            tail.drain(..TAIL);
+        }
+        tail.push(byte);
+    }
+
+    /// Stops reading for a reason.
+    fn stop<E: serde::de::Error>(&self, stop: Stop) -> E {
+        self.stop.replace(Some(stop));
+        E::custom("stopped")
+    }
+}
+
 /// A reader that counts bytes. The JSON reader takes single bytes, so the count is exact.
 struct Counted<'s, R> {
     reader: R,
@@ -124,22 +208,7 @@ impl<R: BufRead> Read for Counted<'_, R> {
         let wanted = into.len().min(1);
         let read = self.reader.read(&mut into[..wanted])?;
         let state = self.state;
-        for &byte in &into[..read] {
-            if byte.is_ascii_whitespace() && state.blank.get() == state.bytes.get() {
-                state.blank.set(state.blank.get() + 1);
-            }
-            state.bytes.set(state.bytes.get() + 1);
-            state.line_start.set(byte == b'\n');
-            if byte == b'\n' {
-                state.ends.set(state.ends.get() + 1);
-                state.line_at.set(state.bytes.get());
-            }
-            let mut tail = state.tail.borrow_mut();
-            if tail.len() >= 2 * TAIL {
-                tail.drain(..TAIL);
-            }
-            tail.push(byte);
-        }
+        into[..read].iter().for_each(|&byte| state.count(byte));
         if state.entry.get().is_some_and(|at| state.bytes.get() - at > LONGEST_ENTRY) {
             let reason = format!("a list entry is longer than {} MiB", LONGEST_ENTRY >> 20);
             return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
@@ -148,15 +217,27 @@ impl<R: BufRead> Read for Counted<'_, R> {
     }
 }
 
-/// The object that contains the list as one of its members.
-struct Document<'d> {
+/// An object that contains the list as one of its members, or is an entry itself.
+struct Object<'d> {
     list: &'static str,
+    /// The members that are kept outside of the list.
+    members: &'static [&'static str],
     state: &'d State,
     each: &'d mut dyn FnMut(&Entry<'_>) -> Result<bool, ReadError>,
-    found: Cell<bool>,
 }
 
-impl<'de> Visitor<'de> for Document<'_> {
+impl Object<'_> {
+    /// Calls the function for an entry.
+    fn call<E: serde::de::Error>(&mut self, entry: &Entry<'_>) -> Result<(), E> {
+        match (self.each)(entry) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.state.stop(Stop::Wanted)),
+            Err(error) => Err(self.state.stop(Stop::Fault(error))),
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Object<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -164,30 +245,48 @@ impl<'de> Visitor<'de> for Document<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<(), A::Error> {
-        self.state.entry.set(Some(self.state.bytes.get()));
+        let state = self.state;
+        let (line, byte) = (state.ends.get() + 1, state.bytes.get().saturating_sub(1));
+        let column = byte.saturating_sub(state.line_at.get()) + 1;
+        let mut kept: BTreeMap<String, Box<RawValue>> = BTreeMap::new();
+        let mut has_list = false;
+        state.entry.set(Some(state.bytes.get()));
         while let Some(name) = members.next_key::<String>()? {
-            if name != self.list {
-                self.state.entry.set(None);
-                members.next_value::<IgnoredAny>()?;
-            } else if self.found.replace(true) {
-                let reason =
-                    format_args!("the member `{}` appears twice", shown(&name)).to_string();
-                return Err(serde::de::Error::custom(reason));
+            let is_list = name == self.list;
+            if is_list && has_list || kept.contains_key(&name) {
+                let name = shown(&name);
+                return Err(serde::de::Error::custom(format!("the member `{name}` appears twice")));
+            } else if is_list {
+                has_list = true;
+                let kind = kept.get("kind").map(|kind| kind.get());
+                members.next_value_seed(List { of: &mut self, kind })?;
+            } else if self.members.contains(&name.as_str()) {
+                kept.insert(name, members.next_value()?);
             } else {
-                members.next_value_seed(List(&mut self))?;
+                state.entry.set(None);
+                members.next_value::<IgnoredAny>()?;
             }
-            self.state.entry.set(Some(self.state.bytes.get()));
+            state.entry.set(Some(state.bytes.get()));
         }
-        self.state.entry.set(None);
-        if self.found.get() {
+        state.entry.set(None);
+        if has_list {
             return Ok(());
         }
-        Err(serde::de::Error::custom(format_args!("there is no list `{}`", self.list)))
+        if kept.is_empty() {
+            let list = self.list;
+            return Err(serde::de::Error::custom(format_args!("there is no list `{list}`")));
+        }
+        let text = serde_json::to_string(&kept).map_err(serde::de::Error::custom)?;
+        let (index, list) = (None, self.list);
+        self.call(&Entry { text: &text, index, line, column, byte, list, kind: None })
     }
 }
 
-/// The list.
-struct List<'l, 'd>(&'l mut Document<'d>);
+/// The list, and the text of the member `kind` of its object.
+struct List<'l, 'd> {
+    of: &'l mut Object<'d>,
+    kind: Option<&'l str>,
+}
 
 impl<'de> DeserializeSeed<'de> for List<'_, '_> {
     type Value = ();
@@ -201,11 +300,12 @@ impl<'de> Visitor<'de> for List<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` as a list", self.0.list)
+        write!(f, "`{}` as a list", self.of.list)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
-        let Document { list, state, each, .. } = self.0;
+        let List { of, kind } = self;
+        let (state, list) = (of.state, of.list);
         for index in 0.. {
             state.entry.set(Some(state.bytes.get()));
             let Some(raw) = entries.next_element::<Box<RawValue>>()? else { break };
@@ -215,13 +315,8 @@ impl<'de> Visitor<'de> for List<'_, '_> {
             let line = state.ends.get() + 1 - ends;
             // For an entry of several lines, only the line is exact.
             let column = if ends == 0 { byte.saturating_sub(state.line_at.get()) + 1 } else { 1 };
-            let stop = match each(&Entry { text, index, line, column, byte, list }) {
-                Ok(true) => continue,
-                Ok(false) => Stop::Wanted,
-                Err(error) => Stop::Fault(error),
-            };
-            state.stop.replace(Some(stop));
-            return Err(serde::de::Error::custom("stopped"));
+            let index = Some(index);
+            of.call(&Entry { text, index, line, column, byte, list, kind })?;
         }
         Ok(())
     }

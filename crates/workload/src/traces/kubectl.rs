@@ -17,6 +17,9 @@
 //! not the shape of the whole. The estimate is `activeDeadlineSeconds`. The queue is the Kueue
 //! queue, the group is the namespace, and the status is 1 for complete and 0 for failed.
 //!
+//! The text is a list, a list of one kind (`"kind": "JobList"`, whose items may lack theirs), a single
+//! object, or several of these. Dates have a zone: `Z` or an offset such as `+02:00`.
+//!
 //! Pods without a Job, and objects of other kinds, are skipped and counted. Source: the API of
 //! Kubernetes 1.36 (`batch/v1`), JobSet 0.11, Kueue 0.17. Cost: one pass, with one object in memory
 //! as text, and an entry per Job and per Pod.
@@ -24,7 +27,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
 
-use pavior_kernel::Date;
 use pavior_mesh::{Sides, volume};
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
@@ -33,9 +35,13 @@ use serde_json::Value;
 use super::json_list::{self, Entry};
 use super::latest::Latest;
 use super::record::{Collector, Draft, wait};
+use super::sacct::cells;
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
 /// The members of an object that are read.
+const MEMBERS: [&str; 4] = ["kind", "metadata", "spec", "status"];
+
+/// An object with these members.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Object {
@@ -91,7 +97,7 @@ struct World {
 pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
     let mut jobs = Collector::new(options);
     let mut world = World::default();
-    let lines = json_list::each(reader, "items", &mut |entry| {
+    let read = json_list::each(reader, "items", &MEMBERS, &mut |entry| {
         match world.take(entry) {
             Ok(true) => {}
             Ok(false) => {
@@ -119,18 +125,23 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         log.push(unit.number, unit.draft(&pods, &nodes));
     }
     log.offer(&mut jobs, None);
-    jobs.finish(lines)
+    jobs.finish_document(&read)
 }
 
 impl World {
     /// Adds an object. Returns false if it does not matter.
     fn take(&mut self, entry: &Entry<'_>) -> Result<bool, LineError> {
         let object: Object = entry.read()?;
-        match object.kind.as_str() {
+        let of_list = entry.kind.and_then(|kind| kind.trim_matches('"').strip_suffix("List"));
+        match object.kind.as_str().or(of_list.filter(|kind| !kind.is_empty())) {
             Some("Job") => self.job(entry, &object).map(|()| true),
             Some("Pod") => self.pod(entry, &object),
             Some(_) => Ok(false),
-            None => Err(entry.fault(".kind", "a Kubernetes object must have a kind")),
+            None => {
+                let reason = "an object must have a kind, or its list one such as JobList before \
+                              the items";
+                Err(entry.fault(".kind", reason))
+            }
         }
     }
 
@@ -256,9 +267,15 @@ fn date(entry: &Entry<'_>, path: &str, value: &Value) -> Result<Option<f64>, Lin
     if value.is_null() {
         return Ok(None);
     }
-    let date: Option<Date> = value.as_str().and_then(|text| text.parse().ok());
-    let fault = || entry.fault(path, "not a date such as 2026-01-05T08:00:00Z");
-    date.map(|date| Some(date.0.as_secs_f64())).ok_or_else(fault)
+    let has_zone = |text: &&str| {
+        let zone = text.get("2026-01-05T08:00:00".len()..);
+        zone.is_some_and(|zone| zone.contains(['Z', '+', '-']))
+    };
+    let date = value.as_str().filter(has_zone).and_then(|text| cells::instant(text.as_bytes()));
+    let fault = || {
+        entry.fault(path, "not a date such as 2026-01-05T08:00:00Z or 2026-01-05T10:00:00+02:00")
+    };
+    date.map(|(seconds, _)| Some(seconds)).ok_or_else(fault)
 }
 
 /// Parses a shape. Returns `None` if the field is absent.

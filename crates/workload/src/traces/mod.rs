@@ -26,7 +26,6 @@ mod text;
 
 pub(crate) use dependencies::{Links, in_log_order};
 use pavior_kernel::Time;
-pub(crate) use text::Lines;
 
 pub use dependencies::{Dependencies, Dependency, Event, Link, Predecessor, link_sessions};
 pub use error::{LineError, ReadError};
@@ -38,6 +37,7 @@ pub use names::{Field, Names};
 pub use record::{ReadOptions, Record, Tags, Trace};
 pub use replay::{Replay, TraceJobs};
 pub use report::{LineCount, Note, Report, Skip};
+pub use text::Lines;
 
 /// Formats the ticks of a log in seconds, with as many decimals as needed: `90`, `1.5`.
 fn seconds(time: Time) -> String {

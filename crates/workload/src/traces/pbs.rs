@@ -12,10 +12,18 @@
 //!
 //! The submit time is `ctime`, or else `qtime`; the run time is `end` minus `start`, or else
 //! `resources_used.walltime`; the estimate is `Resource_List.walltime`. The size is the number of
-//! distinct hosts of `exec_host`, or else `Resource_List.nodect`. Hosts are separated by `+`, and
-//! have their processors after a slash: `h/0-31`, `h/3+h/2`, `h/0*32`. The status is 1 for an
+//! distinct hosts of `exec_host`, or else `Resource_List.nodect`, or else what `Resource_List.nodes`
+//! or `Resource_List.select` requests. Hosts are separated by `+`, and have their processors after a
+//! slash: `h/0-31`, `h/3+h/2`, `h/0*32`. The status is 1 for an
 //! `Exit_status` of 0, and 0 for others. Names of users, groups, queues and accounts become
 //! numbers.
+//!
+//! A request is the sum of its counts. A chunk without a count, such as the name of a node, is one:
+//!
+//! ```text
+//!   request   chunk[+chunk...][#word]                    2:ncpus=8:mpiprocs=8+1:ncpus=4
+//!   chunk     count[:property...] | word[:property...]   4:ppn=8   n1:ppn=4   ncpus=4
+//! ```
 //!
 //! Source: the administrator's guides of Torque 6 and PBS Professional 2022, "Accounting". Lines
 //! may have up to 1 MiB, since they name every processor. Cost: one pass, and an entry per job.
@@ -89,6 +97,13 @@ fn record(line: &[u8]) -> Option<Parts<'_>> {
     (is_date && is_kind).then_some((kind, id, line.len() - pairs.len()))
 }
 
+/// The keys with the size of a job without hosts, with a grammar and a description of each.
+const SIZES: [(&str, fn(&[u8]) -> Option<f64>, &str); 3] = [
+    ("Resource_List.nodect", whole, "number of nodes"),
+    ("Resource_List.nodes", chunks, "request: 4:ppn=8, n1:ppn=4+n2:ppn=4"),
+    ("Resource_List.select", chunks, "request: 2:ncpus=8+1:ncpus=4"),
+];
+
 /// Reads the job of a record or returns `None` for records of other types.
 fn job(
     line: &[u8],
@@ -124,10 +139,12 @@ fn job(
     let between = start.zip(instant("end")?).map(|(start, end)| end - start);
     let run = between.or(span("resources_used.walltime")?).unwrap_or(-1.0);
     let hosts = place("exec_host").map_or_else(Vec::new, |at| hosts(&line[at]));
-    let nodes = match hosts.len() {
-        0 => read("Resource_List.nodect", whole, "number of nodes")?.unwrap_or(0.0),
-        hosts => hosts as f64,
-    };
+    let mut nodes = hosts.len() as f64;
+    for (key, grammar, wanted) in SIZES {
+        if nodes == 0.0 {
+            nodes = read(key, grammar, wanted)?.unwrap_or(0.0);
+        }
+    }
     let status = place("Exit_status").map(|at| i64::from(&line[at] == b"0"));
     let mut class = |field, keys: [&str; 2]| {
         let found = keys.into_iter().find_map(place).map(|at| &line[at]);
@@ -188,6 +205,17 @@ fn hosts(list: &[u8]) -> Vec<&[u8]> {
     });
     let mut known = FxHashSet::default();
     names.filter(|&name| !name.is_empty() && known.insert(name)).collect()
+}
+
+/// Returns the number of nodes that a request names: the sum of the counts of its chunks.
+fn chunks(text: &[u8]) -> Option<f64> {
+    let text = text.split(|&byte| byte == b'#').next()?;
+    let count = |chunk: &[u8]| {
+        let head = chunk.split(|&byte| byte == b':').next()?;
+        let is_count = head.first()?.is_ascii_digit() && !head.iter().any(u8::is_ascii_alphabetic);
+        if is_count { whole(head) } else { Some(1.0) }
+    };
+    text.split(|&byte| byte == b'+').map(count).sum()
 }
 
 /// Parses a whole number that is not negative.

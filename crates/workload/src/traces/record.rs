@@ -7,6 +7,7 @@ use pavior_mesh::{Freedom, Sides};
 use rustc_hash::FxHashMap;
 
 use super::dependencies::Numbers;
+use super::json_list::Document;
 use super::{
     Dependency, Field, Filter, Format, Header, LineError, Names, Note, Predecessor, ReadError,
     Report, Skip,
@@ -432,6 +433,13 @@ impl<'o> Collector<'o> {
         self.report.notice(&record, self.before);
         self.before = Some(record.submit);
         sink.add(&record);
+    }
+
+    /// Returns the trace after every entry of a document has been offered.
+    pub(crate) fn finish_document(mut self, read: &Document) -> Result<Trace, ReadError> {
+        let text = "lines before the document, such as warnings: skipped";
+        (0..read.in_front).for_each(|_| self.note(text, 1));
+        self.finish(read.lines)
     }
 
     /// Returns the trace after every line has been offered.

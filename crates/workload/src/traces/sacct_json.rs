@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The state is a word or a list of words, whose first word is used. A number is either plain or
-//! `{set, infinite, number}`; one that is not set, or is infinite, is unknown. Times are in seconds
+//! `{set, infinite, number}`; one that is not set, or is infinite, is unknown. A number may be in
+//! quotes. Jobs with the same `job_id` and another `cluster` are different jobs. Times are in seconds
 //! since 1970, `limit` is in minutes. The size is `allocation_nodes`, or else the `node` of the
 //! trackable resources (`tres`) that were allocated or requested; without these, their `cpu` or
 //! `required.CPUs`, which an option divides. Array tasks and components of heterogeneous jobs are
@@ -28,7 +29,8 @@ use super::json_list::{self, Entry};
 use super::latest::Latest;
 use super::record::{Collector, Draft, LONGEST, wait};
 use super::sacct::cells::{self, State};
-use super::sacct::dependency;
+use super::sacct::{Clusters, MORE_CLUSTERS, dependency};
+use super::text;
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
 /// The members that are read.
@@ -49,6 +51,7 @@ struct Job {
     group: Value,
     submit_line: Value,
     nodes: Value,
+    cluster: Value,
 }
 
 /// Reads a log.
@@ -69,27 +72,35 @@ struct Job {
 pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
     let mut jobs = Collector::new(options);
     let (mut log, mut names) = (Latest::new(), Names::default());
-    let lines = json_list::each(reader, "jobs", &mut |entry| {
+    let mut clusters = Clusters::default();
+    let read = json_list::each(reader, "jobs", &[], &mut |entry| {
         if !jobs.wants_more(log.len()) {
             return Ok(false);
         }
-        match job(entry, options, &mut names) {
-            Ok((id, draft)) => log.push(id, draft),
+        match job(entry, options, &mut names, &mut clusters) {
+            Ok((key, draft)) => {
+                if key.0 > 0 {
+                    jobs.note(MORE_CLUSTERS, entry.line);
+                }
+                log.push(key, draft);
+            }
             Err(fault) => jobs.malformed(entry.line, || fault)?,
         }
         Ok(true)
     })?;
     jobs.set_names(names)?;
     log.offer(&mut jobs, None);
-    jobs.finish(lines)
+    jobs.finish_document(&read)
 }
 
 fn job(
     entry: &Entry<'_>,
     options: &ReadOptions,
     names: &mut Names,
-) -> Result<(u64, Draft), LineError> {
+    clusters: &mut Clusters,
+) -> Result<((u64, u64), Draft), LineError> {
     let job: Job = entry.read()?;
+    let base = clusters.base(job.cluster.as_str().unwrap_or_default().as_bytes());
     let at = |path: &str, value: &Value| {
         number(value)
             .map_err(|()| entry.fault(path, "neither a number nor {set, infinite, number}"))
@@ -125,8 +136,9 @@ fn job(
         _ => -1,
     };
     let group = if job.group.is_string() { &job.group } else { &job.account };
+    let submit_line = job.submit_line.as_str().unwrap_or_default();
     let draft = Draft {
-        number: id,
+        number: base as f64 + id,
         line: entry.line,
         submit,
         run: run.min(LONGEST),
@@ -145,10 +157,10 @@ fn job(
             partition: class(Field::Partition, &job.partition),
         },
         wait: wait(submit, start),
-        after: dependency::predecessors(job.submit_line.as_str().unwrap_or_default().as_bytes()),
+        after: dependency::predecessors(submit_line.as_bytes(), base),
         hosts: job.nodes.as_str().filter(|_| options.hosts).map(String::from),
     };
-    Ok((id as u64, draft))
+    Ok(((base, id as u64), draft))
 }
 
 /// The size of a job.
@@ -201,12 +213,15 @@ fn number(value: &Value) -> Result<Option<f64>, ()> {
     match value {
         Value::Null => Ok(None),
         Value::Number(number) => Ok(number.as_f64()),
+        Value::String(text) if text.is_empty() => Ok(None),
+        Value::String(text) => text::number(text.as_bytes()).map(Some).ok_or(()),
         Value::Object(flags) => {
             let is = |name: &str| flags.get(name).and_then(Value::as_bool).unwrap_or_default();
             if flags.contains_key("set") && !is("set") || is("infinite") {
                 return Ok(None);
             }
-            flags.get("number").and_then(Value::as_f64).map(Some).ok_or(())
+            let plain = flags.get("number").filter(|value| !value.is_object());
+            plain.map_or(Err(()), number)
         }
         _ => Err(()),
     }

@@ -9,8 +9,8 @@
 //! The number of columns determines the form of each line. Times are in seconds and may have
 //! decimals. A triple always has three sides; on a machine with fewer axes the trailing ones are 1.
 //! If `mesh` gives a box with more nodes than processors, the rest is internal fragmentation; a box
-//! with fewer is an error. Lines that begin with `#`, `;` or `%` are comments. Jobs are numbered
-//! from 0.
+//! with fewer is an error. `mesh` may be in capitals. The rest of a line after a column that begins
+//! with `#`, `;`, `%` or `//` is a comment. Jobs are numbered from 0.
 //!
 //! This is the format of the scheduler in the Structural Simulation Toolkit (Rodrigues et al.
 //! 2011). Unknown values follow the rules of the Standard Workload Format.
@@ -22,7 +22,7 @@ use pavior_mesh::{Sides, volume};
 
 use super::error::quoted;
 use super::record::{Collector, Draft, LONGEST};
-use super::text::{Lines, columns, number};
+use super::text::{Lines, columns, comment, number};
 use super::{LineError, ReadError, ReadOptions, Record, Tags, Trace, seconds};
 
 /// One more column than any form has, to detect that there are too many.
@@ -51,12 +51,10 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
 pub(super) fn read_into(mut jobs: Collector<'_>, reader: impl BufRead) -> Result<Trace, ReadError> {
     let mut lines = Lines::new(reader);
     while jobs.wants_more(0) && lines.advance()? {
-        let line = lines.line();
-        let first = line.iter().find(|byte| !byte.is_ascii_whitespace());
-        if first.is_none_or(|byte| b"#;%".contains(byte)) {
+        if comment(lines.line()).is_some() {
             continue;
         }
-        match (Line { number: lines.number, bytes: line }).job() {
+        match (Line { number: lines.number, bytes: lines.line() }).job() {
             Ok(draft) => jobs.offer(&draft),
             Err(fault) => jobs.malformed(lines.number, || fault)?,
         }
@@ -77,18 +75,22 @@ impl Line<'_> {
     fn job(&self) -> Result<Draft, LineError> {
         let mut places = [const { 0..0 }; ROOM];
         let found = columns(self.bytes, &mut places);
-        let places = &places[..found];
-        let (plain, mesh) = match found {
-            3..=6 => (places, None),
-            7 | 8 => (&places[..found - 4], Some(&places[found - 4..])),
-            _ => {
-                let many = if found < ROOM { found.to_string() } else { "too many".into() };
-                let reason = format!(
-                    "{many} columns; a job is `arrival processors run [estimate]`, which `mesh x y \
-                     z` may follow, or `arrival x y z run [estimate]`"
-                );
-                return Err(self.fault(&(self.bytes.len()..self.bytes.len()), reason));
+        let is_comment = |at: &Range<usize>| comment(&self.bytes[at.clone()]).is_some();
+        let end = places[..found].iter().position(is_comment);
+        let places = &places[..end.unwrap_or(found)];
+        let is_mesh = |at: &Range<usize>| self.bytes[at.clone()].eq_ignore_ascii_case(b"mesh");
+        let word = places.iter().position(is_mesh);
+        let (plain, mesh) = match (word, places.len()) {
+            (None, 3..=6) => (places, None),
+            (Some(word @ 3..=4), columns) if columns == word + 4 => {
+                (&places[..word], Some(&places[word + 1..]))
             }
+            (None, 7 | 8) => {
+                let at = &places[places.len() - 4];
+                let word = quoted(&self.bytes[at.clone()]);
+                return Err(self.fault(at, format!("{word} is not the word `mesh`")));
+            }
+            _ => return Err(self.columns(places)),
         };
         let arrival = self.time("arrival", &plain[0])?;
         let (nodes, shape, rest) = if plain.len() < 5 {
@@ -119,17 +121,23 @@ impl Line<'_> {
         })
     }
 
-    /// Parses the box after the word `mesh`.
+    /// Creates the error for columns that have no form.
+    fn columns(&self, places: &[Range<usize>]) -> LineError {
+        let many = if places.len() < ROOM { places.len().to_string() } else { "too many".into() };
+        let reason = format!(
+            "{many} columns; a job is `arrival processors run [estimate]`, which `mesh x y z` may \
+             follow, or `arrival x y z run [estimate]`"
+        );
+        self.fault(&(self.bytes.len()..self.bytes.len()), reason)
+    }
+
+    /// Parses the sides of the box after the word `mesh`.
     fn mesh(&self, places: &[Range<usize>], nodes: f64) -> Result<Sides, LineError> {
-        let word = &self.bytes[places[0].clone()];
-        if word != b"mesh" {
-            return Err(self.fault(&places[0], format!("{} is not the word `mesh`", quoted(word))));
-        }
-        let sides = self.sides(&places[1..])?;
+        let sides = self.sides(places)?;
         let volume = volume(sides);
         if (volume as f64) < nodes {
             let reason = format!("a mesh of {volume} nodes is too small for {nodes} processors");
-            return Err(self.fault(&(places[1].start..places[3].end), reason));
+            return Err(self.fault(&(places[0].start..places[2].end), reason));
         }
         Ok(sides)
     }

@@ -15,9 +15,9 @@
 //! `frontier:excl:2500x112`: the size is NODES. A line with status 2, 3 or 4 is part of a job, and
 //! is skipped if the log has a line for the whole job: the same number with status 0 or 1. A line
 //! without a size, or with a negative submit or run time, is skipped. The estimate is field 9 if it
-//! is above 0. Lines that begin with `;` are comments, even in the middle of a log. If field 17 is
-//! 0 or more, the job follows the job with that number, after the think time of field 18 (negative
-//! is unknown).
+//! is above 0. Lines that begin with `;`, `#`, `%` or `//` are comments, even in the middle of a log.
+//! If field 17 is 0 or more, the job follows the job with that number, after the think time of field
+//! 18 (negative is unknown).
 //!
 //! Source: Chapin, Cirne, Feitelson, Jones, Leutenegger, Schwiegelshohn, Smith & Talby (1999).
 //! Departure: decimals are read in every field (real logs have them in field 6), and times keep
@@ -30,7 +30,7 @@ use pavior_kernel::Time;
 
 use super::error::quoted;
 use super::record::{Collector, Draft, LONGEST};
-use super::text::{Lines, columns, number};
+use super::text::{Lines, columns, comment, number};
 use super::{Event, Header, LineError, Predecessor, ReadError, ReadOptions, Record, Tags, Trace};
 use crate::TimeUnit;
 
@@ -79,17 +79,14 @@ pub(super) fn read_into(mut jobs: Collector<'_>, reader: impl BufRead) -> Result
     let mut lines = Lines::new(reader);
     while jobs.wants_more(0) && lines.advance()? {
         let line = lines.line();
-        match line.iter().position(|byte| !byte.is_ascii_whitespace()) {
-            None => {}
-            Some(start) if line[start] == b';' => {
-                jobs.header.take(&line[start + 1..]).map_err(|reason| {
-                    LineError::new(lines.number, line, start..line.len(), reason)
-                })?;
-            }
-            Some(_) => match job(line, lines.number, jobs.options.nodes_from) {
-                Ok(draft) => jobs.offer(&draft),
-                Err(fault) => jobs.malformed(lines.number, || fault)?,
-            },
+        if let Some(comment) = comment(line) {
+            let taken = jobs.header.take(comment);
+            taken.map_err(|reason| LineError::new(lines.number, line, 0..line.len(), reason))?;
+            continue;
+        }
+        match job(line, lines.number, jobs.options.nodes_from) {
+            Ok(draft) => jobs.offer(&draft),
+            Err(fault) => jobs.malformed(lines.number, || fault)?,
         }
     }
     jobs.finish(lines.number)
@@ -113,7 +110,9 @@ fn job(line: &[u8], line_number: u64, nodes_from: Option<u32>) -> Result<Draft, 
             continue;
         }
         *value = number(token).ok_or_else(|| {
-            fail(field, format!("{} is not a number in {}", quoted(token), name(field)))
+            let form = "; spaces separate columns, and comments begin with ; or #";
+            let form = if field == 0 { form } else { "" };
+            fail(field, format!("{} is not a number in {}{form}", quoted(token), name(field)))
         })?;
     }
     if found < FIELDS.len() {

@@ -3,7 +3,7 @@
 //! Logs have hundreds of thousands of lines. One buffer is reused for all, and only lines with
 //! errors are converted to text.
 
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::ops::Range;
 
 use super::error::{LineError, ReadError};
@@ -11,53 +11,99 @@ use super::error::{LineError, ReadError};
 /// The maximum length of a line in a job log. The limit keeps a binary file out of memory.
 const LONGEST_LINE: usize = 1 << 16;
 
+/// The bytes that some programs write in front of UTF-8 text.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The maximum number of lines in front of a log, such as warnings, that are skipped.
+pub(crate) const MOST_IN_FRONT: u64 = 50;
+
 /// The lines of a reader.
-pub(crate) struct Lines<R> {
+pub struct Lines<R> {
     reader: R,
     /// The number of lines read so far, and the number of the current one, from 1.
-    pub(crate) number: u64,
+    pub number: u64,
     buffer: Vec<u8>,
     longest: usize,
+    /// True if the last line ended with a carriage return, so that a newline may belong to it.
+    after_return: bool,
 }
 
 impl<R: BufRead> Lines<R> {
-    pub(crate) fn new(reader: R) -> Lines<R> {
-        Lines { reader, number: 0, buffer: Vec::with_capacity(256), longest: LONGEST_LINE }
+    /// Creates the lines of a reader. They end with `\n`, `\r\n` or `\r`.
+    pub fn new(reader: R) -> Lines<R> {
+        let buffer = Vec::with_capacity(256);
+        Lines { reader, number: 0, buffer, longest: LONGEST_LINE, after_return: false }
     }
 
     /// Allows lines of up to 1 MiB, in formats that name every node of a job.
-    pub(crate) fn with_long_lines(self) -> Lines<R> {
+    #[must_use]
+    pub fn with_long_lines(self) -> Lines<R> {
         Lines { longest: 16 * LONGEST_LINE, ..self }
     }
 
     /// Reads the next line. Returns false at the end.
-    pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
+    ///
+    /// # Errors
+    /// Returns an error if the reader fails, or if the line is too long.
+    pub fn advance(&mut self) -> Result<bool, ReadError> {
         self.buffer.clear();
-        let read = (&mut self.reader)
-            .take(self.longest as u64 + 1)
-            .read_until(b'\n', &mut self.buffer)
-            .map_err(|source| ReadError::Io { line: self.number, source })?;
-        if read == 0 {
+        let mut is_whole = false;
+        let io = |source| ReadError::Io { line: self.number, source };
+        while !is_whole && self.buffer.len() <= self.longest {
+            let mut text = self.reader.fill_buf().map_err(io)?;
+            if text.is_empty() {
+                break;
+            }
+            if self.after_return && text[0] == b'\n' {
+                self.reader.consume(1);
+                self.after_return = false;
+                continue;
+            }
+            text = &text[..text.len().min(self.longest + 1 - self.buffer.len())];
+            let end = text.iter().position(|byte| b"\r\n".contains(byte));
+            let length = end.map_or(text.len(), |at| at + 1);
+            self.buffer.extend_from_slice(&text[..length]);
+            self.after_return = self.buffer.ends_with(b"\r");
+            is_whole = end.is_some();
+            self.reader.consume(length);
+        }
+        if self.buffer.is_empty() {
             return Ok(false);
         }
         self.number += 1;
-        if read > self.longest {
+        if self.buffer.len() > self.longest {
             let reason = format!("the line is longer than {} bytes: not a job log", self.longest);
             return Err(LineError::new(self.number, &self.buffer, 0..1, reason).into());
-        }
-        if let Some(at) = self.line().iter().position(|&byte| byte == b'\r') {
-            let reason = "a carriage return within the line; lines end with \\n or \\r\\n";
-            return Err(LineError::new(self.number, self.line(), at..at + 1, reason).into());
         }
         Ok(true)
     }
 
     /// Returns the current line without its end, and without the byte-order mark of a Unicode text.
-    pub(crate) fn line(&self) -> &[u8] {
-        let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if self.number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line }
+    pub fn line(&self) -> &[u8] {
+        let end = self.buffer.strip_suffix(b"\n").or(self.buffer.strip_suffix(b"\r"));
+        let line = end.unwrap_or(&self.buffer);
+        if self.number == 1 { line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line) } else { line }
     }
+}
+
+/// Returns the text of a comment, which begins with one of `;`, `#`, `%` and `//`, or `None` for
+/// another line. A blank line is an empty comment.
+pub(crate) fn comment(line: &[u8]) -> Option<&[u8]> {
+    match line.trim_ascii_start() {
+        [] => Some(&[]),
+        [b';' | b'#' | b'%', text @ ..] | [b'/', b'/', text @ ..] => Some(text),
+        _ => None,
+    }
+}
+
+/// Returns true if a text begins as UTF-16 does: with its byte-order mark, or a zero in every other
+/// byte.
+pub(crate) fn is_utf16(begin: &[u8]) -> bool {
+    let has_mark = begin.starts_with(b"\xff\xfe") || begin.starts_with(b"\xfe\xff");
+    let is_zero = |at: usize| begin.get(at).map(|&byte| byte == 0);
+    let zeros = [0, 1, 2, 3].map(is_zero);
+    let [odd, even] = [[false, true, false, true], [true, false, true, false]];
+    has_mark || zeros == odd.map(Some) || zeros == even.map(Some)
 }
 
 /// Finds the columns of a line, at most `places.len()`, and returns their number.

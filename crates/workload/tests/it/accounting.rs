@@ -94,6 +94,26 @@ fn sacct_may_have_any_delimiter_and_warnings_in_front() {
     // Text that contains the delimiter is between columns that are read.
     let log = "JobID,AllocTRES,Submit,Elapsed,NNodes,State\n1,cpu=1,node=2,5,00:01:00,4,FAILED\n";
     assert_eq!(seen(&read(log)), [(1, 0, 60, None, 4)]);
+    // Files of comma-separated values have quotes, which `sacct` itself never writes.
+    let line = "2026-01-05T08:00:00";
+    let both = [(1, 0, 60, None, 4), (2, 0, 60, None, 4)];
+    for log in [
+        format!(
+            "JobID,Comment,Submit,Elapsed,NNodes,State,AllocTRES\n\
+             1,\"a, \"\"b\"\"\",{line},00:01:00,4,FAILED,\"cpu=1,node=4\"\n\
+             2,,{line},00:01:00,4,FAILED,\"cpu=1,node=4\"\n"
+        ),
+        format!(
+            "\"JobID\"|\"Comment\"|\"Submit\"|\"Elapsed\"|\"NNodes\"|\"State\"\n\
+             \"1\"|\"a|b\nc|\"|\"{line}\"|\"00:01:00\"|\"4\"|\"FAILED\"\n\
+             \"2\"|\"\"|\"{line}\"|\"00:01:00\"|\"4\"|\"FAILED\"\n"
+        ),
+        format!("{HEAD}|JobName\n1|{line}|00:01:00|4|FAILED|\"a\n2|{line}|00:01:00|4|FAILED|\"b\n"),
+        format!("{HEAD},Name\n1,{line},00:01:00,4,FAILED,\"a\n2,{line},00:01:00,4,FAILED,b\"\n")
+            .replace('|', ","),
+    ] {
+        assert_eq!(seen(&read(&log)), both, "{log}");
+    }
     let table = "       JobID    JobName  Partition      State ExitCode \n\
                  ------------ ---------- ---------- ---------- -------- \n\
                  101                   a          p  COMPLETED      0:0 \n";
@@ -160,6 +180,31 @@ fn names_may_be_in_filters() {
     assert!(matches!(with(swf, &options), Err(ReadError::Option(_))));
 }
 
+#[test]
+fn jobs_of_other_clusters_are_other_jobs() {
+    let head = "Cluster|JobID|Submit|Elapsed|NNodes|State|SubmitLine";
+    let row =
+        |cluster: &str, id: u32, line: &str| format!("{cluster}|{id}|5|00:01:00|4|FAILED|{line}\n");
+    let rows = row("a", 7, "") + &row("b", 7, "") + &row("b", 8, "srun -d afterok:7 x");
+    let json = |cluster: &str, id: u32, line: &str| {
+        let time = r#""time":{"elapsed":60,"submission":5,"start":5}"#;
+        format!(
+            r#"{{"cluster":"{cluster}","job_id":"{id}","allocation_nodes":"4","state":"FAILED",
+                "submit_line":"{line}",{time}}}"#
+        )
+    };
+    let jobs = [json("a", 7, ""), json("b", 7, ""), json("b", 8, "srun -d afterok:7 x")];
+    let json = sacct_json(&jobs.each_ref().map(String::as_str));
+    for log in [format!("{head}\n{rows}"), json] {
+        let trace = read(&log);
+        let second = 10_000_000_007;
+        let found = [(7, 0, 60, None, 4), (second, 0, 60, None, 4), (second + 1, 0, 60, None, 4)];
+        assert_eq!(seen(&trace), found);
+        assert_eq!(trace.records[2].dependency.as_ref().unwrap().after[0].number, second);
+        assert_eq!((trace.report.notes.len(), trace.report.notes[0].count), (1, 2));
+    }
+}
+
 /// A document of `sacct --json` with jobs.
 fn sacct_json(jobs: &[&str]) -> String {
     format!(r#"{{"meta":{{"Slurm":{{}}}},"jobs":[{}],"warnings":[],"errors":[]}}"#, jobs.join(","))
@@ -181,7 +226,21 @@ fn sacct_json_of_every_parser_is_read() {
             "time":{"submission":{"set":true,"infinite":false,"number":100},
                     "start":{"set":true,"infinite":false,"number":110},
                     "end":{"set":true,"infinite":false,"number":170},"limit":{"number":2}}}"#,
+        // Numbers in quotes.
+        r#"{"job_id":"7","allocation_nodes":"4","state":{"current":"COMPLETED"},"user":"u","time":
+            {"elapsed":"60","submission":"100","start":{"set":true,"number":"110"},"end":"",
+             "limit":"2"}}"#,
     ] {
+        // Warnings are in front, and the document may be in several parts.
+        let warned = format!("sacct: warning\n\nsacct: slow\n{}", sacct_json(&[job]));
+        let trace = read(&warned);
+        assert_eq!((trace.records[0].line, trace.report.notes[0].count), (4, 2));
+        assert_eq!(fault(&format!("{warned}{{]")).line, job.lines().count() as u64 + 3);
+        let other = job.replacen('7', "8", 1);
+        assert_eq!(
+            read(&format!("{}{}", sacct_json(&[job]), sacct_json(&[&other]))).report.kept,
+            2
+        );
         let trace = read(&sacct_json(&[job]));
         assert_eq!(seen(&trace), [(7, 0, 60, Some(120), 4)], "{job}");
         assert_eq!(trace.header.start(), Some(100));
@@ -309,7 +368,13 @@ fn accounting_logs_of_pbs_are_read() {
         ("exec_host=26742/0-31+26743/0-31 Resource_List.nodect=9", 2),
         ("exec_host=h/3+h/2+h/1+g/0", 2),
         ("exec_host=h/0*32 Resource_List.nodect=7", 1),
-        ("Resource_List.nodect=7 Resource_List.nodes=7:ppn=32", 7),
+        ("Resource_List.nodect=7 Resource_List.nodes=9:ppn=32", 7),
+        ("Resource_List.nodect=7 Resource_List.nodes=", 7),
+        ("exec_host= Resource_List.nodes=4:ppn=8", 4),
+        ("Resource_List.nodes=n1:ppn=4+n2:ppn=4", 2),
+        ("Resource_List.nodes=2:ppn=8:gpus=1+gpu:ppn=4+3#shared", 6),
+        ("Resource_List.select=2:ncpus=8:mpiprocs=8+1:ncpus=4", 3),
+        ("Resource_List.select=\"ncpus=4:host=a b+2\"", 3),
         ("account=\"a b=c\" exec_host=a/0+b/0+c/0", 3),
     ] {
         let limit = "Resource_List.walltime=04:00:00 resources_used.walltime=99:00:00";
@@ -344,6 +409,7 @@ fn faults_in_accounting_logs_name_the_place() {
         (record("E", "2", "ctime=soon"), "`soon` is not a time in seconds"),
         (record("E", "2", "ctime=1 Resource_List.walltime=long"), "`long` is not a span of time"),
         (record("E", "2", "ctime=1 Resource_List.nodect=-1"), "`-1` is not a number of nodes"),
+        (record("E", "2", "ctime=1 Resource_List.nodes=1.5:ppn=2"), "is not a request: 4:ppn=8"),
         (record("E", "2", "ctime=1e99"), "is not a time in seconds"),
     ] {
         let found = fault(&format!("{first}{line}"));
@@ -412,6 +478,40 @@ fn jobs_of_kubernetes_are_read() {
     assert_eq!(trace.report.skipped(Skip::NoRunTime).count(), 0);
     assert_eq!(trace.report.skipped(Skip::NoSize).count(), 2);
     assert_eq!((trace.report.notes.len(), trace.report.notes[0].count), (1, 1));
+}
+
+#[test]
+fn lists_of_kubernetes_have_many_forms() {
+    let kind = |text: &str| {
+        let text = text.replace(r#""kind":"Job","metadata""#, r#""metadata""#);
+        text.replace(r#"{"kind":"Pod","#, "{")
+    };
+    let (one, pods) = (job("a", "", DONE), [pod("a", "x"), pod("a", "y")]);
+    let typed = |name: &str, items: &[String]| {
+        let items: Vec<String> = items.iter().map(|item| kind(item)).collect();
+        format!(r#"{{"kind":"{name}List","apiVersion":"v1","items":[{}]}}"#, items.join(","))
+    };
+    let shaped = job("a", r#","annotations":{"pavior.dev/shape":"2"}"#, DONE);
+    let shifted = DONE.replace("08:10:00Z", "10:10:00.000+02:00");
+    let shifted = shifted.replace("09:10:00Z", "04:10:00.000000-05:00");
+    for text in [
+        shaped.clone(),
+        format!("Warning: deprecated\n{shaped}"),
+        typed("Job", &[shaped.clone()]),
+        typed("Job", &[one.clone()]) + "\n" + &typed("Pod", &pods),
+        one.clone() + &pods.concat(),
+        list(&[job("a", r#","annotations":{"pavior.dev/shape":"2"}"#, &shifted)]),
+    ] {
+        assert_eq!(seen(&read(&text)), [(0, 0, 3600, Some(7200), 2)], "{text}");
+    }
+    for (text, reason) in [
+        (list(&[kind(&one)]), "must have a kind, or its list one such as JobList"),
+        (kind(&one), "must have a kind"),
+        (shaped.replace("\"status\"", "\"kind\""), "the member `kind` appears twice"),
+        (shaped.replace("09:10:00Z", "09:10:00"), ".status.completionTime (byte 0): not a date"),
+    ] {
+        assert!(fault(&text).reason.contains(reason), "{reason}: {}", fault(&text));
+    }
 }
 
 #[test]

@@ -41,7 +41,10 @@ fn every_form_of_sim_is_read() {
                 2 12 60 mesh 2 3 2\n\
                 3\t11 60 90 mesh 3 2 2\n\
                 2.25 4 2 1 60\n\
-                5 4 2 1 60 90.125\n";
+                5 4 2 1 60 90.125\n\
+                // one more\n\
+                6 12 60 MESH 2 3 2 # of three axes\n\
+                7 12 60 ;90\n";
     let trace = strict(Format::Sim, text).unwrap();
     assert_eq!(
         seen(&trace),
@@ -52,10 +55,12 @@ fn every_form_of_sim_is_read() {
             (4, 2_250, 60_000, None, 8, Some([4, 2, 1])),
             (3, 3_000, 60_000, Some(90_000), 11, Some([3, 2, 2])),
             (5, 5_000, 60_000, Some(90_125), 8, Some([4, 2, 1])),
+            (6, 6_000, 60_000, None, 12, Some([2, 3, 2])),
+            (7, 7_000, 60_000, None, 12, None),
         ]
     );
     assert_eq!(trace.report.submits_back.lines(), [8]);
-    assert_eq!(trace.report.lines, 9);
+    assert_eq!(trace.report.lines, 12);
 }
 
 #[test]
@@ -75,6 +80,8 @@ fn sim_faults_name_the_place() {
     for (line, column, reason) in [
         ("0 12", 5, "2 columns"),
         ("0 1 2 3 4 5 6 7 8 9", 20, "too many columns"),
+        ("0 12 60 mesh 2 3 2 1", 21, "8 columns; a job is"),
+        ("0 12 60 90 mesh 2 3", 20, "`90` is not the word"),
         ("0 12 6x0", 6, "`6x0` is not a number for the run time"),
         ("0 12 60 mash 2 3 2", 9, "`mash` is not the word `mesh`"),
         ("0 12 60 mesh 2 0 2", 16, "a side of 0"),
@@ -150,7 +157,7 @@ fn batsim_faults_name_the_place() {
         (with("\"res\": 11", "\"res\": 1x1"), 7, "expected"),
         (with("\"res\": 11", "\"res\": \"11\""), 7, "invalid type"),
         (with("10.5, \"res\": 4", "1e14, \"res\": 4"), 4, "job w0!7 has a time above"),
-        ("nonsense".into(), 1, "expected"),
+        ("nonsense".into(), 1, "no JSON object, which begins with {"),
         ("{\"jobs\": []}".into(), 1, "missing field `profiles`"),
         ("{\"jobs\": [".into(), 1, "EOF"),
     ] {

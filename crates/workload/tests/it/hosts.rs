@@ -29,6 +29,50 @@ fn names_are_those_of_patterns_and_lists() {
 }
 
 #[test]
+fn lists_are_expanded_as_slurm_does() {
+    for (list, names) in [
+        ("n[00-02,07],m1", "n00 n01 n02 n07 m1"),
+        ("n[8-11]", "n8 n9 n10 n11"),
+        ("x[0-1]y[0-1]", "x0y0 x0y1 x1y0 x1y1"),
+        ("x[0-1]-ib,m[3]s", "x0-ib x1-ib m3s"),
+        ("", ""),
+    ] {
+        assert_eq!(expand(list).unwrap().join(" "), names);
+    }
+    for list in [
+        "n[3-1]",
+        "n[a]",
+        "n[1",
+        "n1]",
+        "n[[1]]",
+        "n[]",
+        "n[1,]",
+        "n[+1]",
+        "n1,",
+        ",n1",
+        "n1,,n2",
+        "n 1",
+        "n1\nm1",
+        "n[00000000001]",
+        "n[0-4294967295]",
+        "x[0-9999]y[0-9999]",
+        "n[0-99999],m[0-99999]",
+        "(null)",
+        // Very wide numbers must not cause a failure.
+        &format!("n[{}1]", "0".repeat(1 << 17)),
+    ] {
+        assert_eq!(expand(list), None, "{}", &list[..list.len().min(30)]);
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_list_is_expanded_or_refused(list in "[n\\[\\],0-9x-]{0,24}") {
+        proptest::prop_assert!(expand(&list).is_none_or(|names| names.len() <= 1 << 17));
+    }
+}
+
+#[test]
 fn logs_name_the_nodes_of_their_jobs() {
     let sacct = "JobID|Submit|Start|Elapsed|NNodes|State|NodeList\n\
                  7|2026-01-02T03:04:05|2026-01-02T03:04:06|00:01:00|3|COMPLETED|n[1-2],m4\n";

@@ -3,7 +3,9 @@
 use std::io::{self, BufReader, Read};
 
 use pavior_kernel::Time;
-use pavior_workload::traces::{LineError, ReadError, ReadOptions, Record, Skip, Trace, swf};
+use pavior_workload::traces::{
+    Format, LineError, ReadError, ReadOptions, Record, Skip, Trace, swf,
+};
 
 fn log(name: &str) -> Vec<u8> {
     let path = format!("{}/tests/logs/{name}.swf", env!("CARGO_MANIFEST_DIR"));
@@ -224,10 +226,35 @@ fn a_header_longer_than_any_is_not_kept_in_memory() {
 }
 
 #[test]
-fn lines_that_end_with_carriage_returns_alone_are_a_fault() {
-    for log in [format!("{JOB}\r{JOB}\r"), format!("; UnixStartTime: 0\r{JOB}\r{JOB}")] {
-        assert!(said(&log).starts_with("line 1, column "), "{}", said(&log));
-        assert!(said(&log).contains("carriage return"), "{}", said(&log));
+fn lines_may_end_with_carriage_returns_and_comments_begin_with_other_marks() {
+    let swf = format!("# MaxProcs: 8\n// a\n% b\n  {JOB}\n\n{JOB}\n");
+    for end in ["\n", "\r\n", "\r"] {
+        for mark in ["", "\u{feff}"] {
+            let log = format!("{mark}{}", swf.replace('\n', end));
+            let format = Format::find(log.as_bytes(), "-").unwrap();
+            let trace = format.read(log.as_bytes(), &ReadOptions::default()).unwrap();
+            let lines: Vec<u64> = trace.records.iter().map(|record| record.line).collect();
+            assert_eq!((format, lines), (Format::Swf, vec![4, 6]), "{log:?}");
+            assert_eq!((trace.header.machine_size(), trace.report.lines), (Some(8), 6));
+        }
+    }
+    let long = format!("{JOB}\r{}", " ".repeat(1 << 17));
+    assert!(said(&long).starts_with("line 2, column 1: the line is longer"), "{}", said(&long));
+}
+
+#[test]
+fn utf_16_is_refused_with_the_command_that_converts_it() {
+    for (mark, is_little) in [(true, true), (true, false), (false, true), (false, false)] {
+        let text = format!("{}{JOB}\n", if mark { "\u{feff}" } else { "" });
+        let units = text.encode_utf16();
+        let bytes: Vec<u8> = units
+            .flat_map(|unit| if is_little { unit.to_le_bytes() } else { unit.to_be_bytes() })
+            .collect();
+        for name in ["log.swf", "log.json", "-"] {
+            let format = Format::find(&bytes, name).unwrap();
+            let error = format.read(bytes.as_slice(), &ReadOptions::default()).unwrap_err();
+            assert!(error.to_string().contains("iconv -f UTF-16"), "{name}: {error}");
+        }
     }
 }
 

@@ -15,8 +15,9 @@ use pavior_kernel::Time;
 use crate::TimeUnit;
 use crate::traces::{Event, Predecessor};
 
-/// Returns the jobs that the first dependency in a command line names; none if it cannot be read.
-pub(crate) fn predecessors(line: &[u8]) -> Vec<Predecessor> {
+/// Returns the jobs that the first dependency in a command line names, with a base added to their
+/// numbers; none if it cannot be read.
+pub(crate) fn predecessors(line: &[u8], base: u64) -> Vec<Predecessor> {
     let Ok(line) = std::str::from_utf8(line) else { return Vec::new() };
     let mut words = line.split_ascii_whitespace();
     while let Some(word) = words.next() {
@@ -25,7 +26,8 @@ pub(crate) fn predecessors(line: &[u8]) -> Vec<Predecessor> {
             _ => word.strip_prefix("--dependency=").or_else(|| word.strip_prefix("-d")),
         };
         if let Some(found) = list.and_then(|list| self::list(list.trim_matches(['"', '\'']))) {
-            return found;
+            let of_cluster = |job: Predecessor| Predecessor { number: base + job.number, ..job };
+            return found.into_iter().map(of_cluster).collect();
         }
     }
     Vec::new()
@@ -78,7 +80,7 @@ mod tests {
     #[test]
     fn lists_are_read_as_sbatch_reads_them() {
         let found = |line: &str| -> Vec<(u64, u64, bool)> {
-            let all = predecessors(line.as_bytes()).into_iter();
+            let all = predecessors(line.as_bytes(), 0).into_iter();
             all.map(|job| {
                 let minutes = job.think.map_or(0, |think| think.0 / 60_000_000);
                 (job.number, minutes, job.event == Event::Start)

@@ -1,7 +1,8 @@
 //! The header: the columns of the log, and the assignment of a line's cells to them.
 //!
-//! The delimiter is the text between the first two column names. `sacct` does not escape it in text
-//! from users, such as job names. If a line has too many cells, the extra ones belong to the only
+//! The delimiter is the text between the first two column names. Cells may be in double quotes (CSV),
+//! except in a log with bars and without quotes in its header, as `sacct` writes it. `sacct` does not
+//! escape the delimiter in text from users, such as job names. If a line has too many cells, the extra ones belong to the only
 //! column that is not read, or are between the first and the last such column. Columns before and
 //! after are counted from the two ends of the line.
 
@@ -10,7 +11,7 @@ use std::ops::Range;
 
 use super::cells as grammar;
 use crate::traces::error::quoted;
-use crate::traces::text::Lines;
+use crate::traces::text::{Lines, MOST_IN_FRONT};
 use crate::traces::{LineError, ReadError};
 
 /// A column that is read.
@@ -39,10 +40,11 @@ pub(super) enum Column {
     AllocCpus,
     NCpus,
     ReqCpus,
+    Cluster,
 }
 
 /// Each column with its name.
-const COLUMNS: [(Column, &str); 23] = [
+const COLUMNS: [(Column, &str); 24] = [
     (Column::JobId, "JobID"),
     (Column::JobIdRaw, "JobIDRaw"),
     (Column::Submit, "Submit"),
@@ -66,6 +68,7 @@ const COLUMNS: [(Column, &str); 23] = [
     (Column::AllocCpus, "AllocCPUS"),
     (Column::NCpus, "NCPUS"),
     (Column::ReqCpus, "ReqCPUS"),
+    (Column::Cluster, "Cluster"),
 ];
 
 /// Columns that may contain delimiters, and are read if their cells are certain.
@@ -76,9 +79,6 @@ pub(super) const NODE_LIST: usize = 1;
 /// The columns with numbers of nodes, and those with numbers of processors.
 pub(super) const NODES: [Column; 3] = [Column::AllocNodes, Column::NNodes, Column::ReqNodes];
 pub(super) const CPUS: [Column; 3] = [Column::AllocCpus, Column::NCpus, Column::ReqCpus];
-
-/// The maximum number of lines, such as warnings, before the header.
-const MOST_IN_FRONT: u64 = 50;
 
 /// The recommended command.
 const ASK: &str = "sacct -a -X --parsable2 \
@@ -97,7 +97,8 @@ impl Column {
                 "2026-01-02T03:04:05, with or without +0100, or seconds since 1970 \
                  (SLURM_TIME_FORMAT=%s)"
             }
-            Column::Elapsed | Column::Timelimit => "[days-]hours:minutes:seconds",
+            Column::Elapsed => "[days-]hours:minutes:seconds; ElapsedRaw has seconds",
+            Column::Timelimit => "[days-]hours:minutes:seconds; TimelimitRaw has minutes",
             _ if NODES.contains(&self) || CPUS.contains(&self) => "a count such as 4 or 1K",
             Column::State => "a word in capitals such as COMPLETED",
             _ => "a whole number",
@@ -127,6 +128,8 @@ pub(super) struct Layout {
     pub(super) line: Vec<u8>,
     /// The text between two cells.
     pub(super) delimiter: Vec<u8>,
+    /// True if cells may be in double quotes.
+    has_quotes: bool,
     /// The number of lines in front of the header.
     pub(super) in_front: u64,
     /// True if the first column contains job ids.
@@ -175,8 +178,9 @@ impl Layout {
     fn of(line: &[u8]) -> Layout {
         let (mut places, mut free, mut texts) = ([None; COLUMNS.len()], None, [None; TEXTS.len()]);
         let delimiter = delimiter(line).to_vec();
+        let has_quotes = delimiter != b"|" || line.trim_ascii_start().starts_with(b"\"");
         let mut columns = 0;
-        for (index, at) in cells(line, &delimiter).enumerate() {
+        for (index, at) in Cells::new(line, &delimiter, has_quotes).enumerate() {
             let name = line[at].trim_ascii();
             let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
             if let Some((column, _)) = COLUMNS.iter().find(|(_, known)| is(known)) {
@@ -192,7 +196,24 @@ impl Layout {
         let ids = [Column::JobId, Column::JobIdRaw].map(|column| places[column as usize]);
         let first_is_id = ids.contains(&Some(0));
         let (line, in_front) = (line.to_vec(), 0);
-        Layout { line, delimiter, in_front, first_is_id, places, columns, free, texts }
+        Layout { line, delimiter, has_quotes, in_front, first_is_id, places, columns, free, texts }
+    }
+
+    /// Returns the places of the cells of a row.
+    pub(super) fn cells<'l>(&'l self, line: &'l [u8]) -> Cells<'l> {
+        Cells::new(line, &self.delimiter, self.has_quotes)
+    }
+
+    /// Adds the cells of a line to those of the row so far.
+    pub(super) fn count(&self, so_far: Count, line: &[u8]) -> Count {
+        let mut cells = Cells { is_open: so_far.is_open, ..self.cells(line) };
+        let mut count = Count { cells: so_far.cells.saturating_sub(1), is_open: false };
+        // Where rows do not begin with ids, a quote that is not closed is text.
+        while !count.is_open && cells.next().is_some() {
+            count.cells += 1;
+            count.is_open = cells.is_open && self.first_is_id;
+        }
+        count
     }
 
     /// Returns true if texts may have line breaks, so that a line may continue the one before it.
@@ -200,16 +221,16 @@ impl Layout {
         self.free.is_some()
     }
 
-    /// Returns true if a line continues a row with this number of cells so far.
-    pub(super) fn continues(&self, cells_so_far: usize, line: &[u8]) -> bool {
+    /// Returns true if a line continues a row with these cells so far.
+    pub(super) fn continues(&self, so_far: Count, line: &[u8]) -> bool {
         if line == self.line {
             return false;
         }
-        let is_short = cells_so_far < self.columns;
+        let is_short = so_far.cells < self.columns || so_far.is_open;
         if !self.first_is_id {
             return is_short;
         }
-        let mut cells_of_line = cells(line, &self.delimiter);
+        let mut cells_of_line = self.cells(line);
         let first = cells_of_line.next().unwrap_or(0..0);
         let begins_job = cells_of_line.next().is_some() && grammar::id(&line[first]).is_some();
         let ends_in_text = self.free.is_some_and(|(_, last)| last + 1 == self.columns);
@@ -300,31 +321,82 @@ impl Layout {
     }
 }
 
-/// Returns the delimiter of a header: the bytes after the first name of a column. It is empty if
-/// there is only one name, or if names are separated by spaces.
+/// Returns the delimiter of a header: the bytes after the first name of a column and its quotes. It
+/// is empty if there is only one name, or if names are separated by spaces.
 fn delimiter(line: &[u8]) -> &[u8] {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric();
     let start = line.iter().position(is_name).unwrap_or(line.len());
     let rest = &line[start..];
     let rest = &rest[rest.iter().take_while(|byte| is_name(byte)).count()..];
-    let delimiter = &rest[..rest.iter().take_while(|byte| !is_name(byte)).count()];
+    let mut delimiter = &rest[..rest.iter().take_while(|byte| !is_name(byte)).count()];
+    if line[..start].ends_with(b"\"") {
+        delimiter = delimiter.strip_prefix(b"\"").unwrap_or(delimiter);
+        delimiter = delimiter.strip_suffix(b"\"").unwrap_or(delimiter);
+    }
     if delimiter.iter().all(|&byte| byte == b' ') { &[] } else { delimiter }
 }
 
-/// Returns the places of the cells of a line.
-pub(super) fn cells<'l>(
+/// The number of cells of a row so far.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Count {
+    cells: usize,
+    /// True if the last one is in quotes that are not closed.
+    is_open: bool,
+}
+
+/// The places of the cells of a line, without their quotes.
+pub(super) struct Cells<'l> {
     line: &'l [u8],
     delimiter: &'l [u8],
-) -> impl Iterator<Item = Range<usize>> + 'l {
-    let mut next = Some(0);
-    std::iter::from_fn(move || {
-        let start = next?;
-        let found = (!delimiter.is_empty())
-            .then(|| line[start..].windows(delimiter.len()).position(|part| part == delimiter))
-            .flatten();
-        next = found.map(|at| start + at + delimiter.len());
-        Some(start..found.map_or(line.len(), |at| start + at))
-    })
+    has_quotes: bool,
+    next: Option<usize>,
+    /// True within quotes that are not closed.
+    is_open: bool,
+}
+
+impl<'l> Cells<'l> {
+    fn new(line: &'l [u8], delimiter: &'l [u8], has_quotes: bool) -> Cells<'l> {
+        Cells { line, delimiter, has_quotes, next: Some(0), is_open: false }
+    }
+
+    /// Returns the place of the closing quote of a cell: a quote before a delimiter or the end.
+    fn closing(&self, mut at: usize) -> Option<usize> {
+        while at < self.line.len() {
+            if self.line[at] == b'"' {
+                let rest = &self.line[at + 1..];
+                if rest.is_empty() || rest.starts_with(self.delimiter) {
+                    return Some(at);
+                }
+                // Two quotes are a quote in the text.
+                at += usize::from(rest[0] == b'"');
+            }
+            at += 1;
+        }
+        None
+    }
+}
+
+impl Iterator for Cells<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let (start, width) = (self.next?, self.delimiter.len());
+        let is_quoted = self.has_quotes && self.line[start..].starts_with(b"\"");
+        if width > 0 && (self.is_open && start == 0 || is_quoted) {
+            let text = start + usize::from(!self.is_open);
+            if let Some(end) = self.closing(text) {
+                self.is_open = false;
+                self.next = (end + 1 < self.line.len()).then_some(end + 1 + width);
+                return Some(text..end);
+            }
+            // Without a closing quote, none of the line's quotes count.
+            (self.is_open, self.has_quotes) = (true, false);
+        }
+        let mut windows = self.line[start..].windows(width.max(1));
+        let end = windows.position(|part| part == self.delimiter).map(|at| start + at);
+        self.next = end.map(|end| end + width);
+        Some(start..end.unwrap_or(self.line.len()))
+    }
 }
 
 #[cfg(test)]
@@ -360,11 +432,21 @@ mod tests {
             ("JobID State", ""),
             ("       JobID    State ", ""),
             ("JobID", ""),
+            ("\"JobID\",\"State\"", ","),
         ] {
             assert_eq!(delimiter(header.as_bytes()), expected.as_bytes(), "{header}");
         }
-        let found: Vec<_> = cells(b"a@@@@b", b"@@").collect();
-        assert_eq!(found, [0..1, 3..3, 5..6]);
+        for (line, delimiter, expected) in [
+            ("a@@@@b", "@@", "a  b"),
+            ("\"a,b\",c,\"d\"", ",", "a,b c d"),
+            ("\"a\"\",\",\"\"", ",", "a\"\",  "),
+            ("\"a,\"b\",", ",", "a,\"b "),
+            ("\"a,\"b", ",", "\"a \"b"),
+        ] {
+            let cells = Cells::new(line.as_bytes(), delimiter.as_bytes(), true);
+            let found: Vec<_> = cells.map(|at| &line[at]).collect();
+            assert_eq!(found.join(" "), expected, "{line}");
+        }
         assert!(is_aligned(b"       JobID    JobName ") && !is_aligned(b"JobID"));
     }
 }

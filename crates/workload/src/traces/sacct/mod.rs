@@ -1,5 +1,5 @@
 //! The output of Slurm's `sacct --parsable2`: a header, then one line per job, with cells separated
-//! by bars or any other delimiter (`sacct --delimiter`).
+//! by bars or any other delimiter (`sacct --delimiter`), or of a CSV file with quoted cells.
 //!
 //! ```text
 //!   JobID|User|Submit|Start|Elapsed|Timelimit|NNodes|State
@@ -15,7 +15,8 @@
 //! job. `Timelimit` is the estimate. The run time of a job that has not ended, or never ran, is
 //! unknown.
 //!
-//! Steps (`71.batch`) are skipped. Tasks of arrays (`71_4`) and components of heterogeneous jobs
+//! Steps (`71.batch`) are skipped. Jobs with the same id and another `Cluster` are different jobs.
+//! Tasks of arrays (`71_4`) and components of heterogeneous jobs
 //! (`71+0`) are separate jobs. If an id is on several lines (`sacct -D`), the latest submission
 //! counts, as without `-D`. The log's clock begins at its first submission. Dates without a zone
 //! are in the machine's local time, and go back by an hour where summer time ends. Names of users,
@@ -33,8 +34,10 @@ mod header;
 use std::io::BufRead;
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
+
 use self::cells::{Id, Name, State};
-use self::header::{Column, Layout};
+use self::header::{Column, Count, Layout};
 use super::error::quoted;
 use super::latest::Latest;
 use super::record::{Collector, Draft, LONGEST, wait};
@@ -91,7 +94,12 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         }
         match Row::new(&layout, line, number, &mut places).and_then(|row| row.job(&mut known)) {
             Ok(None) => {}
-            Ok(Some((id, draft))) => log.push(id, draft),
+            Ok(Some((key, draft))) => {
+                if key.0 > 0 {
+                    jobs.note(MORE_CLUSTERS, number);
+                }
+                log.push(key, draft);
+            }
             Err(fault) => jobs.malformed(number, || fault)?,
         }
     }
@@ -108,6 +116,29 @@ struct Known {
     zone: Option<i64>,
     /// True to read the names of nodes.
     hosts: bool,
+    clusters: Clusters,
+}
+
+/// The clusters of a log. Jobs with the same number in different clusters are different jobs, so
+/// each further cluster adds 10,000,000,000 to its numbers.
+#[derive(Default)]
+pub(super) struct Clusters(FxHashMap<Box<[u8]>, u64>);
+
+/// The note for jobs of clusters other than the first.
+pub(super) const MORE_CLUSTERS: &str = "jobs of another cluster, replayed on the same machine, \
+                                        with job numbers from 10000000000 on; sacct -M CLUSTER \
+                                        prints a single cluster";
+
+impl Clusters {
+    /// Returns the number that a cluster adds to its job numbers.
+    pub(super) fn base(&mut self, name: &[u8]) -> u64 {
+        if let Some(&base) = self.0.get(name) {
+            return base;
+        }
+        let base = self.0.len() as u64 * 10_000_000_000;
+        self.0.insert(name.into(), base);
+        base
+    }
 }
 
 /// The maximum length of a row, in bytes.
@@ -142,14 +173,15 @@ impl<R: BufRead> Rows<'_, R> {
         if ends || !self.layout.has_texts() {
             return Ok(Some(number));
         }
+        let mut count = self.layout.count(Count::default(), &self.row);
         while self.lines.advance()? {
             let line = self.lines.line();
-            let cells = header::cells(&self.row, &self.layout.delimiter).count();
             let is_short = self.row.len() + line.len() < LONGEST_ROW;
-            if !is_short || !self.layout.continues(cells, line) {
+            if !is_short || !self.layout.continues(count, line) {
                 self.next = Some((self.lines.number, line.to_vec()));
                 break;
             }
+            count = self.layout.count(count, line);
             self.row.push(b'\n');
             self.row.extend_from_slice(line);
         }
@@ -177,7 +209,7 @@ impl<'l> Row<'l> {
         places: &'l mut Vec<Range<usize>>,
     ) -> Result<Row<'l>, LineError> {
         places.clear();
-        places.extend(header::cells(line, &layout.delimiter));
+        places.extend(layout.cells(line));
         let row = Row { layout, line, number, places };
         layout.check(row.cells()).map_err(|reason| row.fault(&(line.len()..line.len()), reason))?;
         Ok(row)
@@ -223,7 +255,7 @@ impl<'l> Row<'l> {
     }
 
     /// Reads the job of the line or returns `None` for a step of one.
-    fn job(&self, known: &mut Known) -> Result<Option<(Id, Draft)>, LineError> {
+    fn job(&self, known: &mut Known) -> Result<Option<((u64, Id), Draft)>, LineError> {
         let raw = self.read(Column::JobIdRaw, cells::id)?.map(|(name, _)| name);
         let Some(name) = self.read(Column::JobId, cells::id)?.map(|(name, _)| name).or(raw) else {
             return Ok(None);
@@ -233,6 +265,8 @@ impl<'l> Row<'l> {
             Some(Name::Job(raw)) => raw.number,
             _ => id.number,
         };
+        let cluster = self.place(Column::Cluster).unwrap_or_default();
+        let base = known.clusters.base(self.line[cluster].trim_ascii());
         let (submit, zone) = self.value(Column::Submit, cells::instant, (-1.0, None))?;
         known.zone = known.zone.or(zone);
         if submit > LONGEST {
@@ -245,9 +279,9 @@ impl<'l> Row<'l> {
         let limit = self.value(Column::TimelimitRaw, cells::minutes, -1.0)?;
         let limit = self.value(Column::Timelimit, cells::limit, limit)?;
         Ok(Some((
-            id,
+            (base, id),
             Draft {
-                number: number as f64,
+                number: (base + number) as f64,
                 line: self.number,
                 submit,
                 run: self.run(state)?.min(LONGEST),
@@ -262,7 +296,7 @@ impl<'l> Row<'l> {
                     submit,
                     self.read(Column::Start, cells::instant)?.map(|((at, _), _)| at),
                 ),
-                after: dependency::predecessors(self.text(header::SUBMIT_LINE)),
+                after: dependency::predecessors(self.text(header::SUBMIT_LINE), base),
                 hosts: known.hosts.then(|| {
                     String::from_utf8_lossy(self.text(header::NODE_LIST).trim_ascii()).into()
                 }),

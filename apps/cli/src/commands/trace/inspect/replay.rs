@@ -1,11 +1,10 @@
 //! The command that replays a log, and lines of the log as examples.
 
-use std::io::BufRead;
 use std::path::Path;
 
 use pavior::Grid;
 use pavior::workload::inspect::LogSummary;
-use pavior::workload::traces::Format;
+use pavior::workload::traces::{Format, Lines};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -35,15 +34,13 @@ pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>
     if path == Path::new("-") || summary.format.is_some_and(Format::is_document) {
         return Ok(examples);
     }
-    let mut reader = files::open(path)?;
-    let (mut wanted, mut bytes) = (wanted.into_iter().peekable(), Vec::new());
-    for number in 1..=last {
-        bytes.clear();
-        if reader.read_until(b'\n', &mut bytes)? == 0 {
-            break;
-        }
-        while let Some((line, reason)) = wanted.next_if(|&(line, _)| line == number) {
-            let text = String::from_utf8_lossy(&bytes);
+    let text = pavior::files::open(path, files::lines().without_lines())?;
+    let (mut lines, mut wanted) =
+        (Lines::new(text).with_long_lines(), wanted.into_iter().peekable());
+    // The file was read before, so errors are not expected.
+    while lines.number < last && lines.advance().is_ok_and(|found| found) {
+        while let Some((line, reason)) = wanted.next_if(|&(line, _)| line == lines.number) {
+            let text = String::from_utf8_lossy(lines.line());
             let text = text.trim().chars().take(LONGEST).collect();
             examples.push(Example { reason, line, text });
         }
