@@ -49,8 +49,8 @@ pub mod traces {
 
     pub use pavior_workload::traces::{
         Dependencies, Dependency, Estimates, Event, Field, Filter, Format, Header, LineCount,
-        LineError, Link, Names, Note, Predecessor, ReadError, ReadOptions, Record, Replay, Report,
-        Skip, Tags, Trace, TraceJobs, link_sessions,
+        LineError, Lines, Link, Names, Note, Predecessor, ReadError, ReadOptions, Record, Replay,
+        Report, Skip, Tags, Trace, TraceJobs, link_sessions,
     };
 
     pub mod batsim {

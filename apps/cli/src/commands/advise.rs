@@ -4,7 +4,7 @@ use pavior::draw as report;
 use pavior::experiments::advice::{
     Advice, AdviceError, Change, Run, advise, cell, notes, page, recommendations, value,
 };
-use pavior::experiments::{Environment, Setting};
+use pavior::experiments::{Environment, Keys, Setting, Specification};
 use serde_json::{Value, json};
 
 use crate::args::{self, AdviceFormat, AdviseArgs};
@@ -36,6 +36,12 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
         pool::install(args.threads, || advise(&settings, args.slots.as_deref(), environment))?;
     bar.finish();
     simulate::note_skipped_lines(&folder);
+    // If the jobs cannot have their places, the advice says why.
+    if advice.is_ok()
+        && let Ok(specification) = Specification::from_settings(&settings, "advise", Keys::Options)
+    {
+        simulate::note_placed(&specification, &folder).ok();
+    }
     let advice = advice.map_err(|error| match error {
         AdviceError::Setting(error) => args::failure(&settings, error),
         AdviceError::Input(error) => Failure::of_input(error),

@@ -124,7 +124,7 @@ fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), F
 }
 
 /// Reports the number of jobs that run in their places from the log, if these are used.
-fn note_placed(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
+pub(crate) fn note_placed(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
     let is_placed = |point: &&Point| {
         point.settings().jobs().and_then(|jobs| jobs.log()?.placed.as_ref()).is_some()
     };

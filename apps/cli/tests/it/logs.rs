@@ -145,3 +145,19 @@ fn cases_beside_the_repository_are_read() {
         assert_eq!(found, nodes, "{name}");
     }
 }
+
+#[test]
+fn jobs_that_share_routers_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log").to_str().unwrap().to_string();
+    let jobs = "03/18/2017 00:01:15;E;1.h;ctime=100 start=160 end=220 exec_host=n0/0-31
+03/18/2017 00:01:16;E;2.h;ctime=100 start=170 end=230 exec_host=n1/3+n1/2\n";
+    std::fs::write(&log, jobs).unwrap();
+    let machine = ["--machine", "mesh:2x1", "--strategy", "ff", "--scheduler", "fcfs"];
+    for command in [["simulate", "--trace", &log].as_slice(), &["advise", &log]] {
+        let output = pavior(&[command, &machine, &["--placed", "n[0-3]"]].concat(), "");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let counts = "2 of 2 jobs have the places of the log, 1 starting on a router of";
+        assert!(output.status.success() && said.contains(counts), "{command:?} {said}");
+    }
+}

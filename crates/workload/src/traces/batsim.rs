@@ -64,7 +64,7 @@ struct Entry<'t> {
     #[serde(borrow)]
     id: &'t RawValue,
     subtime: f64,
-    res: i64,
+    res: f64,
     #[serde(borrow)]
     profile: &'t RawValue,
     walltime: Option<f64>,
@@ -143,7 +143,8 @@ impl Place<'_> {
         let before = rest.split_inclusive(|&byte| byte == b'\n').take(error.line().max(1) - 1);
         let lines: usize = before.map(<[u8]>::len).sum();
         let at = (self.offset + lines + error.column().saturating_sub(1)).min(self.text.len());
-        (at..at + 1, json::reason(error))
+        let reason = json::reason(error).replace("expected f64", "expected a number");
+        (at..at + 1, reason)
     }
 
     /// Adds the path and the byte to the reason of an error in a job, if its line is so long that
@@ -238,10 +239,16 @@ fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, 
     if entry.subtime > LONGEST || run > LONGEST {
         return Err(fault(format!("job {id} has a time above {LONGEST:e} s")));
     }
+    if entry.res.fract() != 0.0 {
+        return Err(fault(format!(
+            "job {id} has {} nodes, which is not a whole number",
+            entry.res
+        )));
+    }
     let extra = extra(entry.extra_data).map_err(&fault)?;
     let shape = shape(&extra).map_err(&fault)?;
     let freedom = freedom(&extra).map_err(&fault)?;
-    if let Some(sides) = shape.filter(|&sides| (volume(sides) as i128) < i128::from(entry.res)) {
+    if let Some(sides) = shape.filter(|&sides| (volume(sides) as f64) < entry.res) {
         let reason = format!("the shape {sides:?} does not have {} nodes", entry.res);
         return Err(fault(reason));
     }
@@ -252,7 +259,7 @@ fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, 
         submit: entry.subtime,
         run,
         estimate: entry.walltime.map_or(-1.0, |walltime| walltime.min(LONGEST)),
-        nodes: entry.res as f64,
+        nodes: entry.res,
         in_processors: shape.is_none(),
         state: -1,
         shape,

@@ -88,10 +88,11 @@ pub(crate) fn each(
     let first_line = state.ends.get();
     let counted = Counted { reader, state: &state };
     let mut from = serde_json::Deserializer::from_reader(counted);
-    let mut read = Ok(());
+    let (mut read, mut documents) = (Ok(()), 0);
     while read.is_ok() {
         let state = &state;
         read = from.deserialize_map(Object { list, members, state, each: &mut *each });
+        documents += u64::from(read.is_ok());
         if from.end().is_ok() {
             break;
         }
@@ -111,7 +112,13 @@ pub(crate) fn each(
             let start = tail.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
             let line = &tail[start.min(tail.len().saturating_sub(1))..];
             let at = line.len().saturating_sub(1);
-            let reason = format!("{} (byte {})", json::reason(&error), state.bytes.get());
+            let is_behind = documents > 0 && tail.last() != Some(&b'{') && error.is_syntax();
+            let reason = if is_behind && state.entry.get().is_none() {
+                "text after the JSON object, which is not another one: remove it".to_string()
+            } else {
+                json::reason(&error)
+            };
+            let reason = format!("{reason} (byte {})", state.bytes.get());
             let number = first_line + error.line() as u64;
             let fault = LineError::new(number, line, at..at + 1, reason);
             Err(LineError { column: error.column() as u64, ..fault }.into())
@@ -274,7 +281,9 @@ impl<'de> Visitor<'de> for Object<'_> {
         }
         if kept.is_empty() {
             let list = self.list;
-            return Err(serde::de::Error::custom(format_args!("there is no list `{list}`")));
+            return Err(serde::de::Error::custom(format_args!(
+                "there is no list `{list}`, which is in the whole output"
+            )));
         }
         let text = serde_json::to_string(&kept).map_err(serde::de::Error::custom)?;
         let (index, list) = (None, self.list);

@@ -138,8 +138,8 @@ impl World {
             Some("Pod") => self.pod(entry, &object),
             Some(_) => Ok(false),
             None => {
-                let reason = "an object must have a kind, or its list one such as JobList before \
-                              the items";
+                let reason = "a Kubernetes object must have a kind, or follow the kind of its \
+                              list, such as JobList";
                 Err(entry.fault(".kind", reason))
             }
         }

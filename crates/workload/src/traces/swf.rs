@@ -111,7 +111,7 @@ fn job(line: &[u8], line_number: u64, nodes_from: Option<u32>) -> Result<Draft, 
         }
         *value = number(token).ok_or_else(|| {
             let form = "; spaces separate columns, and comments begin with ; or #";
-            let form = if field == 0 { form } else { "" };
+            let form = if field == 0 { form } else { "; -1 is unknown" };
             fail(field, format!("{} is not a number in {}{form}", quoted(token), name(field)))
         })?;
     }

@@ -185,7 +185,8 @@ fn jobs_of_other_clusters_are_other_jobs() {
     let head = "Cluster|JobID|Submit|Elapsed|NNodes|State|SubmitLine";
     let row =
         |cluster: &str, id: u32, line: &str| format!("{cluster}|{id}|5|00:01:00|4|FAILED|{line}\n");
-    let rows = row("a", 7, "") + &row("b", 7, "") + &row("b", 8, "srun -d afterok:7 x");
+    let rows =
+        row("a", 7, "") + &row("", 6, "") + &row("b", 7, "") + &row("b", 8, "srun -d afterok:7 x");
     let json = |cluster: &str, id: u32, line: &str| {
         let time = r#""time":{"elapsed":60,"submission":5,"start":5}"#;
         format!(
@@ -193,14 +194,15 @@ fn jobs_of_other_clusters_are_other_jobs() {
                 "submit_line":"{line}",{time}}}"#
         )
     };
-    let jobs = [json("a", 7, ""), json("b", 7, ""), json("b", 8, "srun -d afterok:7 x")];
+    let jobs =
+        [json("a", 7, ""), json("", 6, ""), json("b", 7, ""), json("b", 8, "srun -d afterok:7 x")];
     let json = sacct_json(&jobs.each_ref().map(String::as_str));
     for log in [format!("{head}\n{rows}"), json] {
         let trace = read(&log);
         let second = 10_000_000_007;
-        let found = [(7, 0, 60, None, 4), (second, 0, 60, None, 4), (second + 1, 0, 60, None, 4)];
+        let found = [7, 6, second, second + 1].map(|number| (number, 0, 60, None, 4));
         assert_eq!(seen(&trace), found);
-        assert_eq!(trace.records[2].dependency.as_ref().unwrap().after[0].number, second);
+        assert_eq!(trace.records[3].dependency.as_ref().unwrap().after[0].number, second);
         assert_eq!((trace.report.notes.len(), trace.report.notes[0].count), (1, 2));
     }
 }
@@ -236,6 +238,8 @@ fn sacct_json_of_every_parser_is_read() {
         let trace = read(&warned);
         assert_eq!((trace.records[0].line, trace.report.notes[0].count), (4, 2));
         assert_eq!(fault(&format!("{warned}{{]")).line, job.lines().count() as u64 + 3);
+        let behind = fault(&format!("{}\nsacct: done\n", sacct_json(&[job])));
+        assert!(behind.reason.starts_with("text after the JSON object"), "{behind}");
         let other = job.replacen('7', "8", 1);
         assert_eq!(
             read(&format!("{}{}", sacct_json(&[job]), sacct_json(&[&other]))).report.kept,
@@ -371,6 +375,7 @@ fn accounting_logs_of_pbs_are_read() {
         ("Resource_List.nodect=7 Resource_List.nodes=9:ppn=32", 7),
         ("Resource_List.nodect=7 Resource_List.nodes=", 7),
         ("exec_host= Resource_List.nodes=4:ppn=8", 4),
+        ("exec_vnode=(h:ncpus=4)+(g:ncpus=4+h:ncpus=2)", 2),
         ("Resource_List.nodes=n1:ppn=4+n2:ppn=4", 2),
         ("Resource_List.nodes=2:ppn=8:gpus=1+gpu:ppn=4+3#shared", 6),
         ("Resource_List.select=2:ncpus=8:mpiprocs=8+1:ncpus=4", 3),

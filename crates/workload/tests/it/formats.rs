@@ -103,7 +103,7 @@ fn sim_faults_name_the_place() {
 const BATSIM: &str = r#"{
   "nb_res": 32, "description": "other keys do not matter",
   "jobs": [
-    {"id": "w0!7", "subtime": 10.5, "res": 4, "profile": "short", "walltime": 90},
+    {"id": "w0!7", "subtime": 10.5, "res": 4.0, "profile": "short", "walltime": 90},
     {"id": 8, "subtime": 3, "res": 6, "profile": "long", "walltime": -1,
      "extra_data": {"shape": [3, 2], "queue": "q"}},
     {"id": "nine", "subtime": 10.5, "res": 11, "profile": 1,
@@ -155,8 +155,9 @@ fn batsim_faults_name_the_place() {
         (with("[3, 2]", "[3, 1]"), 5, "the shape [3, 1, 1] does not have 6 nodes"),
         (with("[3, 2]", "[3, 2, 1, 1]"), 5, "the shape [3,2,1,1] is not one to three sides"),
         (with("\"res\": 11", "\"res\": 1x1"), 7, "expected"),
+        (with("\"res\": 11", "\"res\": 1.5"), 7, "job nine has 1.5 nodes, which is not a whole"),
         (with("\"res\": 11", "\"res\": \"11\""), 7, "invalid type"),
-        (with("10.5, \"res\": 4", "1e14, \"res\": 4"), 4, "job w0!7 has a time above"),
+        (with("10.5, \"res\": 4.0", "1e14, \"res\": 4"), 4, "job w0!7 has a time above"),
         ("nonsense".into(), 1, "no JSON object, which begins with {"),
         ("{\"jobs\": []}".into(), 1, "missing field `profiles`"),
         ("{\"jobs\": [".into(), 1, "EOF"),

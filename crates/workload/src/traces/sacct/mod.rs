@@ -130,14 +130,15 @@ pub(super) const MORE_CLUSTERS: &str = "jobs of another cluster, replayed on the
                                         prints a single cluster";
 
 impl Clusters {
-    /// Returns the number that a cluster adds to its job numbers.
+    /// Returns the number that a cluster adds to its job numbers. Jobs without a cluster are of the
+    /// first.
     pub(super) fn base(&mut self, name: &[u8]) -> u64 {
-        if let Some(&base) = self.0.get(name) {
-            return base;
-        }
-        let base = self.0.len() as u64 * 10_000_000_000;
-        self.0.insert(name.into(), base);
-        base
+        let base = self.0.get(name).copied();
+        base.or(name.is_empty().then_some(0)).unwrap_or_else(|| {
+            let base = self.0.len() as u64 * 10_000_000_000;
+            self.0.insert(name.into(), base);
+            base
+        })
     }
 }
 
