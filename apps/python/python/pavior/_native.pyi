@@ -650,7 +650,6 @@ def simulate(
     nodes_from: int | None = None,
     pieces: bool | None = None,
     log_format: str | None = None,
-    placed: str | None = None,
     sides: str = "uniform",
     service: str = "exponential",
     arrivals: str = "exponential",
@@ -811,9 +810,6 @@ def simulate(
         pieces: also keeps parts of jobs (status 2, 3, 4) if the log also has the whole job
             (bool; default None)
         log_format: the format of the log, if neither its text nor its name determines it
-            (str; default None)
-        placed: adds a row for the places in the log, by the nodes' names, such as n{x}-{y} or
-            n[0-9]
             (str; default None)
 
     Parameters: Failures

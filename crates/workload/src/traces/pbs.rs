@@ -138,8 +138,8 @@ fn job(
     let start = instant("start")?;
     let between = start.zip(instant("end")?).map(|(start, end)| end - start);
     let run = between.or(span("resources_used.walltime")?).unwrap_or(-1.0);
-    let hosts = place("exec_host").or(place("exec_vnode"));
-    let hosts = hosts.map_or_else(Vec::new, |at| hosts(&line[at]));
+    let listed = place("exec_host").or(place("exec_vnode"));
+    let hosts = listed.map_or_else(Vec::new, |at| hosts(&line[at]));
     let mut nodes = hosts.len() as f64;
     for (key, grammar, wanted) in SIZES {
         if nodes == 0.0 {
