@@ -18,11 +18,7 @@ const LOG: &str = "JobID|Submit|Start|End|NNodes|State|NodeList
 6|2026-01-02T00:00:50|2026-01-02T00:00:50|2026-01-02T00:00:50|1|COMPLETED|n1
 ";
 
-fn files() -> (tempfile::TempDir, Folder) {
-    files_of(LOG)
-}
-
-fn files_of(log: &str) -> (tempfile::TempDir, Folder) {
+fn files(log: &str) -> (tempfile::TempDir, Folder) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("log.sacct"), log).unwrap();
     let files = Folder::new(folder.path(), Limits::LINES);
@@ -40,7 +36,7 @@ fn specification(machine: &str, names: &str, more: &[(&str, &str)]) -> Specifica
 }
 
 fn counts(log: &str, machine: &str, names: &str) -> PlacedCounts {
-    let (_folder, files) = files_of(log);
+    let (_folder, files) = files(log);
     let specification = specification(machine, names, &[]);
     let settings = specification.points[1].settings();
     Scenario::new(settings, false, &files, &Histories::default()).unwrap().placed().unwrap()
@@ -48,7 +44,7 @@ fn counts(log: &str, machine: &str, names: &str) -> PlacedCounts {
 
 #[test]
 fn jobs_have_the_times_and_nodes_of_the_log() {
-    let (_folder, files) = files();
+    let (_folder, files) = files(LOG);
     let metrics = [("metrics", "waiting"), ("timing", "false")];
     let specification = specification("mesh:4x1", "n{}", &metrics);
     let names: Vec<_> = specification.points.iter().map(|point| point.get("strategy")).collect();
@@ -117,17 +113,6 @@ fn every_log_with_names_has_places() {
         ] {
             assert_eq!(counts(log, machine, names), expected, "{names}: {log}");
         }
-        let (_folder, files) = files_of(log);
-        let environment = Environment { files: &files, ..Environment::PLAIN };
-        let metrics = [("metrics", "waiting"), ("timing", "false")];
-        let specification = specification("mesh:2x1", "n[0-3]", &metrics);
-        let samples =
-            specification.run(Vec::new(), Shard::WHOLE, environment, &mut NoStore).unwrap();
-        // 60 and 70 s.
-        assert_eq!(samples[1][0].values, [Some(65.0)]);
-        let present = [("strategy", "ff"), ("scheduler", "fcfs")];
-        let advice = advise(&settings("mesh:2x1", "n[0-3]", &present), None, environment).unwrap();
-        assert_eq!(advice.alternatives[0].name, "places of the log");
     }
 }
 
@@ -145,7 +130,7 @@ fn names_and_settings_that_do_not_fit_are_refused() {
         let error = read.err().unwrap();
         assert!(error.reason.contains(reason), "{names}: {}", error.reason);
     }
-    let (_folder, files) = files();
+    let (_folder, files) = files(LOG);
     let specification = specification("mesh:4x1", "m[0-3]", &[]);
     let settings = specification.points[1].settings();
     let scenario = Scenario::new(settings, false, &files, &Histories::default());
@@ -155,7 +140,7 @@ fn names_and_settings_that_do_not_fit_are_refused() {
 
 #[test]
 fn advice_has_a_row_for_the_places_of_the_log() {
-    let (_folder, files) = files();
+    let (_folder, files) = files(LOG);
     let environment = Environment { files: &files, ..Environment::PLAIN };
     let present = [("strategy", "ff"), ("scheduler", "fcfs")];
     let advice = advise(&settings("mesh:4x1", "n{}", &present), None, environment).unwrap();

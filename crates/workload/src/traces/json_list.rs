@@ -126,8 +126,7 @@ pub(crate) fn each(
     }
 }
 
-/// Skips the lines before the one that begins with a brace. Returns the number of lines that are not
-/// blank.
+/// Skips the lines before the one that begins with a brace. Returns how many are not blank.
 fn skip_front(reader: &mut impl BufRead, state: &State) -> Result<u64, ReadError> {
     let io = |source| ReadError::Io { line: state.ends.get(), source };
     let (mut first, mut in_front) = (Vec::new(), 0);

@@ -17,8 +17,8 @@
 //! not the shape of the whole. The estimate is `activeDeadlineSeconds`. The queue is the Kueue
 //! queue, the group is the namespace, and the status is 1 for complete and 0 for failed.
 //!
-//! The text is a list, a list of one kind (`"kind": "JobList"`, whose items may lack theirs), a single
-//! object, or several of these. Dates have a zone: `Z` or an offset such as `+02:00`.
+//! The text is a list, a list of one kind (`"kind": "JobList"`, whose items may lack theirs), a
+//! single object, or several of these. Dates have a zone: `Z` or an offset such as `+02:00`.
 //!
 //! Pods without a Job, and objects of other kinds, are skipped and counted. Source: the API of
 //! Kubernetes 1.36 (`batch/v1`), JobSet 0.11, Kueue 0.17. Cost: one pass, with one object in memory

@@ -12,9 +12,9 @@
 //!
 //! The submit time is `ctime`, or else `qtime`; the run time is `end` minus `start`, or else
 //! `resources_used.walltime`; the estimate is `Resource_List.walltime`. The size is the number of
-//! distinct hosts of `exec_host` or `exec_vnode`, or else `Resource_List.nodect`, or else what `Resource_List.nodes`
-//! or `Resource_List.select` requests. Hosts are separated by `+`, and have their processors after a
-//! slash: `h/0-31`, `h/3+h/2`, `h/0*32`. The status is 1 for an
+//! distinct hosts of `exec_host` or `exec_vnode`, or else `Resource_List.nodect`, or else what
+//! `Resource_List.nodes` or `Resource_List.select` requests. Hosts are separated by `+`, and have
+//! their processors after a slash: `h/0-31`, `h/3+h/2`, `h/0*32`. The status is 1 for an
 //! `Exit_status` of 0, and 0 for others. Names of users, groups, queues and accounts become
 //! numbers.
 //!
@@ -138,13 +138,11 @@ fn job(
     let start = instant("start")?;
     let between = start.zip(instant("end")?).map(|(start, end)| end - start);
     let run = between.or(span("resources_used.walltime")?).unwrap_or(-1.0);
-    let listed = place("exec_host").or(place("exec_vnode"));
-    let hosts = listed.map_or_else(Vec::new, |at| hosts(&line[at]));
+    let list = place("exec_host").or(place("exec_vnode"));
+    let hosts = list.map_or_else(Vec::new, |at| hosts(&line[at]));
     let mut nodes = hosts.len() as f64;
     for (key, grammar, wanted) in SIZES {
-        if nodes == 0.0 {
-            nodes = read(key, grammar, wanted)?.unwrap_or(0.0);
-        }
+        nodes = if nodes > 0.0 { nodes } else { read(key, grammar, wanted)?.unwrap_or(0.0) };
     }
     let status = place("Exit_status").map(|at| i64::from(&line[at] == b"0"));
     let mut class = |field, keys: [&str; 2]| {

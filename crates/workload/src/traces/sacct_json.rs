@@ -9,9 +9,9 @@
 //!
 //! The state is a word or a list of words, whose first word is used. A number is either plain or
 //! `{set, infinite, number}`; one that is not set, or is infinite, is unknown. A number may be in
-//! quotes. Jobs with the same `job_id` and another `cluster` are different jobs. Times are in seconds
-//! since 1970, `limit` is in minutes. The size is `allocation_nodes`, or else the `node` of the
-//! trackable resources (`tres`) that were allocated or requested; without these, their `cpu` or
+//! quotes. Jobs with the same `job_id` and another `cluster` are different jobs. Times are in
+//! seconds since 1970, `limit` is in minutes. The size is `allocation_nodes`, or else the `node` of
+//! the trackable resources (`tres`) that were allocated or requested; without these, their `cpu` or
 //! `required.CPUs`, which an option divides. Array tasks and components of heterogeneous jobs are
 //! jobs with their own `job_id`. Jobs with the same `job_id`, and runs without an end, follow the
 //! rules of `sacct`, as does `--dependency=after*` in `submit_line`. Steps and all other members

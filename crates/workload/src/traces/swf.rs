@@ -15,9 +15,9 @@
 //! `frontier:excl:2500x112`: the size is NODES. A line with status 2, 3 or 4 is part of a job, and
 //! is skipped if the log has a line for the whole job: the same number with status 0 or 1. A line
 //! without a size, or with a negative submit or run time, is skipped. The estimate is field 9 if it
-//! is above 0. Lines that begin with `;`, `#`, `%` or `//` are comments, even in the middle of a log.
-//! If field 17 is 0 or more, the job follows the job with that number, after the think time of field
-//! 18 (negative is unknown).
+//! is above 0. Lines that begin with `;`, `#`, `%` or `//` are comments, even in the middle of a
+//! log. If field 17 is 0 or more, the job follows the job with that number, after the think time of
+//! field 18 (negative is unknown).
 //!
 //! Source: Chapin, Cirne, Feitelson, Jones, Leutenegger, Schwiegelshohn, Smith & Talby (1999).
 //! Departure: decimals are read in every field (real logs have them in field 6), and times keep
@@ -111,7 +111,7 @@ fn job(line: &[u8], line_number: u64, nodes_from: Option<u32>) -> Result<Draft, 
         }
         *value = number(token).ok_or_else(|| {
             let form = "; spaces separate columns, and comments begin with ; or #";
-            let form = if field == 0 { form } else { "; -1 is unknown" };
+            let form = if field == 0 { form } else { "" };
             fail(field, format!("{} is not a number in {}{form}", quoted(token), name(field)))
         })?;
     }

@@ -1,10 +1,10 @@
 //! The header: the columns of the log, and the assignment of a line's cells to them.
 //!
-//! The delimiter is the text between the first two column names. Cells may be in double quotes (CSV),
-//! except in a log with bars and without quotes in its header, as `sacct` writes it. `sacct` does not
-//! escape the delimiter in text from users, such as job names. If a line has too many cells, the extra ones belong to the only
-//! column that is not read, or are between the first and the last such column. Columns before and
-//! after are counted from the two ends of the line.
+//! The delimiter is the text between the first two column names. Cells may be in double quotes
+//! (CSV), except in a log with bars and without quotes in its header, as `sacct` writes it. `sacct`
+//! does not escape the delimiter in text from users, such as job names. If a line has too many
+//! cells, the extra ones belong to the only column that is not read, or are between the first and
+//! the last such column. Columns before and after are counted from the two ends of the line.
 
 use std::io::BufRead;
 use std::ops::Range;
