@@ -336,18 +336,24 @@ fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
     }
 }
 
-/// Draws the confidence interval of a point. An end cut off by the axis has no cap.
+/// Draws the confidence interval of a point. An end cut off by the axis has no cap; an upper one has
+/// an arrow and its value.
 fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &Mark, ink: Ink) {
     let Some(ends) = mark.interval.filter(|[low, high]| low < high) else { return };
     let [low, high] = ends.map(|end| y.clamped(end));
-    let add = |canvas: &mut Canvas, from, to| {
-        canvas.add(canvas::line(from, to, ink).with("stroke-width", "1.2"));
-    };
-    add(canvas, (at, low), (at, high));
+    let mut add = |element: Element| canvas.add(element.with("stroke-width", "1.2"));
+    add(canvas::line((at, low), (at, high), ink));
     for (end, place) in ends.into_iter().zip([low, high]) {
         if y.holds(end) {
-            add(canvas, (at - 4.0, place), (at + 4.0, place));
+            add(canvas::line((at - 4.0, place), (at + 4.0, place), ink));
         }
+    }
+    if !y.holds(ends[1]) && ends[1].is_finite() {
+        add(canvas::path(&[(at - 4.0, high + 6.0), (at, high), (at + 4.0, high + 6.0)], ink));
+        let (text, size) = (y.label(ends[1]), SMALL - 2.0);
+        let fits = at + 7.0 + width_of(&text, size) < WIDTH;
+        let (anchor, x) = if fits { (Anchor::Start, at + 7.0) } else { (Anchor::End, at - 7.0) };
+        canvas.write(canvas::text((x, high + 11.0), anchor, size, Ink::Faint), &text);
     }
 }
 
@@ -357,9 +363,9 @@ mod tests {
     use crate::chart::{ChartAxis, Series};
 
     #[test]
-    fn an_interval_that_the_axis_cuts_has_no_cap_there() {
+    fn an_interval_that_the_axis_cuts_has_an_arrow_and_its_value_instead_of_a_cap() {
         let axis = |logarithmic| ChartAxis::plain("it", logarithmic);
-        let caps = |half: f64, logarithmic| {
+        let drawn = |half: f64, logarithmic| {
             let points = vec![Mark { x: 1.0, y: 10.0, interval: Some([10.0 - half, 10.0 + half]) }];
             let chart = Chart {
                 title: "One point".into(),
@@ -371,10 +377,19 @@ mod tests {
                 stated: Vec::new(),
                 note: String::new(),
             };
-            // The interval's line and its caps. The axis starts at 0 and ends at 15 or above.
-            svg(&chart).matches(r#"stroke-width="1.2""#).count() - 1
+            let svg = svg(&chart);
+            let thin = |name: &str| {
+                let tags = svg.split('<').filter(|tag| tag.starts_with(name));
+                tags.filter(|tag| tag.contains(r#"stroke-width="1.2""#)).count()
+            };
+            let value = format!(">{}</text>", 10.0 + half);
+            // Caps, without the line of the interval, and arrows.
+            (thin("line ") - 1, thin("path "), svg.contains(&value))
         };
-        assert_eq!([caps(2.0, false), caps(12.0, false), caps(2.0, true)], [2, 0, 2]);
-        assert_eq!(caps(12.0, true), 1, "below 0 nothing can be drawn");
+        // The axis starts at 0 and ends at 15 or above.
+        assert_eq!(drawn(2.25, false), (2, 0, false));
+        assert_eq!(drawn(12.5, false), (0, 1, true), "cut at both ends");
+        assert_eq!(drawn(2.25, true), (2, 0, false));
+        assert_eq!(drawn(12.5, true).0, 1, "below 0 nothing can be drawn");
     }
 }
