@@ -62,7 +62,7 @@ pub(super) enum Observed {
 
 impl Observed {
     /// Returns true for a measured time.
-    fn is_measured(self) -> bool {
+    pub(super) fn is_measured(self) -> bool {
         !matches!(self, Observed::Metric(_))
     }
 }

@@ -203,7 +203,7 @@ mod tests {
         for paper in Paper::built_in() {
             let specification = paper.specification(true).unwrap();
             let nothing = vec![Vec::new(); specification.points.len()];
-            let statements = paper.judge(&specification, &nothing).unwrap();
+            let statements = paper.judge(&specification, &nothing, true).unwrap();
             let rows = |count: &StatementCount| count.rows() + count.ours.iter().sum::<usize>();
             let counted: usize = paper.counts(&statements).iter().map(rows).sum();
             assert_eq!(counted, statements.len(), "every row belongs to a statement");

@@ -72,11 +72,10 @@ fn keep_made_up(paper: &str, directory: &Path) {
     std::fs::write(journal, lines).unwrap();
 }
 
-/// Returns every file by name, without measured values: files with measured times are empty, and
-/// such rows are left out of the statements.
+/// Returns every file of a quick run by name. Files with measured times are empty.
 fn unmeasured(folder: &Path) -> BTreeMap<String, String> {
     let mut timed: Vec<String> =
-        ["timings.csv", "run.json", "report.html", "statements.md"].map(String::from).to_vec();
+        ["timings.csv", "run.json", "report.html"].map(String::from).to_vec();
     for paper in Paper::published() {
         let figures = paper.specification(true).unwrap().figures.into_iter();
         let figures = figures.filter(|figure| figure.y == "allocation_ns");
@@ -95,27 +94,11 @@ fn unmeasured(folder: &Path) -> BTreeMap<String, String> {
             } else if timed.iter().any(|end| name.ends_with(end)) {
                 files.insert(name, String::new());
             } else {
-                let mut bytes = std::fs::read_to_string(entry.path()).unwrap();
-                if name.ends_with("statements.csv") || name.ends_with("summary.csv") {
-                    bytes = without_times(&bytes);
-                }
-                files.insert(name, bytes);
+                files.insert(name, std::fs::read_to_string(entry.path()).unwrap());
             }
         }
     }
     files
-}
-
-fn without_times(statements: &str) -> String {
-    let timed = |line: &&str| {
-        ["T1,", "T1@fast,", "T6,", "T6@", "M3,", "M3@order-64,"]
-            .iter()
-            .any(|id| line.starts_with(id))
-    };
-    statements
-        .lines()
-        .filter(|line| !timed(line))
-        .fold(String::new(), |text, line| text + line + "\n")
 }
 
 #[test]

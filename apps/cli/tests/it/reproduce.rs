@@ -18,13 +18,15 @@ fn the_tbl_paper_quickly() {
     let mut reader = csv::Reader::from_reader(written.as_bytes());
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     let row = |id: &str| rows.iter().find(|row| &row[0] == id).unwrap_or_else(|| panic!("{id}"));
-    for id in ["T1", "T2@3.8", "T2@4.2", "T2@4.6", "T4@uniform-4.6-tbl", "T5@uniform-growth"] {
+    for id in ["T2@3.8", "T2@4.2", "T2@4.6", "T4@uniform-4.6-tbl", "T5@uniform-growth"] {
         assert!(["holds", "tolerance", "differs"].contains(&&row(id)[5]), "{id}");
     }
+    // A quick run does not judge the measured times of T1 and T6, so its rows are the same on every
+    // machine.
     for statement in 1..=6 {
-        assert!(rows.iter().any(|row| row[0].starts_with(&format!("T{statement}"))));
+        let is_judged = rows.iter().any(|row| row[0].starts_with(&format!("T{statement}")));
+        assert_eq!(is_judged, (2..=5).contains(&statement), "T{statement}");
     }
-    // These are not measured times, so they are the same on every machine.
     assert_eq!((&row("T2@4.6")[1], &row("T2@4.6")[5]), ("0.56", "holds"));
     assert_eq!(&row("T5@larger-8x8x8")[5], "holds");
     for figure in 7..=14 {

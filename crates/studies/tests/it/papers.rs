@@ -22,7 +22,7 @@ fn quickly(name: &str, from: &str, to: &str) -> Vec<Statement> {
     let text = paper(name).experiment(true).unwrap();
     assert!(text.contains(from), "{text}");
     let experiment = read(&text.replace(from, to));
-    let all = paper(name).judge(&experiment, &whole(&experiment)).unwrap();
+    let all = paper(name).judge(&experiment, &whole(&experiment), true).unwrap();
     let ids: HashSet<&str> = all.iter().map(|one| one.id.as_str()).collect();
     assert_eq!(ids.len(), all.len(), "no two rows have the same name");
     all
@@ -196,7 +196,7 @@ fn the_short_runs_about_slices_are_judged() {
         text = text.replace(from, to);
     }
     let experiment = read(&text);
-    let all = paper.judge(&experiment, &whole(&experiment)).unwrap();
+    let all = paper.judge(&experiment, &whole(&experiment), true).unwrap();
     // Cubes are independent, however they are linked, so short runs give the binomial shares.
     let near = |id: &str, share: f64| {
         let ours = row(&all, id).ours.unwrap();

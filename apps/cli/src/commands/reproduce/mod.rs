@@ -112,7 +112,7 @@ fn one(paper: &Paper, given: &str, out: &Path, args: &ReproduceArgs) -> Result<V
     let from = provenance(given, args);
     let mut verdicts = None;
     task.run(args, |specification, samples| {
-        let statements = paper.judge(specification, samples).map_err(in_paper)?;
+        let statements = paper.judge(specification, samples, args.quick).map_err(in_paper)?;
         let own = Verdicts::of(paper, statements);
         let sections = studies::sections(&own);
         let mut files = specification.publish(samples, &from, paper.lead(args.quick), sections)?;
