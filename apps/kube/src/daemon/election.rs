@@ -109,10 +109,14 @@ pub(crate) fn take_part(client: Client, own: String, health: Arc<Health>) -> wat
                     if held.is_ok() {
                         election.renewed = Some(now);
                         election.tried = None;
-                    } else if let Ok(lease) = writer.lease().await {
+                    }
+                    // A Lease that was just taken, or that another copy has changed.
+                    if (held.is_err() || !election.leads(now))
+                        && let Ok(lease) = writer.lease().await
+                    {
                         election.see(lease, Instant::now());
                     }
-                    let wait = if held.is_ok() { RENEW } else { PAUSE };
+                    let wait = if held.is_ok() { Duration::ZERO } else { PAUSE };
                     // A conflict with another replica is normal.
                     if !matches!(held, Err(WriteError::Conflict)) {
                         note_fault(&health, held.err().map(|error| error.to_string()));

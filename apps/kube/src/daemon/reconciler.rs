@@ -22,6 +22,8 @@ use crate::write::{WriteError, Writer};
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The time before an action on an unchanged object is repeated.
 const AGAIN: Duration = Duration::from_secs(10);
+/// The time after which no more writes of a plan begin, for an API server that does not respond.
+const WRITES: Duration = Duration::from_secs(10);
 /// The maximum number of concurrent writes.
 const AT_ONCE: usize = 32;
 /// The minimum time between two events on the same Job.
@@ -40,6 +42,8 @@ pub(super) struct Reconciler {
     /// The time after which to plan again even without updates.
     retry: Option<Duration>,
     leads: bool,
+    /// True while placements cannot be read.
+    is_outage: bool,
     pub(super) page: Page,
 }
 
@@ -53,6 +57,7 @@ impl Reconciler {
             statuses: HashMap::new(),
             retry: None,
             leads: false,
+            is_outage: false,
             page,
         }
     }
@@ -75,6 +80,11 @@ impl Reconciler {
         self.retry.unwrap_or(Duration::from_hours(24))
     }
 
+    /// Plans again after a time, even without updates.
+    fn retry_after(&mut self, time: Duration) {
+        self.retry = Some(self.retry.map_or(time, |earlier| earlier.min(time)));
+    }
+
     /// Plans for all machines. Only the active replica writes.
     pub(super) async fn reconcile(&mut self, watched: &ClusterWatch) -> Result<(), KubeError> {
         let began = Instant::now();
@@ -82,6 +92,7 @@ impl Reconciler {
         self.statuses.retain(|machine, _| watched.world.machines.contains_key(machine));
         self.page.health.looks(true);
         self.retry = None;
+        self.is_outage = watched.faults().contains_key("placements");
         self.recent.retain(|_, at| at.elapsed() < AGAIN);
         let (index, now) = (Index::of(&watched.world), watched.now());
         let mut faults = BTreeMap::new();
@@ -138,12 +149,15 @@ impl Reconciler {
         let (actions, repeated): (Vec<Action>, Vec<Action>) =
             made.actions.into_iter().partition(new);
         if !repeated.is_empty() {
-            // No update may arrive when its time has passed.
-            self.retry.get_or_insert(AGAIN);
+            // There may be no update when its time has passed.
+            self.retry_after(AGAIN);
         }
-        let writer = &self.writer;
+        let (writer, began) = (&self.writer, Instant::now());
         let results: Vec<(Action, Result<(), WriteError>)> = stream::iter(actions)
             .map(|action| async {
+                if began.elapsed() >= WRITES {
+                    return (action, Err(WriteError::Unavailable));
+                }
                 let result = writer.write(&action).await;
                 (action, result)
             })
@@ -153,7 +167,12 @@ impl Reconciler {
         for (action, result) in results {
             match result {
                 Err(WriteError::Unavailable) => {
-                    self.retry = Some(PATIENCE);
+                    self.retry_after(PATIENCE);
+                    continue;
+                }
+                // An API server that starts rejects everything until it has read the rights.
+                Err(WriteError::Rejected(_)) if self.is_outage => {
+                    self.retry_after(PATIENCE);
                     continue;
                 }
                 Err(WriteError::Rejected(why)) => {
@@ -161,11 +180,11 @@ impl Reconciler {
                     log("warn", "rejected", more);
                     self.page.metrics.refused(action.word());
                     self.page.health.faults().note_right(&why);
-                    self.retry = Some(AGAIN);
+                    self.retry_after(AGAIN);
                     if let Action::Propose { job, .. } = &action {
                         let memory = self.memory.entry(machine.name.clone()).or_default();
                         memory.reject(&job.uid, &why, now);
-                        self.retry = Some(PATIENCE);
+                        self.retry_after(PATIENCE);
                     }
                 }
                 Ok(()) => {
@@ -177,7 +196,9 @@ impl Reconciler {
             self.recent.insert((action.word(), action.object().clone()), Instant::now());
         }
         self.write_status(machine, made.status).await;
-        self.publish_events(&made.waiting, now).await;
+        if began.elapsed() < WRITES {
+            self.publish_events(&made.waiting, now).await;
+        }
     }
 
     /// Publishes events with the reasons why Jobs are waiting, if they are new.
@@ -190,31 +211,40 @@ impl Reconciler {
                     continue;
                 }
                 if at.elapsed() < EVENT_EVERY {
-                    self.retry = Some(PATIENCE);
+                    self.retry_after(PATIENCE);
                     continue;
                 }
             }
             if written == EVENTS_AT_ONCE {
-                self.retry = Some(PATIENCE);
-                return;
+                return self.retry_after(PATIENCE);
             }
             written += 1;
-            if self.writer.publish_event(waiting, &at).await.is_ok() {
-                let event = (Instant::now(), waiting.why.clone());
-                self.events.insert(waiting.job.uid.clone(), event);
+            match self.writer.publish_event(waiting, &at).await {
+                Ok(()) => {
+                    let event = (Instant::now(), waiting.why.clone());
+                    self.events.insert(waiting.job.uid.clone(), event);
+                }
+                Err(WriteError::Unavailable) => return self.retry_after(PATIENCE),
+                Err(_) => {}
             }
         }
     }
 
     /// Writes the status of a machine if it is new.
     async fn write_status(&mut self, machine: &ObjectRef, status: MachineStatus) {
-        let old = self.statuses.get(&machine.name);
-        if old != Some(&status) && self.writer.status(machine, &status).await.is_ok() {
-            if let Some(fault) = &status.fault {
-                let more = json!({ "machine": machine.name, "fault": fault });
-                log("warn", "the Machine has a fault", more);
+        if self.statuses.get(&machine.name) == Some(&status) {
+            return;
+        }
+        match self.writer.status(machine, &status).await {
+            Ok(()) => {
+                if let Some(fault) = &status.fault {
+                    let more = json!({ "machine": machine.name, "fault": fault });
+                    log("warn", "the Machine has a fault", more);
+                }
+                self.statuses.insert(machine.name.clone(), status);
             }
-            self.statuses.insert(machine.name.clone(), status);
+            Err(WriteError::Unavailable) => self.retry_after(PATIENCE),
+            Err(_) => {}
         }
     }
 }

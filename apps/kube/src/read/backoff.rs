@@ -1,19 +1,25 @@
 //! Delays between attempts to restart a watch.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kube::runtime::utils::Backoff;
 
 const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// Delays that double up to 2 s, so that a replica acts soon after the API server is available
-/// again.
-pub(crate) struct Delays(Duration);
+/// The time after the latest fault at which the delays start again. A list that fails begins with
+/// an event, which is no success.
+const CALM: Duration = Duration::from_secs(5);
+
+/// Delays that double up to 2 s, so that a replica acts soon after the API server is available again.
+pub(crate) struct Delays {
+    next: Duration,
+    latest: Option<Instant>,
+}
 
 impl Default for Delays {
     fn default() -> Delays {
-        Delays(FIRST)
+        Delays { next: FIRST, latest: None }
     }
 }
 
@@ -21,15 +27,18 @@ impl Iterator for Delays {
     type Item = Duration;
 
     fn next(&mut self) -> Option<Duration> {
-        let delay = self.0;
-        self.0 = (2 * delay).min(LONGEST);
+        let delay = self.next;
+        self.next = (2 * delay).min(LONGEST);
+        self.latest = Some(Instant::now());
         Some(delay)
     }
 }
 
 impl Backoff for Delays {
     fn reset(&mut self) {
-        self.0 = FIRST;
+        if self.latest.is_none_or(|at| at.elapsed() > CALM) {
+            self.next = FIRST;
+        }
     }
 }
 
@@ -42,6 +51,9 @@ mod tests {
         let mut delays = Delays::default();
         let all: Vec<u128> = delays.by_ref().take(6).map(|one| one.as_millis()).collect();
         assert_eq!(all, [200, 400, 800, 1600, 2000, 2000]);
+        delays.reset();
+        assert_eq!(delays.next(), Some(LONGEST), "a list that fails begins with an event");
+        delays.latest = Instant::now().checked_sub(2 * CALM);
         delays.reset();
         assert_eq!(delays.next(), Some(FIRST));
     }

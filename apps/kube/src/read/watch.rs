@@ -93,6 +93,10 @@ const EVERY: Duration = Duration::from_millis(500);
 /// The time between requests to an API server that does not respond.
 const AGAIN: Duration = Duration::from_secs(1);
 
+/// The time without a fault after which a watch is restored: requests without an answer fail within
+/// 25 s, and are repeated within 2 s.
+const QUIET: Duration = Duration::from_secs(30);
+
 /// The maximum number of buffered updates.
 const WAITING: usize = 4096;
 
@@ -356,19 +360,25 @@ fn follow<K>(
         let kind = K::plural(&()).into_owned();
         let mut events = Box::pin(watcher(api, config).backoff(Delays::default()));
         let mut is_faulty = false;
-        while let Some(event) = events.next().await {
-            let next = match event {
-                Ok(event) => {
-                    let is_closed = std::mem::take(&mut is_faulty)
-                        && sender.send(Update::Fault(kind.clone(), None)).await.is_err();
-                    if is_closed {
-                        return;
-                    }
-                    update(event)
-                }
+        loop {
+            let quiet = if is_faulty { QUIET } else { Duration::from_hours(24) };
+            let next = tokio::time::timeout(quiet, events.next()).await;
+            // A watch that continues reports no event until an object changes, and a list begins with
+            // one before it is requested.
+            let is_whole = !matches!(next, Ok(Some(Err(_) | Ok(Event::Init)) | None));
+            if is_whole
+                && std::mem::take(&mut is_faulty)
+                && sender.send(Update::Fault(kind.clone(), None)).await.is_err()
+            {
+                return;
+            }
+            let next = match next {
+                Err(_) => continue,
+                Ok(None) => return,
+                Ok(Some(Ok(event))) => update(event),
                 // The watch restarts; the old state stays until the new list is complete.
-                Err(watcher::Error::WatchError(status)) if status.code == 410 => continue,
-                Err(error) => {
+                Ok(Some(Err(watcher::Error::WatchError(status)))) if status.code == 410 => continue,
+                Ok(Some(Err(error))) => {
                     is_faulty = true;
                     Update::Fault(kind.clone(), Some(shown(&error.to_string()).to_string()))
                 }

@@ -319,6 +319,11 @@ impl Cluster {
     /// Kills a part of the control plane and starts it again.
     pub(crate) fn kill(&self, part: &str) {
         self.end_part(part);
+        self.run_part(part);
+    }
+
+    /// Starts a part of the control plane again, and waits until it is ready.
+    pub(crate) fn run_part(&self, part: &str) {
         let mut command = Command::new(script());
         command.args(["run", self.release]).arg(self.path()).arg(part);
         command.env("PORT", self.port.to_string()).env("CONTROLLERS", self.controllers);
@@ -349,7 +354,8 @@ impl Cluster {
         command
     }
 
-    fn end_part(&self, part: &str) {
+    /// Kills a part of the control plane.
+    pub(crate) fn end_part(&self, part: &str) {
         let pid = std::fs::read_to_string(self.path().join(format!("{part}.pid"))).unwrap();
         let _ = Command::new("kill").args(["-9", pid.trim()]).status();
         std::thread::sleep(Duration::from_millis(300));
@@ -368,10 +374,10 @@ impl Cluster {
         self.kill("kube-apiserver");
     }
 
-    /// Disturbs some requests: replicas with the account `spoilt` connect through a proxy.
-    pub(crate) fn spoil(&self, seed: u64) -> Proxy {
+    /// Disturbs one in `one_of` requests: replicas with the account `spoilt` connect through a proxy.
+    pub(crate) fn spoil(&self, seed: u64, one_of: u64) -> Proxy {
         let client = client(&self.runtime, self.path(), "pavior");
-        let proxy = Proxy::start(&self.runtime, client, seed);
+        let proxy = Proxy::start(&self.runtime, client, seed, one_of);
         let text = std::fs::read_to_string(self.path().join("pavior.kubeconfig")).unwrap();
         let direct = format!("https://127.0.0.1:{}", self.port);
         let text = text.replace(&direct, &format!("http://127.0.0.1:{}", proxy.port));

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, JOBS, User, clocks_can_be_wrong, release};
 use crate::judge::Record;
+use crate::proxy::ONE_OF;
 use crate::story::complete;
 
 const PODS: &str = "/api/v1/pods";
@@ -87,7 +88,7 @@ fn a_copy_that_slept_until_its_past_was_compacted_away_reads_everything_anew() {
 fn what_the_api_server_refuses_or_loses_is_asked_again() {
     let Some(mut cluster) = Cluster::start("refusals", release(), [4, 2, 1]) else { return };
     cluster.machine("mesh:4x2x1");
-    let proxy = cluster.spoil(1);
+    let proxy = cluster.spoil(1, ONE_OF);
     cluster.start_copy_as("spoilt", "always", &[]);
     cluster.start_copy_as("spoilt", "always", &[]);
     let mut jobs = 0;

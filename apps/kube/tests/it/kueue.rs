@@ -1,6 +1,6 @@
-//! The real Kueue with its webhooks and two replicas of the program: quota for more nodes than
-//! exist, flavors, preemption, a patience of seconds, and kills of everything. The audit log is
-//! checked.
+//! The real Kueue with its webhooks and two replicas of the program: quota for more nodes than exist,
+//! two queues that borrow and take back, flavors, preemption, a patience of seconds, and kills of
+//! everything. The audit log is checked.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -19,8 +19,12 @@ const GRID: &str = "mesh:4x4x2";
 /// No shape has more nodes than a flavor.
 const SHAPES: &[&str] =
     &["2x2x2", "2x1x1", "2x4x1", "2x4x2", "1x1x1", "2x2x1", "1x4x1", "2x3x2", "2x2x2", "1x1x2"];
+/// The queues, with the quota of each flavor: one for the largest shape, and one that borrows.
+const QUEUES: [(&str, u32); 2] = [("owner", 16), ("guest", 4)];
 const PRIORITIES: [(&str, u32); 3] = [("low", 1), ("middle", 10), ("high", 100)];
 const API: &str = "/apis/kueue.x-k8s.io/v1beta2";
+/// The number of Jobs that complete before the others.
+const BEFORE: usize = 4;
 /// The time that a Job may hold quota without a box, in seconds.
 const PATIENCE_S: u64 = 5;
 
@@ -29,7 +33,8 @@ pub(crate) fn flavor(node: &str) -> &'static str {
     if node.starts_with("n0-") || node.starts_with("n1-") { "left" } else { "right" }
 }
 
-/// Creates two flavors of 16 nodes with quota for 20 each, three priorities, and our check.
+/// Creates two flavors of 16 nodes with quota for 20 each in two queues, three priorities, and our
+/// check.
 fn queues(cluster: &Cluster) {
     for z in 0..2 {
         for node in (0..16).map(|at| format!("n{}-{}-{z}", at % 4, at / 4)) {
@@ -44,10 +49,6 @@ fn queues(cluster: &Cluster) {
         let made = || cluster.ask(User::Admin, "POST", &format!("{API}/{path}"), &object);
         cluster.until(kind, || made().is_ok());
     };
-    let quota = |name| {
-        let resource = json!({ "name": "pavior.dev/node", "nominalQuota": 20 });
-        json!({ "name": name, "resources": [resource] })
-    };
     for name in ["left", "right"] {
         let spec = json!({ "spec": { "nodeLabels": { "half": name } } });
         make("resourceflavors", "ResourceFlavor", name, spec);
@@ -57,33 +58,41 @@ fn queues(cluster: &Cluster) {
     }
     let check = json!({ "spec": { "controllerName": "pavior.dev/placement" } });
     make("admissionchecks", "AdmissionCheck", "place", check);
-    let group = json!({
-        "coveredResources": ["pavior.dev/node"], "flavors": [quota("left"), quota("right")],
-    });
-    let spec = json!({
-        "namespaceSelector": {}, "resourceGroups": [group],
-        "preemption": { "withinClusterQueue": "LowerPriority" },
-        "admissionChecksStrategy": { "admissionChecks": [{ "name": "place" }] },
-    });
-    make("clusterqueues", "ClusterQueue", "all", json!({ "spec": spec }));
-    let spec = json!({ "spec": { "clusterQueue": "all" } });
-    make("namespaces/default/localqueues", "LocalQueue", "queue", spec);
+    for (name, nodes) in QUEUES {
+        let quota = |name| {
+            let resource = json!({ "name": "pavior.dev/node", "nominalQuota": nodes });
+            json!({ "name": name, "resources": [resource] })
+        };
+        let group = json!({
+            "coveredResources": ["pavior.dev/node"], "flavors": [quota("left"), quota("right")],
+        });
+        let spec = json!({
+            "cohortName": "all", "namespaceSelector": {}, "resourceGroups": [group],
+            "preemption": { "withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any" },
+            "admissionChecksStrategy": { "admissionChecks": [{ "name": "place" }] },
+        });
+        make("clusterqueues", "ClusterQueue", name, json!({ "spec": spec }));
+        let spec = json!({ "spec": { "clusterQueue": name } });
+        make("namespaces/default/localqueues", "LocalQueue", name, spec);
+    }
 }
 
-/// Returns whether our check is active; the queue admits no Job before.
-fn is_active(cluster: &Cluster) -> bool {
-    let queue = cluster.get(&format!("{API}/clusterqueues/all"));
-    let conditions = queue["status"]["conditions"].as_array();
-    let mut conditions = conditions.into_iter().flatten();
-    conditions.any(|one| one["type"] == "Active" && one["status"] == "True")
+/// Returns whether our check is active; the queues admit no Job before.
+fn are_active(cluster: &Cluster) -> bool {
+    QUEUES.iter().all(|(name, _)| {
+        let queue = cluster.get(&format!("{API}/clusterqueues/{name}"));
+        let conditions = queue["status"]["conditions"].as_array();
+        let mut conditions = conditions.into_iter().flatten();
+        conditions.any(|one| one["type"] == "Active" && one["status"] == "True")
+    })
 }
 
-/// Returns a Job in the queue, with a priority. Its first pod ends long before the others, so Kueue
+/// Returns a Job in a queue, with a priority. Its first pod ends long before the others, so Kueue
 /// takes back part of the quota.
-fn queued(name: &str, shape: &str, priority: &str, run_s: u32) -> Value {
+fn queued(name: &str, queue: &str, shape: &str, priority: &str, run_s: u32) -> Value {
     let mut body = job(name, shape, run_s);
     body["metadata"]["labels"] = json!({
-        "kueue.x-k8s.io/queue-name": "queue", "kueue.x-k8s.io/priority-class": priority,
+        "kueue.x-k8s.io/queue-name": queue, "kueue.x-k8s.io/priority-class": priority,
     });
     body["spec"]["template"]["metadata"]["annotations"]["toy/first"] = json!("1");
     body
@@ -93,7 +102,7 @@ fn queued(name: &str, shape: &str, priority: &str, run_s: u32) -> Value {
 /// others.
 fn preempt_in_part(cluster: &Cluster) {
     let make = |name, priority, run_s| {
-        let body = queued(name, "2x4x2", priority, run_s);
+        let body = queued(name, "owner", "2x4x2", priority, run_s);
         cluster.until(name, || cluster.ask(User::Alice, "POST", JOBS, &body).is_ok());
     };
     let job = |name| cluster.get(&format!("{JOBS}/{name}"));
@@ -107,17 +116,17 @@ fn preempt_in_part(cluster: &Cluster) {
         ["half0", "half1"].iter().any(|name| job(name)["spec"]["suspend"] == true)
     });
     // A Job that requests no box does not wait for one.
-    let mut plain = queued("plain", "1x1x1", "low", 1);
+    let mut plain = queued("plain", "owner", "1x1x1", "low", 1);
     plain["metadata"]["annotations"] = json!({});
     plain["spec"]["completionMode"] = json!("NonIndexed");
     plain["spec"]["template"]["spec"] = pod("plain", &json!({}))["spec"].clone();
     cluster.until("it is made", || cluster.ask(User::Alice, "POST", JOBS, &plain).is_ok());
-    cluster.until("all four are complete", || complete(cluster) == 4);
+    cluster.until("all are complete", || complete(cluster) == BEFORE);
 }
 
 /// Checks that Kueue deactivates a Job that no state of the machine could hold.
 fn reject_what_never_fits(cluster: &Cluster) {
-    let body = queued("endless", "8x1x1", "high", 1);
+    let body = queued("endless", "owner", "8x1x1", "high", 1);
     cluster.until("it is made", || cluster.ask(User::Alice, "POST", JOBS, &body).is_ok());
     let path = format!("{JOBS}/endless");
     let uid = cluster.get(&path)["metadata"]["uid"].clone();
@@ -144,12 +153,17 @@ impl Storm {
 
     /// Creates a Job. No Job or pod can be created while Kueue is down.
     fn make(&mut self, number: usize) {
-        let shape = SHAPES[self.below(SHAPES.len())];
         let run_s = if number % 6 == 2 { 12 } else { 1 };
-        let priority = PRIORITIES[self.below(PRIORITIES.len())].0;
-        let mut body = queued(&format!("job{number}"), shape, priority, run_s);
         // Some have nothing to do with Kueue.
-        if number % 10 == 9 {
+        let queue = if number % 10 == 9 { "" } else { QUEUES[usize::from(number % 4 == 3)].0 };
+        let shape = SHAPES[self.below(SHAPES.len())];
+        self.make_in(queue, &format!("job{number}"), shape, run_s);
+    }
+
+    fn make_in(&mut self, queue: &str, name: &str, shape: &str, run_s: u32) {
+        let priority = PRIORITIES[self.below(PRIORITIES.len())].0;
+        let mut body = queued(name, queue, shape, priority, run_s);
+        if queue.is_empty() {
             body["metadata"]["labels"] = json!({});
         }
         let made = || self.cluster.ask(User::Alice, "POST", JOBS, &body);
@@ -219,6 +233,29 @@ impl Storm {
         }
     }
 
+    /// Runs Jobs without disturbances, `burst` at a time: the guest borrows most of the machine, and
+    /// the owner takes it back.
+    fn share(&mut self, jobs: usize, burst: usize) {
+        for first in (0..jobs).step_by(burst) {
+            let names: Vec<String> =
+                (first..first + burst).map(|at| format!("shared{at}")).collect();
+            let (guests, owners) = names.split_at(burst * 2 / 5);
+            for name in guests {
+                self.make_in("guest", name, "2x2x2", 6);
+            }
+            let cluster = &self.cluster;
+            let runs =
+                |name: &&String| cluster.get(&format!("{JOBS}/{name}"))["spec"]["suspend"] == false;
+            cluster.until("four run", || guests.iter().filter(runs).count() >= 4);
+            for name in owners {
+                let shape = SHAPES[self.below(SHAPES.len())];
+                self.make_in("owner", name, shape, 2);
+            }
+            let all = BEFORE + first + burst;
+            self.cluster.until("all are complete", || complete(&self.cluster) == all);
+        }
+    }
+
     fn run(&mut self, jobs: usize) {
         for number in 0..jobs {
             self.make(number);
@@ -254,7 +291,7 @@ fn start() -> Option<Cluster> {
     cluster.machine_with(GRID, &more);
     cluster.start_copy("always");
     cluster.start_copy("always");
-    cluster.until("the queue is active", || is_active(&cluster));
+    cluster.until("the queues are active", || are_active(&cluster));
     Some(cluster)
 }
 
@@ -267,10 +304,19 @@ fn try_seed(cluster: Cluster, seed: u64) {
         counts: BTreeMap::new(),
         cordoned: Vec::new(),
     };
+    let (shared, burst) = pavior_trials::size((10, 10), (10, 10), (100, 25));
+    let began = Instant::now();
+    storm.share(shared, burst);
+    let ledger = Ledger::read(storm.cluster.path());
+    eprintln!(
+        "Kueue, seed {seed}: {shared} Jobs of two queues in {:.0?}: {ledger}",
+        began.elapsed()
+    );
+    ledger.check_calm(PATIENCE_S);
     let (jobs, began) = (40, Instant::now());
     storm.run(jobs);
     let Storm { cluster, counts, .. } = storm;
-    cluster.within(1200, "all are complete", || complete(&cluster) == jobs + 4);
+    cluster.within(1200, "all are complete", || complete(&cluster) == BEFORE + shared + jobs);
     let seconds = began.elapsed().as_secs();
     let record = Record::read(cluster.path());
     let ledger = Ledger::read(cluster.path());

@@ -22,10 +22,14 @@ pub(crate) struct Ledger {
     /// Admissions without a confirmed placement at that moment, each with lines of the log.
     placeless: Vec<String>,
     preempted: usize,
+    /// The number of these that took back what another queue had borrowed.
+    reclaimed: usize,
     /// Evictions because the check said Retry.
     given_back: usize,
     /// The longest time for which quota was held without a confirmed placement, in seconds.
     longest: f64,
+    /// The longest time for which a Job that our check admitted had none, in seconds.
+    bare: f64,
     /// Pods bound to nodes of another flavor than their Job's.
     elsewhere: usize,
     /// Messages on admitted Workloads that name no flavor.
@@ -62,6 +66,8 @@ struct Held {
     told: String,
     /// The time since which it has been reserved without a place.
     since: Option<f64>,
+    /// The time since which it has also been admitted.
+    bare_since: Option<f64>,
 }
 
 impl Ledger {
@@ -83,6 +89,14 @@ impl Ledger {
         let seen =
             [self.preempted, self.given_back, self.waits, self.dated, self.impatient, self.boxless];
         assert!(self.admitted >= 36 && !seen.contains(&0), "{self}");
+    }
+
+    /// Checks a log without disturbances: an admitted Job has a box, and no reservation without one
+    /// lasts.
+    pub(crate) fn check_calm(&self, patience_s: u64) {
+        assert!(self.bare <= 5.0, "{self}");
+        assert!(self.longest <= patience_s as f64 + 10.0, "{self}");
+        assert!(self.preempted > self.reclaimed && self.reclaimed > 0, "{self}");
     }
 
     fn event(&mut self, event: &Value) {
@@ -165,7 +179,11 @@ impl Ledger {
         let evicted = holds("Evicted");
         if evicted && !held.evicted {
             match one("Evicted").map(|one| word(&one["reason"])) {
-                Some("Preempted") => self.preempted += 1,
+                Some("Preempted") => {
+                    let why = one("Preempted").map(|one| word(&one["reason"]));
+                    self.reclaimed += usize::from(why == Some("InCohortReclamation"));
+                    self.preempted += 1;
+                }
                 Some("AdmissionCheck") => self.given_back += 1,
                 _ => {}
             }
@@ -192,11 +210,15 @@ impl Ledger {
         for (job, held) in &mut self.jobs {
             let has_ended = held.ready && self.ended.contains(job);
             if !held.reserved || has_ended || placed.contains(&job) {
-                held.since = None;
+                (held.since, held.bare_since) = (None, None);
                 continue;
             }
             let since = *held.since.get_or_insert(at);
             self.longest = self.longest.max(at - since);
+            if held.admitted {
+                let since = *held.bare_since.get_or_insert(at);
+                self.bare = self.bare.max(at - since);
+            }
         }
     }
 }
@@ -215,14 +237,17 @@ impl fmt::Display for Ledger {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             out,
-            "admitted {}, of them without a place {} {:?}; preempted {}; quota given back {}; held \
+            "admitted {}, of them without a place {} {:?}, for {:.1} s at most; preempted {}, {} of \
+             them for the queue that owns it; quota given back {}; held \
              without a place for {:.1} s at most; {} pods on nodes of another flavor, {} times of \
              none; {} of {} without a shape unasked; told to wait {}, when it starts {}, that \
              patience is over {}",
             self.admitted,
             self.placeless.len(),
             self.placeless,
+            self.bare,
             self.preempted,
+            self.reclaimed,
             self.given_back,
             self.longest,
             self.elsewhere,

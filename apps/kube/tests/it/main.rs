@@ -16,6 +16,7 @@ mod ledger;
 mod page;
 mod policies;
 mod proxy;
+mod recovery;
 mod sets;
 mod storm;
 mod story;

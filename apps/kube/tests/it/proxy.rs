@@ -1,9 +1,9 @@
-//! A proxy between a replica and the API server that disturbs some requests: it answers 429, 500
-//! and 410 without forwarding them, and drops answers to changes.
+//! A proxy between a replica and the API server that disturbs some requests: it answers 429, 500 and
+//! 410 without forwarding them, and drops answers to changes. It can also swallow everything.
 
 use std::convert::Infallible;
-use std::future::poll_fn;
-use std::pin::Pin;
+use std::future::{pending, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -18,9 +18,10 @@ use pavior::Stream;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
+use tokio::sync::watch;
 
 /// One in this many requests is disturbed.
-const ONE_OF: u64 = 20;
+pub(crate) const ONE_OF: u64 = 20;
 
 /// The kinds of disturbances.
 const SPOILT: [&str; 4] =
@@ -29,38 +30,61 @@ const SPOILT: [&str; 4] =
 pub(crate) struct Proxy {
     pub(crate) port: u16,
     spoils: Arc<Spoils>,
+    swallows: watch::Sender<bool>,
 }
 
 struct Spoils {
+    one_of: u64,
     draw: Mutex<Stream>,
     counts: [AtomicU64; SPOILT.len()],
 }
 
 impl Proxy {
-    /// Serves plain HTTP, with the rights of a client, as long as the runtime lives.
-    pub(crate) fn start(runtime: &Runtime, client: Client, seed: u64) -> Proxy {
+    /// Serves plain HTTP, with the rights of a client, as long as the runtime lives. One in `one_of`
+    /// requests is disturbed.
+    pub(crate) fn start(runtime: &Runtime, client: Client, seed: u64, one_of: u64) -> Proxy {
         let spoils = Arc::new(Spoils {
+            one_of,
             draw: Mutex::new(Stream::new(seed, 0, "proxy")),
             counts: [const { AtomicU64::new(0) }; SPOILT.len()],
         });
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port is free");
         let port = listener.local_addr().unwrap().port();
         let own = Arc::clone(&spoils);
+        let (swallows, swallowed) = watch::channel(false);
         runtime.spawn(async move {
             loop {
                 let Ok((stream, _)) = listener.accept().await else { continue };
                 let (client, spoils) = (client.clone(), Arc::clone(&own));
+                let mut swallowed = swallowed.clone();
                 tokio::spawn(async move {
                     let answer = |request| {
                         let (client, spoils) = (client.clone(), Arc::clone(&spoils));
                         async move { Ok::<_, Infallible>(answer(&client, &spoils, request).await) }
                     };
                     let served = http1::Builder::new();
-                    let _ = served.serve_connection(TokioIo::new(stream), service_fn(answer)).await;
+                    let io = TokioIo::new(stream);
+                    let mut served = pin!(served.serve_connection(io, service_fn(answer)));
+                    let is_swallowed = async {
+                        if swallowed.wait_for(|swallows| *swallows).await.is_err() {
+                            pending().await
+                        }
+                    };
+                    tokio::select! {
+                        biased;
+                        // The connection stays open and is never served again.
+                        () = is_swallowed => pending().await,
+                        _ = &mut served => {}
+                    }
                 });
             }
         });
-        Proxy { port, spoils }
+        Proxy { port, spoils, swallows }
+    }
+
+    /// Swallows everything on all connections, also later; or serves new connections again.
+    pub(crate) fn swallow(&self, swallows: bool) {
+        let _ = self.swallows.send(swallows);
     }
 
     /// Returns the number of spoiled requests of each kind.
@@ -74,10 +98,10 @@ impl Spoils {
     /// Returns the fault of the next request, if any.
     fn next(&self, reads: bool) -> Option<usize> {
         let drawn = self.draw.lock().unwrap().next_u64();
-        let which = (drawn / ONE_OF) as usize % 4;
+        let which = (drawn / self.one_of) as usize % 4;
         // The third counts reads, the fourth changes.
         let which = if which < 2 { which } else { 2 + usize::from(!reads) };
-        drawn.is_multiple_of(ONE_OF).then(|| {
+        drawn.is_multiple_of(self.one_of).then(|| {
             self.counts[which].fetch_add(1, Ordering::Relaxed);
             which
         })

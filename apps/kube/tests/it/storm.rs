@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, JOBS, PODS, User, clocks_can_be_wrong, job};
 use crate::judge::Record;
-use crate::proxy::Proxy;
+use crate::proxy::{ONE_OF, Proxy};
 use crate::sets::{part, set};
 use crate::story::complete;
 
@@ -284,7 +284,7 @@ fn everything_at_once() {
     for seed in seeds() {
         let Some(mut cluster) = Cluster::start("a storm", release, [4, 4, 4]) else { return };
         cluster.machine(GRID);
-        let proxy = cluster.spoil(seed);
+        let proxy = cluster.spoil(seed, ONE_OF);
         cluster.start_copy_as("spoilt", "always", &[]);
         cluster.start_copy_as("spoilt", "always", &[]);
         let mut storm = Storm {

@@ -1,0 +1,85 @@
+//! Recovery: how soon a copy acts after the API server can be reached again.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, PLACEMENTS, PODS, User, release};
+
+/// The number of nodes, and of Jobs that each wait for one.
+const NODES: usize = 10;
+
+/// Closes the nodes and creates a Job for each, so that no controller of Kubernetes has to act
+/// after an outage: they need up to half a minute.
+fn prepare(cluster: &Cluster) {
+    let closed = json!([{ "key": "example.com/closed", "effect": "NoSchedule" }]);
+    for node in 0..NODES {
+        let path = format!("/api/v1/nodes/n{node}-0-0");
+        cluster.patch(&path, &json!({ "spec": { "taints": closed } }));
+        cluster.job(&format!("job{node}"), "1x1x1", 600);
+    }
+    cluster.until("every Job has a pod", || {
+        cluster.get(PODS)["items"].as_array().is_some_and(|all| all.len() == NODES)
+    });
+}
+
+/// Opens the next node and returns the time until its Job has a confirmed box.
+fn place(cluster: &Cluster) -> Duration {
+    let confirmed = || {
+        let all = cluster.ask(User::Admin, "GET", PLACEMENTS, &Value::Null).unwrap_or_default();
+        let all = all["items"].as_array().into_iter().flatten();
+        all.filter(|one| one["status"]["confirmed"] == true).count()
+    };
+    let (before, began) = (confirmed(), Instant::now());
+    let path = format!("/api/v1/nodes/n{before}-0-0");
+    cluster.patch(&path, &json!({ "spec": { "taints": null } }));
+    cluster.until("a Job is placed", || confirmed() > before);
+    began.elapsed()
+}
+
+/// Checks the time after an outage: by the stated limit in a long run, three times as long on a busy
+/// machine.
+fn check(what: &str, before: Duration, after: Duration, limit_s: u64) {
+    eprintln!("placed {after:.1?} after {what}, {before:.1?} without an outage");
+    let limit = Duration::from_secs(limit_s * pavior_trials::size(3, 3, 1));
+    assert!(after < before + limit, "{what}: {after:?}");
+}
+
+#[test]
+fn copies_act_soon_after_the_api_server_can_be_reached_again() {
+    let sides = [NODES as u16, 1, 1];
+    let Some(mut cluster) = Cluster::start("recovery", release(), sides) else { return };
+    cluster.machine(&format!("mesh:{NODES}x1x1"));
+    prepare(&cluster);
+    // The Lease expires in the longest one.
+    let outages: &[u64] = pavior_trials::size(&[3], &[3], &[2, 10, 17]);
+    for copies in 1..=2 {
+        cluster.start_copy("lease");
+        let before = place(&cluster);
+        for seconds in outages {
+            cluster.end_part("kube-apiserver");
+            std::thread::sleep(Duration::from_secs(*seconds));
+            cluster.run_part("kube-apiserver");
+            let what = format!("an outage of {seconds} s with {copies} copies");
+            check(&what, before, place(&cluster), 5);
+        }
+    }
+    let log = std::fs::read_to_string(cluster.path().join("log/pavior")).unwrap();
+    assert!(!log.contains("\"rejected\""), "{log}");
+    if pavior_trials::size(false, false, true) {
+        swallow(cluster);
+    }
+}
+
+/// Swallows everything on the open connections, which are never closed.
+fn swallow(mut cluster: Cluster) {
+    cluster.end_copy(1);
+    cluster.end_copy(0);
+    let proxy = cluster.spoil(1, u64::MAX);
+    cluster.start_copy_as("spoilt", "lease", &[]);
+    let before = place(&cluster);
+    proxy.swallow(true);
+    std::thread::sleep(Duration::from_secs(3));
+    proxy.swallow(false);
+    check("connections that swallowed everything", before, place(&cluster), 30);
+}
