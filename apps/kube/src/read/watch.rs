@@ -363,8 +363,8 @@ fn follow<K>(
         loop {
             let quiet = if is_faulty { QUIET } else { Duration::from_hours(24) };
             let next = tokio::time::timeout(quiet, events.next()).await;
-            // A watch that continues reports no event until an object changes, and a list begins with
-            // one before it is requested.
+            // A watch that continues reports no event until an object changes, and a list begins
+            // with one before it is requested.
             let is_whole = !matches!(next, Ok(Some(Err(_) | Ok(Event::Init)) | None));
             if is_whole
                 && std::mem::take(&mut is_faulty)

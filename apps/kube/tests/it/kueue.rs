@@ -233,8 +233,8 @@ impl Storm {
         }
     }
 
-    /// Runs Jobs without disturbances, `burst` at a time: the guest borrows most of the machine, and
-    /// the owner takes it back.
+    /// Runs Jobs without disturbances, `burst` at a time: the guest borrows most of the machine,
+    /// and the owner takes it back.
     fn share(&mut self, jobs: usize, burst: usize) {
         for first in (0..jobs).step_by(burst) {
             let names: Vec<String> =

@@ -40,8 +40,8 @@ struct Spoils {
 }
 
 impl Proxy {
-    /// Serves plain HTTP, with the rights of a client, as long as the runtime lives. One in `one_of`
-    /// requests is disturbed.
+    /// Serves plain HTTP, with the rights of a client, as long as the runtime lives. One in
+    /// `one_of` requests is disturbed.
     pub(crate) fn start(runtime: &Runtime, client: Client, seed: u64, one_of: u64) -> Proxy {
         let spoils = Arc::new(Spoils {
             one_of,
