@@ -237,11 +237,10 @@ impl fmt::Display for Ledger {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             out,
-            "admitted {}, of them without a place {} {:?}, for {:.1} s at most; preempted {}, {} of \
-             them for the queue that owns it; quota given back {}; held \
-             without a place for {:.1} s at most; {} pods on nodes of another flavor, {} times of \
-             none; {} of {} without a shape unasked; told to wait {}, when it starts {}, that \
-             patience is over {}",
+            "admitted {}, of them without a place {} {:?}, for {:.1} s at most; preempted {}, {} \
+             of them for the queue that owns it; quota given back {}; held without a place for \
+             {:.1} s at most; {} pods on nodes of another flavor, {} times of none; {} of {} \
+             without a shape unasked; told to wait {}, when it starts {}, that patience is over {}",
             self.admitted,
             self.placeless.len(),
             self.placeless,
