@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Installs and uses what a release has, in the Debian that this runs in: archive, .deb and wheel.
-# `cargo xtask installed` runs it in a chroot that keeps no change.
+# Installs and uses the files of a release in this Debian system: archive, .deb and wheel.
+# `cargo xtask installed` runs it in a chroot that keeps no changes.
 #
-#   installed.sh FOLDER  # with the files of the release
+#   installed.sh FOLDER  # the folder with the files of the release
 set -euo pipefail
 cd "$1"
 trap 'echo "installed.sh: line $LINENO fails: $BASH_COMMAND" >&2' ERR
 
 part() { echo "-- $* (after $SECONDS s)"; }
-# What a command prints must contain a text.
+# Checks that the output of a command contains a text.
 says() {
   local text=$1 said
   shift
@@ -16,13 +16,13 @@ says() {
   [[ $said == *"$text"* ]] || { echo "'$*' does not say '$text', but: $said" >&2; return 1; }
 }
 
-# Uses the program that PATH has.
+# Uses the program on the PATH.
 use() {
   says "pavior $version" pavior --version
   says '"turnaround"' pavior simulate --strategy tff --jobs 200 --replications 2 --format json
   [[ $(pavior allocate --machine torus:8x8x8 --strategy tbl <<<'{"op":"allocate","job":7,"shape":[2,3,2]}') \
     == *'"granted":true'* ]]
-  # Every door is in the program.
+  # The program contains every interface.
   says 'slurm.toml' pavior slurm --config missing/slurm.toml check
   mkdir -p served
   pavior serve --machine torus:8x8x8 --listen 127.0.0.1:0 --data served/data >served/out 2>&1 &
@@ -37,7 +37,7 @@ use() {
   rm -r served
 }
 
-# Asks a server for a lease, with nothing but the shell.
+# Requests a lease from a server, using only the shell.
 lease() {
   local body='{"shape":[2,3,2]}'
   exec {http}<>"/dev/tcp/${1%:*}/${1#*:}"
@@ -47,7 +47,7 @@ lease() {
   exec {http}>&-
 }
 
-# Has shells complete the beginning of a command, from where each looks by itself.
+# Checks that shells complete a command, with the files in their default folders.
 completed() {
   says simulate bash -c '. /usr/share/bash-completion/bash_completion
     if declare -F _comp_load >/dev/null; then _comp_load pavior; else __load_completion pavior; fi
@@ -86,11 +86,12 @@ says '--replications' man --pager=cat pavior-simulate
 completed
 says _pavior zsh -c 'autoload -U compinit; compinit -u -D; print $_comps[pavior]'
 systemd-analyze verify --man=no /usr/lib/systemd/system/pavior-*.service
+systemd-analyze security --offline=true --threshold=20 --no-pager /usr/lib/systemd/system/pavior-*.service | grep Overall # 2.0, stricter than OK
 says ' /etc/pavior/slurm.toml ' dpkg-query --show --showformat '${Conffiles}' pavior-slurm
 echo '# of this site' >>/etc/pavior/slurm.toml
 dpkg --install "${packages[@]}" >apt.log 2>&1 || { cat apt.log; exit 1; }
 grep -q '# of this site' /etc/pavior/slurm.toml
-# The configuration as it comes is read; what is missing is a Slurm.
+# The default configuration is read; only the Slurm cluster is missing.
 says scontrol pavior slurm --config /etc/pavior/slurm.toml check
 apt-get remove -q -y pavior pavior-slurm >apt.log 2>&1 || { cat apt.log; exit 1; }
 [ -z "$(hash -r; type -P pavior)" ]
@@ -98,7 +99,7 @@ apt-get remove -q -y pavior pavior-slurm >apt.log 2>&1 || { cat apt.log; exit 1;
 apt-get purge -q -y pavior-slurm >apt.log 2>&1 || { cat apt.log; exit 1; }
 left=$(find / -xdev \( -path /proc -o -path /tmp -o -path /var/lib/dpkg -o -path /var/log -o -path /var/cache \
   -o -path "$1" \) -prune \
-  -o -iname '*pavior*' ! -name 90pavior -print) # 90pavior is how the chroot was made.
+  -o -iname '*pavior*' ! -name 90pavior -print) # 90pavior belongs to the chroot itself.
 [ -z "$left" ] || { echo "left behind: $left" >&2; exit 1; }
 
 part "the wheel"

@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::cargo;
+use crate::process;
 
 /// The page whose blocks run one at a time.
 const README: &str = "README.md";
@@ -39,18 +39,11 @@ struct Block {
     text: String,
 }
 
-/// Runs the blocks with the program that the tests use.
-pub(crate) fn with_tested(root: &Path) -> Vec<String> {
-    match cargo::program(root) {
-        Ok(program) => problems(root, &program),
-        Err(problem) => vec![problem],
-    }
-}
-
-/// Runs the blocks with a program. Failures are reported with their location.
-pub(crate) fn problems(root: &Path, program: &Path) -> Vec<String> {
+/// Builds the program, and runs the blocks. Failures are reported with their location.
+pub(crate) fn problems(root: &Path, build: fn(&Path) -> Result<PathBuf, String>) -> Vec<String> {
     let scratch = std::env::temp_dir().join(format!("pavior-blocks-{}", std::process::id()));
-    let problems = match Clone::of(root, program, &scratch) {
+    let clone = build(root).and_then(|program| Clone::of(root, &program, &scratch));
+    let problems = match clone {
         Ok(clone) => tried(root, &clone),
         Err(problem) => vec![problem],
     };
@@ -68,10 +61,11 @@ fn tried(root: &Path, clone: &Clone) -> Vec<String> {
     }
     let mut problems = Vec::new();
     for block in blocks.iter().chain(&blocks) {
-        let told = clone.run(block).err().or_else(|| clone.left_behind());
-        problems.extend(told.map(|told| format!("{}:{}: {told}", block.page, block.line)));
+        let problem = clone.run(block).err().or_else(|| clone.left_behind());
+        let place = format!("{}:{}", block.page, block.line);
+        problems.extend(problem.map(|problem| format!("{place}: {problem}")));
     }
-    eprintln!("{} scripts of README and first pages, each run twice", blocks.len());
+    eprintln!("{} scripts of the README and the first pages, each run twice", blocks.len());
     problems
 }
 
@@ -108,33 +102,30 @@ impl Clone {
     fn of(root: &Path, program: &Path, scratch: &Path) -> Result<Clone, String> {
         let (bin, temporary) = (scratch.join("bin"), scratch.join("tmp"));
         let folder = scratch.join("pavior");
-        for made in [&bin, &temporary] {
-            fs::create_dir_all(made).map_err(|error| format!("{}: {error}", made.display()))?;
-        }
-        let program = program.canonicalize().map_err(|e| format!("{}: {e}", program.display()))?;
-        fs::copy(program, bin.join("pavior")).map_err(|error| error.to_string())?;
+        fs::create_dir_all(&bin)
+            .and_then(|()| fs::create_dir_all(&temporary))
+            .and_then(|()| fs::copy(program, bin.join("pavior")))
+            .map_err(|error| format!("{}: {error}", program.display()))?;
         let shown = folder.display().to_string();
         git(root, &["clone", "--quiet", "--shared", ".", &shown])?;
-        let listed = ["ls-files", "-z", "--modified", "--others", "--exclude-standard"];
-        for name in git(root, &listed)?.split_terminator('\0') {
-            let (from, to) = (root.join(name), folder.join(name));
-            if !from.exists() {
-                let _ = fs::remove_file(to);
-                continue;
-            }
-            fs::create_dir_all(to.parent().unwrap_or(&folder)).map_err(|e| e.to_string())?;
-            fs::copy(from, to).map_err(|error| format!("{name}: {error}"))?;
-        }
+        git(&folder, &["rm", "-r", "--quiet", "."])?;
+        let copy = |words: &[&str]| {
+            let mut git = Command::new("git");
+            let index = scratch.join("index");
+            process::output(git.args(words).env("GIT_INDEX_FILE", index).current_dir(root))
+        };
+        copy(&["add", "--all"])?;
+        copy(&["checkout-index", "--all", &format!("--prefix={shown}/")])?;
         git(&folder, &["add", "--all"])?;
         let who = ["-c", "user.name=blocks", "-c", "user.email=blocks@localhost"];
-        let commit = ["commit", "--quiet", "--allow-empty", "--message", "As it stands"];
+        let commit = ["commit", "--quiet", "--allow-empty", "--message", "Current sources"];
         git(&folder, &[&who[..], &commit].concat())?;
         let others = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths([bin].into_iter().chain(std::env::split_paths(&others)));
         Ok(Clone { folder, path: path.map_err(|error| error.to_string())?, temporary })
     }
 
-    /// Runs a block.
+    /// Runs a block, and ends all of its processes.
     fn run(&self, block: &Block) -> Result<(), String> {
         let output = self.temporary.join("output");
         let file = fs::File::create(&output).map_err(|error| error.to_string())?;
@@ -151,18 +142,19 @@ impl Clone {
             .spawn()
             .map_err(|error| format!("sh: {error}"))?;
         let status = child.wait().map_err(|error| error.to_string())?;
-        end(child.id());
+        // A block that failed may have left a server running.
+        let kill = ["-KILL", "--", &format!("-{}", child.id())];
+        let _ = Command::new("kill").args(kill).stderr(Stdio::null()).status();
         match status.code() {
             Some(0) => return Ok(()),
             // The status of `timeout`.
             Some(124) => return Err(format!("it takes more than {SECONDS} seconds")),
             _ => {}
         }
-        let said = fs::read(output).unwrap_or_default();
-        let said = String::from_utf8_lossy(&said);
-        let last: Vec<&str> = said.lines().rev().take(SHOWN).collect();
-        let last: Vec<&str> = last.into_iter().rev().collect();
-        Err(format!("it fails: {}", last.join("\n")))
+        let printed = fs::read(output).unwrap_or_default();
+        let printed = String::from_utf8_lossy(&printed);
+        let lines: Vec<&str> = printed.lines().collect();
+        Err(format!("it fails: {}", lines[lines.len().saturating_sub(SHOWN)..].join("\n")))
     }
 
     /// Describes and removes files left by a block that git reports.
@@ -176,21 +168,9 @@ impl Clone {
     }
 }
 
-/// Kills processes that a shell has left running, such as a server started by a block that failed.
-fn end(group: u32) {
-    let kill = ["-KILL", "--", &format!("-{group}")];
-    let _ = Command::new("kill").args(kill).stderr(Stdio::null()).status();
-}
-
 /// Returns the output of git.
 fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
-    let output = Command::new("git").args(arguments).current_dir(folder).output();
-    let output = output.map_err(|error| format!("git: {error}"))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("git {}: {}", arguments.join(" "), said.trim()))
+    process::output(Command::new("git").args(arguments).current_dir(folder))
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! The line budget: the table in ARCHITECTURE.md has the maximum number of lines that each part may
 //! have.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
+
+use crate::process;
 
 const PAGE: &str = "ARCHITECTURE.md";
 
@@ -14,235 +15,167 @@ const HEAD: &str = "| part | folders | Rust | Python, TypeScript, shell |";
 /// limit.
 const SLACK: usize = 100;
 
+/// Numbers of lines: of Rust, and of the other languages that are counted.
+type Lines = [usize; 2];
+
 /// A row of the table: a part of the repository and its limits.
-#[derive(Debug, PartialEq)]
 struct Part {
     name: String,
-    folders: Vec<String>,
+    folders: String,
     limits: Lines,
-}
-
-/// Lines of Rust, and of the other languages that are counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Lines {
-    rust: usize,
-    other: usize,
-}
-
-impl Lines {
-    fn plus(self, other: Lines) -> Lines {
-        Lines { rust: self.rust + other.rust, other: self.other + other.other }
-    }
-
-    fn at_most(self, other: Lines) -> Lines {
-        Lines { rust: self.rust.min(other.rust), other: self.other.min(other.other) }
-    }
 }
 
 /// Compares the lines of each part with the table.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
-    let compared = page(root).and_then(|page| Ok(of_parts(&table(&page)?, &files(root)?)));
+    let compared = read(root).and_then(|(page, files)| of_page(&page, &files));
     compared.unwrap_or_else(|problem| vec![problem])
 }
 
 /// Updates the table with the current counts where they are lower.
-pub(crate) fn lower(root: &Path) -> Vec<String> {
-    let lowered = page(root).and_then(|page| {
-        let (mut parts, files) = (table(&page)?, files(root)?);
-        for index in 0..parts.len() {
-            parts[index].limits = parts[index].limits.at_most(count(&parts, index, &files));
-        }
-        std::fs::write(root.join(PAGE), with_table(&page, &parts))
-            .map_err(|error| format!("{PAGE}: {error}"))
-    });
-    lowered.err().into_iter().collect()
+pub(crate) fn lower(root: &Path) -> Result<(), String> {
+    let (page, files) = read(root)?;
+    std::fs::write(root.join(PAGE), lowered(&page, &files)?)
+        .map_err(|error| format!("{PAGE}: {error}"))
 }
 
-/// Reads the page with the table.
-fn page(root: &Path) -> Result<String, String> {
-    std::fs::read_to_string(root.join(PAGE)).map_err(|error| format!("{PAGE}: {error}"))
+/// Reads the page with the table, and counts the lines of files.
+fn read(root: &Path) -> Result<(String, Vec<(String, Lines)>), String> {
+    let page =
+        std::fs::read_to_string(root.join(PAGE)).map_err(|error| format!("{PAGE}: {error}"))?;
+    let mut grep = Command::new("git");
+    grep.args(["grep", "--untracked", "-I", "--count", "-e", ""]).current_dir(root);
+    let counts = process::output(&mut grep)?;
+    let of_line = |line: &str| {
+        let (name, count) = line.rsplit_once(':')?;
+        Some((name.to_string(), lines(root, name, count.parse().ok()?)?))
+    };
+    Ok((page, counts.lines().filter_map(of_line).collect()))
 }
 
-/// Returns the counted files with their lines.
-fn files(root: &Path) -> Result<Vec<(String, Lines)>, String> {
-    let listed = Command::new("git")
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-        .current_dir(root)
-        .output()
-        .map_err(|error| format!("git ls-files: {error}"))?;
-    if !listed.status.success() {
-        return Err("git ls-files: the budget counts the files of a git checkout".to_string());
-    }
-    let names = String::from_utf8_lossy(&listed.stdout);
-    let files = names.split('\0').filter_map(|name| {
-        // Links lead to files that are counted in their own place; deleted files are still listed.
-        let path = root.join(name);
-        let is_file = path.symlink_metadata().is_ok_and(|data| data.is_file());
-        let text = is_file.then(|| std::fs::read(path).unwrap_or_default())?;
-        Some((name.to_string(), lines(name, &text)?))
-    });
-    Ok(files.collect())
-}
-
-/// Counts the lines of a file or returns `None` if its language is not counted.
-fn lines(name: &str, text: &[u8]) -> Option<Lines> {
-    let count = String::from_utf8_lossy(text).lines().count();
-    let extension = Path::new(name).extension().and_then(|end| end.to_str());
-    match extension {
-        Some("rs") => Some(Lines { rust: count, other: 0 }),
-        Some("py" | "pyi" | "ts" | "sh") => Some(Lines { rust: 0, other: count }),
-        None if text.starts_with(b"#!") => Some(Lines { rust: 0, other: count }),
+/// Returns the lines of a file, or `None` if its language is not counted.
+fn lines(root: &Path, name: &str, count: usize) -> Option<Lines> {
+    let is_script = || std::fs::read(root.join(name)).is_ok_and(|text| text.starts_with(b"#!"));
+    match Path::new(name).extension().and_then(|end| end.to_str()) {
+        Some("rs") => Some([count, 0]),
+        Some("py" | "pyi" | "ts" | "sh") => Some([0, count]),
+        None if is_script() => Some([0, count]),
         _ => None,
     }
 }
 
-/// Reads the rows of the table; the last one, with the sums, is left out.
-fn table(page: &str) -> Result<Vec<Part>, String> {
-    let mut rows = page.lines().skip_while(|line| *line != HEAD).skip(2);
-    let parts: Option<Vec<Part>> = rows
-        .by_ref()
-        .take_while(|line| line.starts_with('|') && !line.starts_with("| all |"))
-        .map(part)
-        .collect();
-    let parts = parts.ok_or_else(|| format!("{PAGE}: a row of the budget cannot be read"))?;
-    if parts.is_empty() { Err(format!("{PAGE}: no table `{HEAD}`")) } else { Ok(parts) }
-}
-
+/// Reads a row of the table.
 fn part(row: &str) -> Option<Part> {
-    let mut cells = row.split('|').map(str::trim).skip(1);
-    let name = cells.next()?.to_string();
-    let folders = cells.next()?.split_whitespace().map(str::to_string).collect();
-    let mut number = || cells.next()?.replace(',', "").parse().ok();
-    Some(Part { name, folders, limits: Lines { rust: number()?, other: number()? } })
+    let cells: Vec<&str> = row.strip_prefix('|')?.split('|').map(str::trim).collect();
+    let [name, folders, rust, other, ""] = cells[..] else { return None };
+    let number = |cell: &str| cell.replace(',', "").parse().ok();
+    let limits = [number(rust)?, number(other)?];
+    Some(Part { name: name.to_string(), folders: folders.to_string(), limits })
 }
 
-/// Returns the page with its table replaced by this one.
-fn with_table(page: &str, parts: &[Part]) -> String {
-    let mut table = format!("{HEAD}\n|---|---|---:|---:|\n");
-    let sum = parts.iter().fold(Lines::default(), |sum, part| sum.plus(part.limits));
-    let mut row = |name: &str, folders: &str, lines: Lines| {
-        let numbers = format!("{} | {}", grouped(lines.rust), grouped(lines.other));
-        let _ = writeln!(table, "| {name} | {folders} | {numbers} |");
-    };
-    for part in parts {
-        row(&part.name, &part.folders.join(" "), part.limits);
+impl Part {
+    fn contains(&self, file: &str) -> bool {
+        let is_in = |folder| file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        self.folders.split_whitespace().any(is_in)
     }
-    row("all", "", sum);
-    let begin = page.find(HEAD).unwrap_or(page.len());
-    let length: usize = page[begin..]
-        .split_inclusive('\n')
-        .take_while(|line| line.starts_with('|'))
-        .map(str::len)
-        .sum();
-    format!("{}{table}{}", &page[..begin], &page[begin + length..])
+
+    fn row(&self) -> String {
+        let [rust, other] = self.limits.map(grouped);
+        format!("| {} | {} | {rust} | {other} |", self.name, self.folders)
+    }
+}
+
+/// Counts the lines of each part. A file belongs to the first part that contains it. Returns an
+/// error with the files that belong to none.
+fn count(parts: &[Part], files: &[(String, Lines)]) -> Result<Vec<Lines>, String> {
+    let mut counts = vec![[0, 0]; parts.len()];
+    for (name, lines) in files {
+        let owner = parts.iter().position(|part| part.contains(name));
+        let owner = owner.ok_or(format!("{PAGE}: no part of the budget contains {name}"))?;
+        counts[owner] = sum([counts[owner], *lines].into_iter());
+    }
+    Ok(counts)
+}
+
+fn sum(lines: impl Iterator<Item = Lines>) -> Lines {
+    lines.fold([0, 0], |sum, lines| [sum[0] + lines[0], sum[1] + lines[1]])
 }
 
 /// Formats a number with commas between groups of three digits.
 fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(|group| std::str::from_utf8(group).expect("digits are ASCII"))
-        .collect();
-    groups.join(",")
+    match number / 1000 {
+        0 => number.to_string(),
+        thousands => format!("{},{:03}", grouped(thousands), number % 1000),
+    }
 }
 
-/// Sums the lines of the files whose longest matching folder belongs to a part.
-fn count(parts: &[Part], index: usize, files: &[(String, Lines)]) -> Lines {
-    let own = files.iter().filter(|(name, _)| owner(parts, name) == Some(index));
-    own.fold(Lines::default(), |sum, (_, lines)| sum.plus(*lines))
+/// Returns the parts in the table; the last row, with the sums, has no folders.
+fn parts(page: &str) -> impl Iterator<Item = Part> {
+    let rows =
+        page.lines().skip_while(|line| *line != HEAD).take_while(|line| line.starts_with('|'));
+    rows.filter_map(part).filter(|part| !part.folders.is_empty())
 }
 
-/// Returns the part to which a file belongs.
-fn owner(parts: &[Part], file: &str) -> Option<usize> {
-    parts.iter().position(|part| {
-        part.folders.iter().any(|folder| {
-            file.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
-        })
-    })
+/// Returns the page with lower limits and the sum of all limits.
+fn lowered(page: &str, files: &[(String, Lines)]) -> Result<String, String> {
+    let mut parts: Vec<Part> = parts(page).collect();
+    for (counted, part) in count(&parts, files)?.into_iter().zip(&mut parts) {
+        part.limits = [0, 1].map(|language| part.limits[language].min(counted[language]));
+    }
+    let limits = sum(parts.iter().map(|part| part.limits));
+    parts.push(Part { name: "all".to_string(), folders: String::new(), limits });
+    let row = |line: &str| {
+        let name = part(line).map(|part| part.name);
+        let new = parts.iter().find(|part| name.as_ref() == Some(&part.name));
+        new.map_or(line.to_string(), Part::row) + "\n"
+    };
+    Ok(page.lines().map(row).collect())
 }
 
-fn of_parts(parts: &[Part], files: &[(String, Lines)]) -> Vec<String> {
-    let homeless = files.iter().filter(|(name, _)| owner(parts, name).is_none());
-    let mut problems: Vec<String> =
-        homeless.map(|(name, _)| format!("{PAGE}: no part of the budget has {name}")).collect();
-    for (index, part) in parts.iter().enumerate() {
-        let counted = count(parts, index, files);
-        let pairs = [
-            ("Rust", counted.rust, part.limits.rust),
-            ("other languages", counted.other, part.limits.other),
-        ];
-        for (language, lines, limit) in pairs {
-            let name = &part.name;
-            if lines > limit {
-                problems.push(format!(
-                    "{PAGE}: {name} has {lines} lines of {language}, its budget is {limit}: remove \
-                     lines, or raise the limit in a commit of its own that says why"
-                ));
+fn of_page(page: &str, files: &[(String, Lines)]) -> Result<Vec<String>, String> {
+    let parts: Vec<Part> = parts(page).collect();
+    let mut problems = Vec::new();
+    for (part, counted) in parts.iter().zip(count(&parts, files)?) {
+        for (index, language) in ["Rust", "other languages"].into_iter().enumerate() {
+            let (lines, limit) = (counted[index], part.limits[index]);
+            let advice = if lines > limit {
+                "remove lines, or raise the limit in a separate commit with its reason"
             } else if limit - lines > SLACK {
-                problems.push(format!(
-                    "{PAGE}: {name} has {lines} lines of {language}, its budget is {limit}: \
-                     `cargo xtask tidy --lower` lowers it"
-                ));
-            }
+                "`cargo xtask budget` lowers it"
+            } else {
+                continue;
+            };
+            problems.push(format!(
+                "{PAGE}: {} has {lines} lines of {language}, and its budget is {limit}: {advice}",
+                part.name
+            ));
         }
     }
-    problems
+    Ok(problems)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn page(rust: &str) -> String {
-        let row =
-            format!("| core | crates/a crates/b | {rust} | 0 |\n| tools | xtask | 10 | 1,024 |");
-        format!("# A\n\n{HEAD}\n|---|---|---:|---:|\n{row}\n| all |  | 0 | 0 |\n\nEnd.\n")
+#[test]
+fn counts_are_compared_with_the_table() {
+    let page = format!(
+        "# A\n\n{HEAD}\n|---|---|---:|---:|\n| core | crates/a crates/b | 1,500 | 0 |\n\
+         | tools | xtask | 10 | 1,024 |\n| all |  | 0 | 0 |\n\nEnd.\n"
+    );
+    let files = |rust: usize, name: &str| {
+        let names = ["crates/a/src/lib.rs", "xtask/src/main.rs", "xtask/a.sh", name];
+        let lines = [[rust, 0], [10, 0], [0, 1024], [0, 0]];
+        names.map(str::to_string).into_iter().zip(lines).collect::<Vec<_>>()
+    };
+    for (rust, name, problem) in [
+        (1500, "xtask/b.rs", ""),
+        (1400, "xtask/b.rs", ""),
+        (1501, "xtask/b.rs", "core has 1501 lines of Rust"),
+        (1399, "xtask/b.rs", "`cargo xtask budget`"),
+        (1500, "crates/ab/src/lib.rs", "no part of the budget contains crates/ab"),
+    ] {
+        let found = of_page(&page, &files(rust, name));
+        let found = found.map_or_else(|problem| problem, |found| found.join("\n"));
+        assert!(found.contains(problem) && found.is_empty() == problem.is_empty(), "{found}");
     }
-
-    fn files(rust: usize) -> Vec<(String, Lines)> {
-        let rust_file = |name: &str, rust| (name.to_string(), Lines { rust, other: 0 });
-        let script = ("xtask/a.sh".to_string(), Lines { rust: 0, other: 1024 });
-        vec![rust_file("crates/a/src/lib.rs", rust), rust_file("xtask/src/main.rs", 10), script]
-    }
-
-    #[test]
-    fn a_part_above_or_far_below_its_limit_is_a_problem() {
-        let parts = table(&page("1,500")).unwrap();
-        assert_eq!(parts[0].folders, ["crates/a", "crates/b"]);
-        assert_eq!(of_parts(&parts, &files(1500)), Vec::<String>::new());
-        assert_eq!(of_parts(&parts, &files(1400)), Vec::<String>::new());
-        assert!(of_parts(&parts, &files(1501))[0].contains("core has 1501 lines of Rust"));
-        assert!(of_parts(&parts, &files(1399))[0].contains("--lower"));
-    }
-
-    #[test]
-    fn every_counted_file_belongs_to_a_part() {
-        let parts = table(&page("0")).unwrap();
-        let stray = [("crates/ab/src/lib.rs".to_string(), Lines { rust: 1, other: 0 })];
-        assert!(of_parts(&parts, &stray)[0].contains("no part of the budget has crates/ab"));
-        assert!(table("# A\n").is_err());
-        assert!(table(&page("many")).is_err());
-    }
-
-    #[test]
-    fn the_table_is_written_with_its_sum_and_nothing_else_changes() {
-        let mut parts = table(&page("1,500")).unwrap();
-        parts[0].limits.rust = 1_234_567;
-        let written = with_table(&page("1,500"), &parts);
-        assert_eq!(table(&written).unwrap(), parts);
-        assert!(written.contains("| core | crates/a crates/b | 1,234,567 | 0 |\n"), "{written}");
-        assert!(written.contains("| all |  | 1,234,577 | 1,024 |\n\nEnd.\n"), "{written}");
-        assert!(written.starts_with("# A\n\n"));
-    }
-
-    #[test]
-    fn scripts_without_an_extension_are_counted() {
-        assert_eq!(lines(".ci/run", b"#!/bin/sh\na\n"), Some(Lines { rust: 0, other: 2 }));
-        assert_eq!(lines("a.pyi", b"a\n"), Some(Lines { rust: 0, other: 1 }));
-        assert_eq!(lines("a.csv", b"a\n"), None);
-        assert_eq!(lines("LICENSE", b"a\n"), None);
-    }
+    let lowered = lowered(&page, &files(1234, "xtask/b.rs"));
+    let expected = page.replace("1,500", "1,234").replace("|  | 0 | 0 |", "|  | 1,244 | 1,024 |");
+    assert_eq!(lowered, Ok(expected));
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::cargo::output as cargo_output;
+use crate::process::{self, array, text};
 
 /// Permissive licenses that a dependency may have.
 const LICENCES: &[&str] = &[
@@ -43,50 +43,39 @@ const SEVERAL: &[(&str, &str)] = &[
 
 /// Returns the problems of the dependencies, one per line.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
-    let arguments = ["metadata", "--format-version", "1", "--locked"];
-    let metadata = match cargo_output(root, &arguments) {
-        Ok(text) => text,
-        Err(problem) => return vec![problem],
-    };
-    match serde_json::from_str::<Value>(&metadata) {
-        Ok(metadata) => of_metadata(&metadata),
-        Err(error) => vec![format!("cargo metadata: {error}")],
+    match process::metadata(root, "") {
+        Ok(metadata) => of_packages(array(&metadata["packages"])),
+        Err(problem) => vec![problem],
     }
 }
 
-fn of_metadata(metadata: &Value) -> Vec<String> {
+fn of_packages(packages: &[Value]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    let packages = metadata["packages"].as_array().map_or(&[][..], Vec::as_slice);
-    if packages.is_empty() {
-        problems.push("cargo metadata lists no packages".to_string());
-    }
     for package in packages {
-        let text = |key: &str| package[key].as_str().unwrap_or_default();
-        let (name, version) = (text("name"), text("version"));
+        let (name, version) = (text(package, "name"), text(package, "version"));
+        let license = text(package, "license");
         versions.entry(name).or_default().insert(version);
         let is_built = !NOT_BUILT.iter().any(|(known, _)| *known == name);
-        if is_built && !is_permissive(text("license")) {
-            problems.push(format!(
-                "{name} {version}: license `{}` is not one of {}",
-                text("license"),
-                LICENCES.join(", ")
-            ));
+        if is_built && !is_permissive(license) {
+            let permissive = LICENCES.join(", ");
+            problems.push(format!("{name} {version}: `{license}` is not one of {permissive}"));
         }
     }
     for (name, found) in &versions {
         if found.len() > 1 && !SEVERAL.iter().any(|(known, _)| known == name) {
             let found: Vec<&str> = found.iter().copied().collect();
             problems.push(format!(
-                "{name}: versions {}; agree on one, or list it with the reason in \
-                 xtask/src/dependencies.rs",
+                "{name}: versions {}; use a single version, or list the package with the reason \
+                 in xtask/src/dependencies.rs",
                 found.join(" and ")
             ));
         }
     }
     for (name, _) in SEVERAL {
         if versions.get(name).is_some_and(|found| found.len() < 2) {
-            problems.push(format!("{name} has one version; take it off xtask/src/dependencies.rs"));
+            problems
+                .push(format!("{name} has one version; remove it from xtask/src/dependencies.rs"));
         }
     }
     problems
@@ -99,36 +88,22 @@ fn is_permissive(expression: &str) -> bool {
     parsed.is_ok_and(|expression| expression.evaluate(is_met))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn expressions_are_met_or_not() {
-        for good in [
-            "MIT",
-            "MIT/Apache-2.0",
-            "Unlicense OR MIT",
-            "(MIT OR Apache-2.0) AND Unicode-3.0",
-            "Apache-2.0 WITH LLVM-exception OR Apache-2.0 OR MIT",
-            "MIT OR Apache-2.0 OR LGPL-2.1-or-later",
-        ] {
-            assert!(is_permissive(good), "{good}");
-        }
-        for bad in ["", "GPL-3.0", "MIT AND GPL-3.0", "(MIT", "MIT MIT", "Apache-2.0 WITH", "OR"] {
-            assert!(!is_permissive(bad), "{bad}");
-        }
-    }
-
-    #[test]
-    fn duplicates_and_licences_are_named() {
-        let metadata = serde_json::json!({"packages": [
-            {"name": "a", "version": "1.0.0", "license": "MIT"},
-            {"name": "a", "version": "2.0.0", "license": "MIT"},
-            {"name": "b", "version": "1.0.0", "license": null},
-        ]});
-        let found = of_metadata(&metadata).join("\n");
-        assert!(found.contains("a: versions 1.0.0 and 2.0.0"), "{found}");
-        assert!(found.contains("b 1.0.0: license ``"), "{found}");
-    }
+#[test]
+fn other_licenses_and_duplicate_versions_are_found() {
+    let packages = [
+        ("a", "1.0.0", "MIT/Apache-2.0"),
+        ("a", "2.0.0", "MIT OR GPL-3.0"),
+        ("b", "1.0.0", ""),
+        ("c", "1.0.0", "MIT AND GPL-3.0"),
+        ("d", "1.0.0", "(MIT OR Apache-2.0) AND Unicode-3.0"),
+    ];
+    let package = |(name, version, license)| {
+        serde_json::json!({
+            "name": name, "version": version, "license": license,
+        })
+    };
+    let found = of_packages(&packages.map(package)).join("\n");
+    assert_eq!(found.lines().count(), 3, "{found}");
+    assert!(found.contains("a: versions 1.0.0 and 2.0.0"), "{found}");
+    assert!(found.contains("b 1.0.0: `` is not") && found.contains("c 1.0.0: `MIT AND"), "{found}");
 }

@@ -2,42 +2,14 @@
 
 use std::path::Path;
 
-use toml::{Table, Value};
+use serde_json::Value;
 
-/// The allowed dependencies of each crate, in the order the crates are best read. Names omit
-/// `pavior-`.
-const ALLOWED: &[(&str, &str)] = &[
-    ("kernel", ""),
-    ("mesh", "kernel"),
-    ("files", "kernel"),
-    ("allocation", "kernel mesh"),
-    ("workload", "kernel mesh"),
-    ("network", "kernel mesh"),
-    ("scheduling", "kernel mesh allocation workload"),
-    ("answers", "kernel mesh allocation workload scheduling"),
-    ("simulation", "kernel mesh allocation workload network answers scheduling"),
-    ("draw", "kernel mesh allocation network"),
-    (
-        "experiments",
-        "kernel mesh allocation workload network scheduling answers simulation draw files",
-    ),
-    (
-        FACADE,
-        "kernel mesh allocation workload network scheduling answers simulation draw experiments \
-         files",
-    ),
-    ("studies", "pavior"),
-    ("viewer", ""),
-    ("board", "pavior viewer"),
-    ("serve", "pavior viewer"),
-    ("slurm", "pavior viewer board"),
-    ("kube", "pavior viewer board"),
-    ("python", "pavior viewer"),
-    ("cli", "pavior viewer studies serve slurm kube"),
-    ("browser", "pavior"),
-    (TRIALS, ""),
-    ("xtask", ""),
-];
+use crate::process::{self, array, text};
+
+const PAGE: &str = "ARCHITECTURE.md";
+
+/// The first line of the table of crates, with the crates that each may use. Names omit `pavior-`.
+const HEAD: &str = "| crate | may use |";
 
 /// The crate that interfaces use. It lists each public item and re-exports no crate as a whole.
 const FACADE: &str = "pavior";
@@ -46,35 +18,26 @@ const FACADE: &str = "pavior";
 /// crate, with more features.
 const TRIALS: &str = "trials";
 
+/// Interfaces that do not compile the network, the simulation and drawings, and the features of the
+/// facade that they may use.
+const DAEMONS: [&str; 4] = ["serve", "slurm", "kube", "board"];
+const FEATURES: [&str; 4] = ["answers", "files", "json", "serde"];
+
 /// Returns every dependency that ARCHITECTURE.md does not list.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
-    let mut problems = Vec::new();
-    let mut seen = 0;
-    for folder in ["crates", "apps", "xtask", "."] {
-        let Ok(entries) = std::fs::read_dir(root.join(folder)) else { continue };
-        for path in entries.filter_map(|entry| Some(entry.ok()?.path().join("Cargo.toml"))) {
-            if let Ok(text) = std::fs::read_to_string(&path) {
-                seen += 1;
-                problems.extend(of_manifest(&path.display().to_string(), &text));
-            }
-        }
+    let page = std::fs::read_to_string(root.join(PAGE)).unwrap_or_default();
+    let metadata = match process::metadata(root, "--no-deps") {
+        Ok(metadata) => metadata,
+        Err(problem) => return vec![problem],
+    };
+    let packages = array(&metadata["packages"]).iter();
+    let mut problems: Vec<String> = packages.flat_map(|one| of_package(one, &page)).collect();
+    let facade = root.join("crates/pavior/src");
+    for entry in std::fs::read_dir(facade).into_iter().flatten().flatten() {
+        let text = std::fs::read_to_string(entry.path()).unwrap_or_default();
+        problems.extend(whole_crates(&entry.path().display().to_string(), &text));
     }
-    for path in files(&root.join("crates/pavior/src")) {
-        let text = std::fs::read_to_string(&path).unwrap_or_default();
-        problems.extend(whole_crates(&path.display().to_string(), &text));
-    }
-    if seen < ALLOWED.len() {
-        problems
-            .push(format!("{seen} crates found, {} listed in xtask/src/layers.rs", ALLOWED.len()));
-    }
-    problems.sort();
     problems
-}
-
-/// Returns the files in a folder, without those in subfolders.
-fn files(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten();
-    entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_file())
 }
 
 /// Returns the lines in a file of the facade that re-export a whole crate or all its items.
@@ -87,31 +50,35 @@ fn whole_crates(path: &str, text: &str) -> Vec<String> {
     text.lines().filter_map(whole).collect()
 }
 
-/// Returns the forbidden dependencies of one crate. Development dependencies may also only point
-/// downwards.
-fn of_manifest(path: &str, text: &str) -> Vec<String> {
-    let manifest: Table = match text.parse() {
-        Ok(manifest) => manifest,
-        Err(error) => return vec![format!("{path}: {error}")],
-    };
-    let name = manifest.get("package").and_then(|package| package.get("name"));
-    let Some(name) = name.and_then(Value::as_str) else {
-        return vec![format!("{path}: no package name")];
-    };
-    let short = |name: &'_ str| name.strip_prefix("pavior-").unwrap_or(name).to_string();
-    let Some((_, allowed)) = ALLOWED.iter().find(|(known, _)| *known == short(name)) else {
-        return vec![format!("{path}: {name} is not listed in xtask/src/layers.rs")];
+/// Returns the crates that a crate may use, from the table on a page.
+fn allowed<'a>(page: &'a str, own: &str) -> Option<Vec<&'a str>> {
+    let words = |cell: &'a str| cell.split([',', ' ']).filter(|word| !word.is_empty());
+    let rows = page.lines().skip_while(|line| *line != HEAD).take_while(|line| line.contains('|'));
+    rows.filter_map(|row| row.trim_matches('|').split_once('|'))
+        .find(|(crates, _)| words(crates).any(|name| name == own))
+        .map(|(_, uses)| words(uses).collect())
+}
+
+/// Returns the forbidden dependencies of a package in `cargo metadata`. Development dependencies
+/// may also only point downwards.
+fn of_package(package: &Value, page: &str) -> Vec<String> {
+    let short = |name: &str| name.strip_prefix("pavior-").unwrap_or(name).to_string();
+    let own = short(text(package, "name"));
+    let Some(allowed) = allowed(page, &own) else {
+        return vec![format!("{own}: this crate is not listed in {PAGE}")];
     };
     let mut problems = Vec::new();
-    for section in ["dependencies", "dev-dependencies", "build-dependencies"] {
-        let Some(dependencies) = manifest.get(section).and_then(Value::as_table) else { continue };
-        for dependency in dependencies.keys().filter(|key| key.starts_with("pavior")) {
-            let other = short(dependency);
-            let is_own = other == TRIALS || other == short(name);
-            let for_tests = is_own && section == "dev-dependencies";
-            if !for_tests && !allowed.split_whitespace().any(|allowed| allowed == other) {
-                problems.push(format!("{path}: {name} must not depend on {dependency}"));
-            }
+    let dependencies = array(&package["dependencies"]).iter();
+    for dependency in dependencies.filter(|one| text(one, "name").starts_with("pavior")) {
+        let other = short(text(dependency, "name"));
+        let for_tests = dependency["kind"] == "dev" && (other == TRIALS || other == own);
+        if !for_tests && !allowed.contains(&other.as_str()) {
+            problems.push(format!("{own}: must not depend on {other}"));
+        }
+        if other == FACADE && DAEMONS.contains(&own.as_str()) && dependency["kind"].is_null() {
+            let features = array(&dependency["features"]).iter().filter_map(Value::as_str);
+            let more = features.filter(|feature| !FEATURES.contains(feature));
+            problems.extend(more.map(|more| format!("{own}: must not use {FACADE}'s `{more}`")));
         }
     }
     problems
@@ -122,39 +89,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn upward_edges_are_found() {
-        let manifest =
-            "[package]\nname = \"pavior-mesh\"\n[dependencies]\npavior-allocation = {}\n";
-        assert!(of_manifest("m", manifest)[0].contains("must not depend on pavior-allocation"));
-        let manifest =
-            "[package]\nname = \"pavior-allocation\"\n[dependencies]\npavior-mesh = {}\n";
-        assert!(of_manifest("m", manifest).is_empty());
-        assert!(of_manifest("m", "[package]\nname = \"pavior-new\"\n")[0].contains("not listed"));
-    }
-
-    #[test]
-    fn an_interface_uses_the_facade_alone() {
-        for interface in ["cli", "python", "serve", "slurm", "kube", "board"] {
-            let manifest = |other: &str| {
-                let name = format!("[package]\nname = \"pavior-{interface}\"\n");
-                of_manifest("m", &format!("{name}[dependencies]\n{other} = {{}}\n"))
-            };
-            assert!(manifest("pavior").is_empty() && manifest("pavior-viewer").is_empty());
-            let inner = ALLOWED.iter().find(|(name, _)| *name == FACADE).unwrap().1;
-            for inner in inner.split_whitespace() {
-                assert_eq!(manifest(&format!("pavior-{inner}")).len(), 1, "{interface}: {inner}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_daemon_compiles_no_network_simulation_or_drawings() {
-        for daemon in ["apps/serve", "apps/slurm", "apps/kube", "crates/board"] {
-            let path = crate::root().join(daemon).join("Cargo.toml");
-            let manifest: Table = std::fs::read_to_string(path).unwrap().parse().unwrap();
-            let features = manifest["dependencies"][FACADE]["features"].as_array().unwrap();
-            for feature in features.iter().map(|feature| feature.as_str().unwrap()) {
-                assert!(["answers", "files", "json", "serde"].contains(&feature), "{daemon}");
+    fn upward_edges_and_features_are_found() {
+        let page = "text\n| crate | may use |\n|---|---|\n| mesh, files | no other crate |\n\
+                    | allocation | mesh, files |\n| slurm, kube | pavior |\n";
+        for (name, other, kind, features, problem) in [
+            ("pavior-allocation", "pavior-mesh", None, "", None),
+            ("pavior-mesh", "pavior-allocation", None, "", Some("not depend on allocation")),
+            ("pavior-mesh", "pavior-allocation", Some("dev"), "", Some("not depend on allocation")),
+            ("pavior-mesh", "pavior-trials", Some("dev"), "", None),
+            ("pavior-mesh", "pavior-trials", None, "", Some("not depend on trials")),
+            ("pavior-kube", "pavior-mesh", None, "", Some("not depend on mesh")),
+            ("pavior-kube", "pavior", None, "answers", None),
+            ("pavior-kube", "pavior", None, "simulation", Some("use pavior's `simulation`")),
+            ("pavior-new", "pavior", None, "", Some("not listed")),
+        ] {
+            let package = serde_json::json!({"name": name, "dependencies": [
+                {"name": other, "kind": kind, "features": [features]},
+            ]});
+            let found = of_package(&package, page).join("");
+            match problem {
+                Some(problem) => assert!(found.contains(problem), "{name} {other}: {found}"),
+                None => assert_eq!(found, "", "{name} {other}"),
             }
         }
     }

@@ -3,32 +3,27 @@
 mod blocks;
 mod browser;
 mod budget;
-mod cargo;
 mod check;
 mod commands;
 mod dependencies;
-mod dist;
-mod docs;
-mod growth;
 mod kinds;
-mod kube;
 mod layers;
 mod links;
+mod long;
+mod measure;
 mod messages;
 mod notes;
 mod openapi;
 mod packages;
+mod process;
 mod programs;
 mod python;
-mod results;
-mod service;
+mod release;
 mod sharing;
-mod slurm;
 mod steps;
 mod strategy;
 mod tidy;
 mod tools;
-mod trials;
 mod viewer;
 mod words;
 
@@ -36,12 +31,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match commands::run(&root(), lexopt::Parser::from_env()) {
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    match commands::run(&root(), &words) {
         Ok(problems) => {
             for problem in &problems {
                 eprintln!("{problem}");
             }
-            check::note_seconds();
             if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         Err(commands::Refusal::Help(text)) => {
@@ -55,18 +51,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the folder of the workspace.
+/// Returns the root folder of the workspace.
 fn root() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    own.parent().expect("xtask lies in the workspace").to_path_buf()
+    own.parent().expect("xtask is in the workspace").to_path_buf()
 }
 
-/// Lists the files below a folder that end in `.rs`, in order of name, without build output.
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    sources(folder, "rs")
-}
-
-/// Lists the files below a folder with an ending, without build output and installed packages.
+/// Lists the files below a folder with an ending, in order of name, without build output and
+/// installed packages.
 fn sources(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let Ok(entries) = std::fs::read_dir(folder) else { return files };
@@ -74,7 +66,7 @@ fn sources(folder: &Path, ending: &str) -> Vec<PathBuf> {
     paths.sort();
     for path in paths {
         if path.is_dir() {
-            if path.file_name().is_some_and(|name| name != "target" && name != "node_modules") {
+            if !["target", "node_modules", ".venv"].iter().any(|name| path.ends_with(name)) {
                 files.extend(sources(&path, ending));
             }
         } else if path.extension().is_some_and(|extension| extension == ending) {

@@ -9,58 +9,48 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use crate::{cargo, python};
+use crate::process;
+use crate::python::{self, Environment};
 
 /// The operator's token for the tested service.
 const TOKEN: &str = "token-of-the-checks";
 
+/// The script that uses the generated client.
+const SCRIPT: &str = "apps/serve/tests/generated_client.py";
+
 /// Tests the document. Returns the problems.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     python::with_environment(root, "the OpenAPI document", |environment| {
-        let tries = [("schemathesis", described as Try), ("generated", generated)];
-        let tried = tries.iter().map(|(name, attempt)| {
-            // Each test has its own service, because schemathesis leaves leases behind.
-            let service = Service::start(root, name)
-                .map_err(|reason| format!("the OpenAPI document was not tried: {reason}"))?;
-            attempt(root, environment, &service.address)
-        });
-        tried.filter_map(Result::err).collect()
+        let service = match Service::start(root) {
+            Ok(service) => service,
+            Err(problem) => return vec![problem],
+        };
+        // In this order, because schemathesis leaves leases behind.
+        let tests = [generated, described];
+        let tested = tests.iter().map(|test| test(root, environment, &service.address));
+        tested.filter_map(Result::err).collect()
     })
 }
 
-type Try = fn(&Path, &python::Environment, &str) -> Result<(), String>;
-
 /// Checks that the service behaves as documented.
-fn described(root: &Path, environment: &python::Environment, address: &str) -> Result<(), String> {
+fn described(root: &Path, environment: &Environment, address: &str) -> Result<(), String> {
     let document = format!("{address}/openapi.json");
     let token = format!("Authorization: Bearer {TOKEN}");
     // It stores its findings relative to the folder in which it runs.
     let config = "../apps/serve/tests/schemathesis.toml";
     let step = ["st", "--config-file", config, "run", &document, "--header", &token];
-    if environment.run(&root.join("target"), &step) {
-        Ok(())
-    } else {
-        Err("failed: schemathesis (apps/serve/tests/schemathesis.toml)".to_string())
-    }
+    environment.run(&root.join("target"), &step)
 }
 
 /// Checks that a client can be generated from the document without a warning, and that it works
 /// with the service.
-fn generated(root: &Path, environment: &python::Environment, address: &str) -> Result<(), String> {
+fn generated(root: &Path, environment: &Environment, address: &str) -> Result<(), String> {
     let client = root.join("target/openapi-client").display().to_string();
     let document = format!("{address}/openapi.json");
     let generate = ["openapi-python-client", "generate", "--url", &document];
     let into = ["--output-path", &client, "--overwrite", "--fail-on-warning"];
-    let step = [&generate[..], &into].concat();
-    if !environment.run(root, &step) {
-        return Err("failed: openapi-python-client (the document of pavior serve)".to_string());
-    }
-    let script = "apps/serve/tests/generated_client.py";
-    if environment.run(root, &["python", script, &client, address, TOKEN]) {
-        Ok(())
-    } else {
-        Err(format!("failed: {script} (a client made of the OpenAPI document)"))
-    }
+    environment.run(root, &[&generate[..], &into].concat())?;
+    environment.run(root, &["python", SCRIPT, &client, address, TOKEN])
 }
 
 /// A service with its own data. Killed when dropped.
@@ -70,12 +60,12 @@ struct Service {
 }
 
 impl Service {
-    fn start(root: &Path, name: &str) -> Result<Service, String> {
-        let program = cargo::program(root)?;
-        let folder = root.join("target/openapi").join(name);
+    fn start(root: &Path) -> Result<Service, String> {
+        let program = process::program(root)?;
+        let folder = root.join("target/openapi");
         // Removes the remains of an earlier run.
         let _ = fs::remove_dir_all(&folder);
-        let tokens = token_file(&folder).map_err(|error| format!("the token: {error}"))?;
+        let tokens = token_file(&folder).map_err(|error| format!("the token file: {error}"))?;
         let mut process = Command::new(program)
             .args(["serve", "--machine", "mesh:8x8", "--scheduler", "fcfs"])
             .args(["--listen", "127.0.0.1:0", "--data"])
@@ -87,12 +77,12 @@ impl Service {
             .spawn()
             .map_err(|error| format!("target/debug/pavior: {error}"))?;
         let mut address = String::new();
-        let output = process.stdout.take().ok_or("it has no output")?;
+        let output = process.stdout.take().expect("the output is piped");
         let read = BufReader::new(output).read_line(&mut address);
         let service = Service { process, address: address.trim_end().to_string() };
         match read {
             Ok(1..) => Ok(service),
-            _ => Err("the service does not start".into()),
+            _ => Err("pavior serve does not start".into()),
         }
     }
 }

@@ -9,16 +9,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{cargo, notes};
-
-/// The build of all tests, with the examples and the program.
-const BUILD: [&str; 5] = [
-    "test",
-    "--workspace",
-    "--all-features",
-    "--no-run",
-    "--message-format=json-render-diagnostics",
-];
+use crate::{notes, process, steps};
 
 /// The list of the programs, one per line: folder of the package, name of the target, path.
 const LIST: &str = "target/checks/programs";
@@ -32,16 +23,21 @@ struct Program {
     path: PathBuf,
 }
 
-/// Builds all tests and writes the list of their programs.
+/// Builds all tests, the examples and the program, and writes the list of the test programs.
 pub(crate) fn build(root: &Path) -> Vec<String> {
-    let list = cargo::output_with(root, &BUILD, &cargo::CHECKED).map(|messages| {
-        messages.lines().filter_map(|line| of_message(root, line)).collect::<String>()
-    });
-    let written = list.and_then(|list| {
-        let file = root.join(LIST);
-        fs::create_dir_all(root.join("target/checks")).map_err(|error| error.to_string())?;
-        fs::write(file, list).map_err(|error| format!("{LIST}: {error}"))
-    });
+    let words = "test --workspace --all-features --no-run --message-format=json-render-diagnostics";
+    let list = process::checked(root, words).stderr(std::process::Stdio::inherit()).output();
+    let written = match list {
+        Ok(built) if built.status.success() => {
+            let messages = String::from_utf8_lossy(&built.stdout);
+            let list: String = messages.lines().filter_map(|line| of_message(root, line)).collect();
+            fs::create_dir_all(root.join("target/checks"))
+                .and_then(|()| fs::write(root.join(LIST), list))
+                .map_err(|error| format!("{LIST}: {error}"))
+        }
+        Ok(_) => Err(format!("failed: cargo {words}")),
+        Err(error) => Err(format!("cargo: {error}")),
+    };
     written.err().into_iter().collect()
 }
 
@@ -56,143 +52,83 @@ fn of_message(root: &Path, line: &str) -> Option<String> {
     Some(format!("{}\t{}\t{path}\n", folder.display(), message["target"]["name"].as_str()?))
 }
 
-fn programs(root: &Path) -> Result<Vec<Program>, String> {
-    let text = fs::read_to_string(root.join(LIST));
-    let text = text.map_err(|error| format!("{LIST}: {error}; cargo xtask step build"))?;
-    let of_line = |line: &str| match line.split('\t').collect::<Vec<_>>()[..] {
+impl Program {
+    /// Returns true if it runs a server, a cluster or a browser, in a separate step.
+    fn waits(&self) -> bool {
+        self.target == "it" && (self.folder == BROWSER || steps::waits(&self.folder))
+    }
+}
+
+/// Runs the tests of all programs that satisfy a predicate, optionally under another program.
+fn tests(
+    root: &Path,
+    is_run: impl Fn(&Program) -> bool,
+    before: &[&str],
+    arguments: &[&str],
+) -> Vec<String> {
+    let list = match fs::read_to_string(root.join(LIST)) {
+        Ok(list) => list,
+        Err(error) => return vec![format!("{LIST}: {error}; cargo xtask step build")],
+    };
+    let programs = list.lines().filter_map(|line| match line.split('\t').collect::<Vec<_>>()[..] {
         [folder, target, path] => {
             Some(Program { folder: folder.into(), target: target.into(), path: path.into() })
         }
         _ => None,
-    };
-    Ok(text.lines().filter_map(of_line).collect())
-}
-
-/// Packages whose integration tests run a server, a cluster or a browser: each is a separate step.
-const WAITING: [&str; 4] = ["apps/serve", "apps/slurm", "apps/kube", "apps/browser"];
-
-impl Program {
-    fn waits(&self) -> bool {
-        self.target == "it" && WAITING.contains(&self.folder.as_str())
+    });
+    let programs: Vec<Program> = programs.filter(is_run).collect();
+    if programs.is_empty() {
+        return vec![format!("{LIST} contains none of these tests; cargo xtask step build")];
     }
-
-    /// Runs the tests, optionally under another program.
-    fn run(&self, root: &Path, before: &[&str], arguments: &[&str]) -> bool {
-        let own = self.path.to_string_lossy();
-        let words = [before, &[&*own], arguments].concat();
+    let failed = programs.iter().filter_map(|program| {
+        println!("     Running {} of {}", program.target, program.folder);
+        let path = program.path.to_string_lossy();
+        let words = [before, &[&*path], arguments].concat();
         let mut command = Command::new(words[0]);
-        command.args(&words[1..]).current_dir(root.join(&self.folder));
-        command.env(notes::NOTES, notes::path(root)).env(cargo::SIZE.0, cargo::SIZE.1);
-        println!("     Running {} of {}", self.target, self.folder);
-        command.status().is_ok_and(|status| status.success())
-    }
-}
-
-/// Runs the tests of all programs that satisfy a predicate.
-fn tests(root: &Path, is_run: impl Fn(&Program) -> bool, arguments: &[&str]) -> Vec<String> {
-    let programs = match programs(root) {
-        Ok(programs) => programs,
-        Err(problem) => return vec![problem],
-    };
-    let own: Vec<&Program> = programs.iter().filter(|program| is_run(program)).collect();
-    if own.is_empty() {
-        return vec![format!("{LIST} names none of these tests")];
-    }
-    let failed = own.iter().filter(|program| !program.run(root, &[], arguments));
-    failed.map(|program| format!("failed: {} of {}", program.target, program.folder)).collect()
+        command.args(&words[1..]).current_dir(root.join(&program.folder)).envs([process::SIZE]);
+        let failed = process::run(&mut command).is_err();
+        failed.then(|| format!("failed: {} of {}", program.target, program.folder))
+    });
+    failed.collect()
 }
 
 /// Runs the tests that do not wait.
 pub(crate) fn others(root: &Path) -> Vec<String> {
-    tests(root, |program| !program.waits(), &["--quiet"])
+    tests(root, |program| !program.waits(), &[], &["--quiet"])
 }
 
-/// The number of tests of a waiting program that run at a time.
-const AT_A_TIME: &str = "4";
-
-/// Runs the tests of one of the waiting programs.
-fn waiting(root: &Path, folder: &str) -> Vec<String> {
-    let arguments = ["--test-threads", AT_A_TIME];
-    tests(root, |program| program.waits() && program.folder == folder, &arguments)
+/// Runs the waiting tests of a package, a few at a time.
+pub(crate) fn waiting(root: &Path, folder: &str) -> Vec<String> {
+    let is_run = |program: &Program| program.waits() && program.folder == folder;
+    tests(root, is_run, &[], &["--test-threads", "4"])
 }
 
-pub(crate) fn serve(root: &Path) -> Vec<String> {
-    waiting(root, WAITING[0])
-}
+/// The package whose tests need the page that runs the engine.
+pub(crate) const BROWSER: &str = "apps/browser";
 
-pub(crate) fn slurm(root: &Path) -> Vec<String> {
-    waiting(root, WAITING[1])
-}
-
-pub(crate) fn kube(root: &Path) -> Vec<String> {
-    waiting(root, WAITING[2])
-}
-
-pub(crate) fn browser(root: &Path) -> Vec<String> {
-    waiting(root, WAITING[3])
-}
-
-/// The processor features that `mesh/src/search/vectors.rs` tests for. Miri answers that test from
-/// the flags of the compiler.
-const VECTORS: &str = "-C target-feature=+avx2,+bmi1,+bmi2,+lzcnt,+popcnt";
-
-/// The tests that use these features.
-const VECTOR_TESTS: &str = "search::vectors";
-
-/// Runs the vector tests under Miri if a nightly toolchain has it, otherwise under valgrind.
+/// Runs the tests of the vectors, which contain the unsafe call, under valgrind.
 pub(crate) fn memory(root: &Path) -> Vec<String> {
-    let miri = |arguments: &[&str]| {
-        let mut command = Command::new("rustup");
-        command.args(["run", "nightly", "cargo", "miri"]).args(arguments);
-        command.current_dir(root).env("RUSTFLAGS", VECTORS);
-        command
-    };
-    let is_there = |mut command: Command| command.output().is_ok_and(|said| said.status.success());
-    if is_there(miri(&["--version"])) {
-        let test = ["test", "--quiet", "--package", "pavior-mesh", "--lib", VECTOR_TESTS];
-        let passed = miri(&test).status().is_ok_and(|status| status.success());
-        return if passed { Vec::new() } else { vec!["failed: Miri".to_string()] };
-    }
-    let mut version = Command::new("valgrind");
-    version.arg("--version");
-    if !is_there(version) {
-        let why = "neither a nightly toolchain with Miri nor valgrind";
-        notes::skip(root, "the one unsafe call", why);
-        return Vec::new();
+    if !process::is_installed("valgrind") {
+        return notes::skip("the unsafe call under valgrind", "valgrind is not installed");
     }
     let valgrind = ["valgrind", "--quiet", "--error-exitcode=1"];
-    let programs = match programs(root) {
-        Ok(programs) => programs,
-        Err(problem) => return vec![problem],
-    };
-    let own = programs.iter().find(|program| program.target == "pavior_mesh");
-    if own.is_some_and(|program| program.run(root, &valgrind, &[VECTOR_TESTS])) {
-        Vec::new()
-    } else {
-        vec!["failed: the vectors under valgrind".to_string()]
-    }
+    let is_run = |program: &Program| program.target == "pavior_mesh";
+    tests(root, is_run, &valgrind, &["search::vectors"])
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn programs_with_tests_are_listed() {
-        let message = |test: bool| {
-            serde_json::json!({
-                "reason": "compiler-artifact",
-                "manifest_path": "/root/apps/kube/Cargo.toml",
-                "target": { "name": "it" },
-                "profile": { "test": test },
-                "executable": "/root/target/debug/deps/it-1",
-            })
-            .to_string()
-        };
-        let line = |message: &str| of_message(Path::new("/root"), message);
-        let listed = "apps/kube\tit\t/root/target/debug/deps/it-1\n";
-        assert_eq!(line(&message(true)).as_deref(), Some(listed));
-        assert_eq!(line(&message(false)), None);
-        assert_eq!(line("not JSON"), None);
-    }
+#[test]
+fn programs_with_tests_are_listed() {
+    let message = |test: bool| {
+        serde_json::json!({
+            "manifest_path": "/root/apps/kube/Cargo.toml",
+            "target": { "name": "it" },
+            "profile": { "test": test },
+            "executable": "/root/target/debug/deps/it-1",
+        })
+        .to_string()
+    };
+    let line = |message: &str| of_message(Path::new("/root"), message);
+    let listed = "apps/kube\tit\t/root/target/debug/deps/it-1\n";
+    assert_eq!(line(&message(true)).as_deref(), Some(listed));
+    assert_eq!(line(&message(false)), None);
 }

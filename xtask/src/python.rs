@@ -6,10 +6,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::browser::{self, NotBuilt};
-use crate::{cargo, notes};
+use crate::{notes, process};
 
 /// If this variable is set, the check fails on a machine without Python or without a package index.
 const REQUIRE: &str = "PAVIOR_REQUIRE_PYTHON";
@@ -30,80 +30,62 @@ const STEPS: &[&[&str]] = &[
 /// The folder in which the checks build the wheel.
 const WHEELS: &str = "target/wheels-check";
 
-/// The platform of the wheel on Linux on x86-64: glibc 2.28 or later.
-const MANYLINUX: &str = "manylinux_2_28";
-
 /// A linker for glibc 2.28, even if the machine's own glibc is newer: zig, called through maturin,
 /// which looks for it in the first Python on the path.
 const LINKER: &str = "#!/bin/sh
 PATH=\"${0%/*}:$PATH\" exec \"${0%/*}/maturin\" zig cc -- -target x86_64-linux-gnu.2.28 \"$@\"
 ";
 
-/// The build of the site, from the root of the workspace.
-const SITE: &[&str] = &["python", "docs/site/build.py"];
-
 /// Builds, installs and tests the package, and builds the site. Returns the failures.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     with_environment(root, "the Python package and the site", |environment| {
-        let mut failed = tried(root, environment);
-        failed.extend(built(root, environment, cargo::program(root)));
+        let folder = root.join("apps/python");
+        // The package is compared with the program, so both must be built from the same sources.
+        let made = process::program(root).and_then(|_| install(root, environment));
+        let mut failed: Vec<String> = match made {
+            Ok(()) => {
+                let steps = STEPS.iter().map(|step| environment.run(&folder, step));
+                steps.filter_map(Result::err).collect()
+            }
+            Err(problem) => return vec![problem],
+        };
+        failed.extend(built(root, environment).err());
         failed
     })
 }
 
 /// Builds only the documentation site.
-pub(crate) fn site(root: &Path) -> Vec<String> {
+pub(crate) fn site(root: &Path, _: &[String]) -> Vec<String> {
     with_environment(root, "the site", |environment| {
-        built(root, environment, cargo::every_door(root))
+        let made = process::program_alone(root).and_then(|_| built(root, environment));
+        made.err().into_iter().collect()
     })
 }
 
 /// Runs a function with the environment. Without one, it is skipped with a message.
 pub(crate) fn with_environment(
     root: &Path,
-    what: &str,
+    part: &str,
     act: impl FnOnce(&Environment) -> Vec<String>,
 ) -> Vec<String> {
     match environment(root) {
         Ok(environment) => act(&environment),
-        Err(reason) if std::env::var_os(REQUIRE).is_some() => {
-            vec![format!("{what}: not tried: {reason}")]
-        }
-        Err(reason) => {
-            notes::skip(root, what, &reason);
-            Vec::new()
-        }
+        Err(reason) if std::env::var_os(REQUIRE).is_some() => vec![format!("{part}: {reason}")],
+        Err(reason) => notes::skip(part, &reason),
     }
 }
 
 /// Builds the site with drawings made by the program; any warning is a failure. The home page
 /// includes the page that runs the engine, if that can be built.
-fn built(root: &Path, environment: &Environment, program: Result<PathBuf, String>) -> Vec<String> {
-    eprintln!("== documentation site");
+fn built(root: &Path, environment: &Environment) -> Result<(), String> {
     match browser::page(root) {
         Ok(()) => {}
         Err(NotBuilt::Lacking(why)) => {
-            notes::skip(root, "the page that runs the engine, in the site", &why);
+            notes::skip("the page that runs the engine, in the site", &why);
         }
-        Err(NotBuilt::Failed(problem)) => return vec![problem],
+        Err(NotBuilt::Failed(problem)) => return Err(problem),
     }
-    match program {
-        Ok(_) if environment.run(root, SITE) => Vec::new(),
-        Ok(_) => vec![format!("failed: {}", SITE.join(" "))],
-        Err(problem) => vec![problem],
-    }
-}
-
-/// Builds, installs and tests the package.
-fn tried(root: &Path, environment: &Environment) -> Vec<String> {
-    let folder = root.join("apps/python");
-    // The package is compared with the program, so both must be built from the same sources.
-    let made = cargo::program(root).and_then(|_| install(root, &folder, environment));
-    if let Err(reason) = made {
-        return vec![format!("the Python package: {reason}")];
-    }
-    let failed = STEPS.iter().filter(|step| !environment.run(&folder, step));
-    failed.map(|step| format!("failed: {} (in apps/python)", step.join(" "))).collect()
+    environment.run(root, &["python", "docs/site/build.py"])
 }
 
 /// Creates the environment if possible; [`problems`] reports the reason if not.
@@ -116,34 +98,23 @@ pub(crate) fn prepare(root: &Path) -> Vec<String> {
 pub(crate) struct Environment(PathBuf);
 
 impl Environment {
-    fn program(&self, name: &str) -> PathBuf {
-        self.0.join("bin").join(name)
-    }
-
-    /// Runs a program in the environment. Returns true if it succeeded.
-    pub(crate) fn run(&self, folder: &Path, step: &[&str]) -> bool {
-        let (program, arguments) = step.split_first().expect("a step names its program");
+    /// Runs a program in the environment.
+    pub(crate) fn run(&self, folder: &Path, step: &[&str]) -> Result<(), String> {
         // Programs in the environment call each other.
         let own = self.0.join("bin");
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&path)));
-        let status = Command::new(self.program(program))
-            .args(arguments)
-            .current_dir(folder)
-            .env("VIRTUAL_ENV", &self.0)
-            // Its build output is shared with the other checks.
-            .envs(cargo::CHECKED)
-            // Both are in the folder of build output.
-            .env(notes::NOTES, self.0.with_file_name(notes::FILE))
-            .env("PATH", path.unwrap_or_default())
-            .env_remove("PYTHONPATH")
-            .status();
-        status.is_ok_and(|status| status.success())
+        let path =
+            std::env::join_paths([own.clone()].into_iter().chain(std::env::split_paths(&path)));
+        let mut command = Command::new(own.join(step[0]));
+        command.args(&step[1..]).current_dir(folder).env("VIRTUAL_ENV", &self.0);
+        // Its build output is shared with the other checks.
+        command.envs(process::CHECKED).env("PATH", path.unwrap_or_default());
+        process::run(command.env_remove("PYTHONPATH"))
     }
 
     /// Returns the linker for the oldest glibc.
     pub(crate) fn linker(&self) -> Result<PathBuf, String> {
-        let linker = self.program("pavior-link");
+        let linker = self.0.join("bin/pavior-link");
         let written = fs::write(&linker, LINKER)
             .and_then(|()| fs::set_permissions(&linker, fs::Permissions::from_mode(0o755)));
         written.map_err(|error| format!("{}: {error}", linker.display()))?;
@@ -158,71 +129,48 @@ impl Environment {
         let mut build = [&build[..], &[&out]].concat();
         let linker = format!("linker={}", self.linker()?.display());
         if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-            build.extend(["--compatibility", MANYLINUX, "--", "-C", &linker]);
+            build.extend(["--compatibility", "manylinux_2_28", "--", "-C", &linker]);
         }
-        if self.run(&root.join("apps/python"), &build) {
-            Ok(())
-        } else {
-            Err("the wheel cannot be built".into())
-        }
+        self.run(&root.join("apps/python"), &build)
     }
 }
 
 /// Returns the environment, and creates it if it is missing or out of date.
 pub(crate) fn environment(root: &Path) -> Result<Environment, String> {
     let needs = root.join("apps/python/requirements-check.txt");
-    let needed = fs::read_to_string(&needs).map_err(|error| format!("{error}"))?;
+    let needed = fs::read_to_string(&needs).map_err(|error| error.to_string())?;
     let environment = Environment(root.join("target/python"));
     let stamp = environment.0.join("installed.txt");
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == needed) {
         return Ok(environment);
     }
-    let interpreter = INTERPRETERS
-        .into_iter()
-        .find(|name| quiet(Command::new(name).args(["-c", IS_USABLE])))
-        .ok_or("there is no Python 3.11 or later that can make environments (python3-venv)")?;
-    eprintln!("== Python package: making target/python");
-    let path = environment.0.display().to_string();
-    if !quiet(Command::new(interpreter).args(["-m", "venv", "--clear", &path])) {
-        return Err(format!("{interpreter} -m venv {path} fails"));
-    }
+    let is_usable =
+        |name: &&str| process::output(Command::new(name).args(["-c", IS_USABLE])).is_ok();
+    let interpreter = INTERPRETERS.into_iter().find(is_usable);
+    let interpreter = interpreter
+        .ok_or("there is no Python 3.11 or later that can create environments (python3-venv)")?;
+    let mut create = Command::new(interpreter);
+    process::output(create.args(["-m", "venv", "--clear"]).arg(&environment.0))?;
     let needs = needs.display().to_string();
-    let install = ["python", "-m", "pip", "install", "--quiet", "--requirement", &needs];
-    if !environment.run(root, &install) {
-        return Err("pip cannot install what the checks need".into());
-    }
-    fs::write(&stamp, needed).map_err(|error| format!("{error}"))?;
+    let pip = ["python", "-m", "pip", "install", "--quiet", "--requirement", &needs];
+    environment.run(root, &pip)?;
+    fs::write(&stamp, needed).map_err(|error| error.to_string())?;
     Ok(environment)
 }
 
 /// Builds the wheel and installs it. The profile is the one used by the tests, so that little is
 /// built twice.
-fn install(root: &Path, folder: &Path, environment: &Environment) -> Result<(), String> {
-    let wheels = root.join(WHEELS);
+fn install(root: &Path, environment: &Environment) -> Result<(), String> {
     // The folder has only wheels, and does not exist the first time.
-    let _ = fs::remove_dir_all(&wheels);
-    environment.wheel(root, "dev", &wheels)?;
+    let _ = fs::remove_dir_all(root.join(WHEELS));
+    environment.wheel(root, "dev", &root.join(WHEELS))?;
     let wheel = built_wheel(root)?.display().to_string();
-    let install =
-        ["python", "-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps", &wheel];
-    if environment.run(folder, &install) {
-        Ok(())
-    } else {
-        Err(format!("{wheel} is not installed"))
-    }
+    let pip = ["python", "-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps"];
+    environment.run(root, &[&pip[..], &[&wheel]].concat())
 }
 
 /// Returns the wheel that the checks have built.
 pub(crate) fn built_wheel(root: &Path) -> Result<PathBuf, String> {
-    let entries = fs::read_dir(root.join(WHEELS)).map_err(|error| error.to_string())?;
-    entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
-        .ok_or("no wheel was built".to_string())
-}
-
-/// Runs a command and ignores its output. Returns true if it succeeded.
-fn quiet(command: &mut Command) -> bool {
-    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    status.is_ok_and(|status| status.success())
+    let wheels = crate::sources(&root.join(WHEELS), "whl");
+    wheels.into_iter().next().ok_or_else(|| format!("{WHEELS}: no wheel was built"))
 }

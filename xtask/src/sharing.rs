@@ -5,47 +5,42 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::cargo::output as cargo_output;
+use crate::process;
 
 /// The program as `cargo run` builds it, and the builds that follow.
-const FIRST: &[&str] = &["pavior-cli"];
-const DOORS: &[&[&str]] = &[
-    &["pavior-cli", "--features=slurm"],
-    &["pavior-cli", "--features=kube"],
-    &["pavior-cli", "--features=serve"],
-    &["pavior-cli", "--all-features"],
-    &["pavior-python"],
+const FIRST: &str = "pavior-cli";
+const BUILDS: [&str; 5] = [
+    "pavior-cli --features=slurm",
+    "pavior-cli --features=kube",
+    "pavior-cli --features=serve",
+    "pavior-cli --all-features",
+    "pavior-python",
 ];
 
 /// Packages whose features are those of the interfaces.
 const CHANGED: &[&str] = &["pavior-cli", "pavior-serve"];
 
+/// A set of compiled packages: name and version, then the features.
+type Packages = BTreeSet<(String, String)>;
+
 /// Returns the packages that are compiled twice, one per line.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
-    compared(root).unwrap_or_else(|problem| vec![problem])
+    let first = match built(root, FIRST) {
+        Ok(first) => first,
+        Err(problem) => return vec![problem],
+    };
+    let of_build = |build: &&str| match built(root, build) {
+        Ok(own) => twice(&first, &own, build),
+        Err(problem) => vec![problem],
+    };
+    BUILDS.iter().flat_map(of_build).collect()
 }
 
-fn compared(root: &Path) -> Result<Vec<String>, String> {
-    let first = built(root, FIRST)?;
-    let mut problems = Vec::new();
-    for door in DOORS {
-        let (own, name) = (built(root, door)?, door.join(" "));
-        problems.extend(twice(&first, &own).map(|package| {
-            format!(
-                "{name}: compiles {package} again, with other features than {}: state the \
-                 features of both in crates/experiments/Cargo.toml",
-                FIRST.join(" ")
-            )
-        }));
-    }
-    Ok(problems)
-}
-
-/// Returns the packages that a build compiles: name and version, then the features.
-fn built(root: &Path, door: &[&str]) -> Result<BTreeSet<(String, String)>, String> {
-    let tree = ["tree", "--locked", "--edges", "normal,build", "--no-dedupe", "--prefix", "none"];
-    let format = ["--format", "{p}\t{f}", "--package"];
-    let text = cargo_output(root, &[&tree[..], &format, door].concat())?;
+/// Returns the packages that a build compiles.
+fn built(root: &Path, build: &str) -> Result<Packages, String> {
+    let words = "tree --locked --edges normal,build --no-dedupe --prefix none --package";
+    let mut tree = process::cargo(root, &format!("{words} {build}"));
+    let text = process::output(tree.args(["--format", "{p}\t{f}"]))?;
     let line = |line: &str| {
         let (package, features) = line.split_once('\t')?;
         let package: Vec<&str> = package.split_whitespace().take(2).collect();
@@ -54,34 +49,30 @@ fn built(root: &Path, door: &[&str]) -> Result<BTreeSet<(String, String)>, Strin
     Ok(text.lines().filter_map(line).collect())
 }
 
-/// Returns the packages that both compile, but with different features.
-fn twice<'a>(
-    first: &'a BTreeSet<(String, String)>,
-    own: &'a BTreeSet<(String, String)>,
-) -> impl Iterator<Item = &'a str> {
+/// Returns the packages that both builds compile, but with different features.
+fn twice(first: &Packages, own: &Packages, build: &str) -> Vec<String> {
     let is_changed =
         |package: &str| CHANGED.iter().any(|name| package.split(' ').next() == Some(name));
-    let is_twice = move |built: &&(String, String)| {
+    let is_twice = |built: &&(String, String)| {
         let in_both = own.iter().any(|(package, _)| *package == built.0);
         in_both && !own.contains(built) && !is_changed(&built.0)
     };
-    first.iter().filter(is_twice).map(|(package, _)| package.as_str())
+    let twice = first.iter().filter(is_twice).map(|(package, _)| {
+        format!(
+            "{build}: compiles {package} again, with other features than {FIRST}: state the \
+             features of both in crates/experiments/Cargo.toml"
+        )
+    });
+    twice.collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn other_features_are_found() {
-        let set = |lines: &[(&str, &str)]| {
-            let line =
-                |(package, features): &(&str, &str)| (package.to_string(), features.to_string());
-            lines.iter().map(line).collect::<BTreeSet<_>>()
-        };
-        let first =
-            set(&[("syn 3", "full"), ("pavior-serve 1", ""), ("csv 1", ""), ("libm 1", "")]);
-        let own = set(&[("syn 3", "full,fold"), ("pavior-serve 1", "http"), ("csv 1", "")]);
-        assert_eq!(twice(&first, &own).collect::<Vec<_>>(), ["syn 3"]);
-    }
+#[test]
+fn other_features_are_found() {
+    let set = |packages: &[(&str, &str)]| -> Packages {
+        packages.iter().map(|(name, features)| ((*name).into(), (*features).into())).collect()
+    };
+    let first = set(&[("syn 3", "full"), ("pavior-serve 1", ""), ("csv 1", ""), ("libm 1", "")]);
+    let own = set(&[("syn 3", "full,fold"), ("pavior-serve 1", "http"), ("csv 1", "")]);
+    let found = twice(&first, &own, "own");
+    assert!(found.len() == 1 && found[0].contains("compiles syn 3 again"), "{found:?}");
 }

@@ -3,10 +3,16 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
+
+use crate::process;
 
 const FOLDER: &str = "crates/allocation/src/strategies";
 /// The line in the list above which a new contiguous strategy is inserted.
 const END_OF_LIST: &str = "    // End of the contiguous ones.\n";
+
+/// The beginning of the first module in the list of modules, which rustfmt sorts.
+const FIRST_MODULE: &str = "pub(super) mod ";
 
 /// The file, in which `{name}`, `{title}` and `{rule}` are replaced.
 const TEMPLATE: &str = r#"//! {title}: what it does, in a sentence.
@@ -46,57 +52,55 @@ impl BoxRule for {rule} {
 
 /// Writes the file and the lines. Returns the problems.
 pub(crate) fn add(root: &Path, name: &str) -> Vec<String> {
-    match try_add(root, name) {
-        Ok(file) => {
-            eprintln!(
-                "{file} is written, its module is named in contiguous/mod.rs and its entry is in \
-                 the list of strategies/mod.rs.\n\
-                 Now fill in the header and `best`; until then the claim, that it misses no free \
-                 box, is broken:\n\n\
-                 \x20 cargo xtask conformance {name}    its claim, in seconds\n\
-                 \x20 cargo xtask exhaustive {name}     on every occupancy of up to 12 nodes\n\
-                 \x20 cargo test -p pavior-allocation   that it is well formed\n\
-                 \x20 cargo run -p pavior-cli -- simulate --strategy {name}   it runs"
-            );
-            Vec::new()
-        }
-        Err(reason) => vec![reason],
-    }
+    let Err(problem) = try_add(root, name) else {
+        eprintln!(
+            "Created {FOLDER}/contiguous/{}.rs, and listed it in contiguous/mod.rs and mod.rs.\n\
+             Now write the header and `best`. Until then, the claim that it misses no free box is \
+             broken:\n\n\
+             \x20 cargo xtask conformance {name}    check its claim, in seconds\n\
+             \x20 cargo xtask exhaustive {name}     check every occupancy of up to 12 nodes\n\
+             \x20 cargo test -p pavior-allocation   check that it is well formed\n\
+             \x20 cargo run -p pavior-cli -- simulate --strategy {name}   run it",
+            name.replace('-', "_")
+        );
+        return Vec::new();
+    };
+    vec![problem]
 }
 
-fn try_add(root: &Path, name: &str) -> Result<String, String> {
-    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let kebab = name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.chars().all(legal)
-        && name.split('-').all(|word| !word.is_empty());
-    if !kebab {
+fn try_add(root: &Path, name: &str) -> Result<(), String> {
+    let is_word = |word: &str| {
+        let is_legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        !word.is_empty() && word.chars().all(is_legal)
+    };
+    if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.split('-').all(is_word) {
         return Err(format!(
-            "`{name}` is not a name for a strategy: lower-case words with hyphens, such as \
+            "`{name}` is not a name for a strategy: use lower-case words with hyphens, such as \
              worst-corner"
         ));
     }
     let module = name.replace('-', "_");
-    let file = format!("{FOLDER}/contiguous/{module}.rs");
-    let (modules, list) = (format!("{FOLDER}/contiguous/mod.rs"), format!("{FOLDER}/mod.rs"));
-    if root.join(&file).exists() {
-        return Err(format!("{file} is there already"));
+    let folder = root.join(FOLDER);
+    let file = folder.join("contiguous").join(&module).with_extension("rs");
+    if file.exists() {
+        return Err(format!("{} already exists", file.display()));
     }
-    let read = |path: &str| {
-        fs::read_to_string(root.join(path)).map_err(|error| format!("{path}: {error}"))
-    };
-    let write = |path: &str, text: &str| {
-        fs::write(root.join(path), text).map_err(|error| format!("{path}: {error}"))
-    };
-    let named = with_module(&read(&modules)?, &module);
-    let listed = read(&list)?;
-    let entry = format!("    &contiguous::{module}::ENTRY,\n{END_OF_LIST}");
-    if !listed.contains(END_OF_LIST) {
-        return Err(format!("{list}: no line `{}`", END_OF_LIST.trim()));
-    }
-    write(&file, &filled(name))?;
-    write(&modules, &named)?;
-    write(&list, &listed.replace(END_OF_LIST, &entry))?;
-    Ok(file)
+    let modules = folder.join("contiguous/mod.rs");
+    insert(&modules, FIRST_MODULE, &format!("pub(super) mod {module};\n"))?;
+    insert(&folder.join("mod.rs"), END_OF_LIST, &format!("    &contiguous::{module}::ENTRY,\n"))?;
+    fs::write(&file, filled(name)).map_err(|error| format!("{}: {error}", file.display()))?;
+    // Sorts the modules.
+    process::run(Command::new("rustfmt").args(["--edition", "2024"]).arg(modules))
+}
+
+/// Inserts a line in a file before the first occurrence of a text.
+fn insert(file: &Path, before: &str, line: &str) -> Result<(), String> {
+    let path = file.display();
+    let text = fs::read_to_string(file).map_err(|error| format!("{path}: {error}"))?;
+    let (first, rest) =
+        text.split_once(before).ok_or_else(|| format!("{path}: no `{}`", before.trim()))?;
+    let text = format!("{first}{line}{before}{rest}");
+    fs::write(file, text).map_err(|error| format!("{path}: {error}"))
 }
 
 /// Returns the file for a strategy.
@@ -109,43 +113,22 @@ fn filled(name: &str) -> String {
         .replace("{rule}", &words.concat())
 }
 
-/// Adds a module to the list of modules, in order of name.
-fn with_module(text: &str, module: &str) -> String {
-    let line = format!("pub(super) mod {module};");
-    let mut lines: Vec<&str> = text.lines().collect();
-    let is_module = |line: &&str| line.starts_with("pub(super) mod ");
-    let end = lines.iter().rposition(&is_module).map_or(lines.len(), |at| at + 1);
-    let at = lines.iter().position(|other| is_module(other) && **other > *line).unwrap_or(end);
-    lines.insert(at, &line);
-    lines.join("\n") + "\n"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_module_goes_where_its_name_belongs() {
-        let text = "//! Text.\n\npub(super) mod adj;\npub(super) mod wf;\n";
-        let with = |module| with_module(text, module);
-        assert!(with("bf").contains("mod adj;\npub(super) mod bf;\npub(super) mod wf;\n"));
-        assert!(with("zz").ends_with("mod wf;\npub(super) mod zz;\n"));
-    }
-
-    #[test]
-    fn names_make_types_and_titles() {
+    fn names_become_types_and_titles() {
         let text = filled("worst-corner");
         assert!(text.starts_with("//! Worst Corner: "));
         assert!(text.contains("impl BoxRule for WorstCorner {"));
     }
 
     #[test]
-    fn names_that_are_none_are_refused() {
+    fn invalid_names_are_rejected() {
         for name in ["", "Worst", "worst_corner", "-a", "a--b", "2d", "../x"] {
-            assert!(
-                try_add(Path::new("/nowhere"), name).unwrap_err().contains("not a name"),
-                "{name}"
-            );
+            let problem = try_add(Path::new("/nowhere"), name).unwrap_err();
+            assert!(problem.contains("is not a name"), "{name}: {problem}");
         }
     }
 }

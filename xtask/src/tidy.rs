@@ -6,15 +6,16 @@
 
 use std::path::Path;
 
-use crate::{budget, results, rust_files, sources, words};
+use crate::{budget, sources, words};
 
 const COLUMNS: usize = 100;
 const FUNCTION_LINES: usize = 70;
+const PAGE_LINES: usize = 100;
 
-/// A banned call, the places where it is banned, and its replacement.
+/// Banned calls, the places where they are banned, and their replacement.
 struct Ban {
-    text: &'static str,
-    /// Path prefixes below which it is banned.
+    texts: &'static [&'static str],
+    /// Path prefixes below which they are banned.
     below: &'static [&'static str],
     /// Path prefixes and endings that are exempt.
     except: &'static [&'static str],
@@ -23,32 +24,33 @@ struct Ban {
 
 const CRATES: &[&str] = &["crates/"];
 const EVERYWHERE: &[&str] = &["crates/", "apps/", "xtask/"];
+const NOTE: &str = "crates/experiments/src/directory/note.rs";
 
 const BANS: &[Ban] = &[
     Ban {
-        text: "println!(",
+        texts: &["println!("],
         below: CRATES,
         except: &[],
         instead: "a returned value: only apps/ print (tests may)",
     },
     Ban {
-        text: "std::fs",
+        texts: &["std::fs"],
         below: CRATES,
         except: &["crates/files/"],
         instead: "pavior_files, or a reader or writer as an argument",
     },
     Ban {
-        text: "std::env::",
+        texts: &["std::env::", "SystemTime::now"],
         below: CRATES,
-        except: &["crates/experiments/src/directory/note.rs"],
-        instead: "an argument: only apps/ look at their surroundings",
+        except: &[NOTE],
+        instead: "an argument: no result may depend on a clock or a variable",
     },
     Ban {
-        text: "Instant::now",
+        texts: &["Instant::now"],
         below: EVERYWHERE,
         except: &[
+            NOTE,
             "simulation/src/stopwatch.rs",
-            "crates/experiments/src/directory/note.rs",
             "serve/src/clock.rs",
             "slurm/src/calls.rs",
             "apps/kube/src/daemon/",
@@ -62,33 +64,18 @@ const BANS: &[Ban] = &[
         instead: "pavior_simulation::Stopwatch: no result may depend on a clock",
     },
     Ban {
-        text: "SystemTime::now",
-        below: CRATES,
-        except: &["crates/experiments/src/directory/note.rs"],
-        instead: "an argument: no result may depend on a clock",
-    },
-    Ban {
-        text: ".ln()",
+        texts: &[".ln()", ".exp()", ".powf("],
         below: CRATES,
         except: &[],
-        instead: "libm::log: the same bytes on every processor",
+        instead: "libm: the same bytes on every processor",
     },
     Ban {
-        text: ".exp()",
-        below: CRATES,
+        texts: &["dbg!(", "todo!(", "unimplemented!("],
+        below: EVERYWHERE,
         except: &[],
-        instead: "libm::exp: the same bytes on every processor",
+        instead: "finished code",
     },
-    Ban {
-        text: ".powf(",
-        below: CRATES,
-        except: &[],
-        instead: "libm::pow: the same bytes on every processor",
-    },
-    Ban { text: "dbg!(", below: EVERYWHERE, except: &[], instead: "nothing" },
-    Ban { text: "todo!(", below: EVERYWHERE, except: &[], instead: "the code" },
-    Ban { text: "unimplemented!(", below: EVERYWHERE, except: &[], instead: "the code" },
-    Ban { text: "#[ignore", below: EVERYWHERE, except: &[], instead: "a test that runs" },
+    Ban { texts: &["#[ignore"], below: EVERYWHERE, except: &[], instead: "a test that runs" },
 ];
 
 /// Returns all problems, one per line.
@@ -96,7 +83,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     let mut problems = Vec::new();
     let pages = ["src", "try"].map(|part| root.join("crates/viewer/page").join(part));
     let pages = pages.iter().flat_map(|folder| sources(folder, "ts"));
-    for file in rust_files(root).into_iter().chain(pages) {
+    for file in sources(root, "rs").into_iter().chain(pages) {
         let Ok(text) = std::fs::read_to_string(&file) else {
             problems.push(format!("{}: cannot be read", file.display()));
             continue;
@@ -104,9 +91,27 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
         let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
         problems.extend(of_file(&name, &text));
     }
-    problems.extend(results::problems(root));
+    problems.extend(of_results(root));
     problems.extend(budget::problems(root));
     problems.extend(words::problems(root));
+    problems
+}
+
+/// Returns the pages of results that are too long, or that have the same name as a page of docs/.
+/// Longer tables are CSV files next to the page.
+fn of_results(root: &Path) -> Vec<String> {
+    let mut problems = Vec::new();
+    for page in sources(&root.join("results"), "md") {
+        let path = page.strip_prefix(root).unwrap_or(&page).display();
+        let lines = std::fs::read_to_string(&page).unwrap_or_default().lines().count();
+        if lines > PAGE_LINES {
+            problems.push(format!("{path}: {lines} lines; a page of results has {PAGE_LINES}"));
+        }
+        let name = page.file_name().unwrap_or_default();
+        if name != "README.md" && root.join("docs").join(name).exists() {
+            problems.push(format!("{path}: docs/ has a page with the same name"));
+        }
+    }
     problems
 }
 
@@ -181,16 +186,18 @@ pub(crate) fn function_name(line: &str) -> Option<&str> {
 }
 
 fn banned(name: &str, number: usize, line: &str) -> Option<String> {
-    let trimmed = line.trim_start();
-    if trimmed.starts_with("//") {
+    if line.trim_start().starts_with("//") {
         return None;
     }
-    let ban = BANS.iter().find(|ban| {
-        line.contains(ban.text)
-            && ban.below.iter().any(|below| name.starts_with(below))
+    let applies = |ban: &&Ban| {
+        ban.below.iter().any(|below| name.starts_with(below))
             && !ban.except.iter().any(|path| name.starts_with(path) || name.ends_with(path))
-    })?;
-    Some(format!("{name}:{number}: `{}` is banned; use {}", ban.text, ban.instead))
+    };
+    let find = |ban: &Ban| {
+        let text = ban.texts.iter().find(|text| line.contains(**text))?;
+        Some(format!("{name}:{number}: `{text}` is banned; use {}", ban.instead))
+    };
+    BANS.iter().filter(applies).find_map(find)
 }
 
 #[cfg(test)]
@@ -199,35 +206,27 @@ mod tests {
 
     #[test]
     fn long_lines_and_functions_are_found() {
-        for (begin, end) in [("// ", ""), ("//! ```\n// ", ""), ("a(\"", "\");")] {
-            let of = |columns: usize| {
-                let line = begin.lines().last().unwrap_or_default().len() + end.len();
-                let text = format!("{begin}{}{end}\n", "é".repeat(columns - line));
-                of_file("crates/x/tests/a.rs", &text)
-            };
-            assert!(of(100).is_empty());
-            assert!(of(101)[0].ends_with(": 101 columns of 100"), "{begin}");
+        let long = "é".repeat(101);
+        let function = |lines: usize| format!("fn far() {{\n{}}}\n", "a();\n".repeat(lines - 2));
+        for (name, text, problem) in [
+            ("crates/x/tests/a.rs", "é".repeat(100), ""),
+            ("crates/x/tests/a.rs", long.clone(), "crates/x/tests/a.rs:1: 101 columns of 100"),
+            ("crates/x/page/src/a.ts", format!("{}{long}", function(99)), ":100: 101 columns"),
+            ("crates/x/src/a.rs", format!("// https://example.org/{long}\n"), ""),
+            ("crates/x/src/a.rs", function(70), ""),
+            ("crates/x/src/a.rs", format!("pub(crate) {}", function(71)), "`far` has 71 lines"),
+            ("crates/x/src/a.rs", "fn declared();\n".to_string(), ""),
+        ] {
+            let found = of_file(name, &text);
+            assert!(found.len() == usize::from(!problem.is_empty()), "{name}: {found:?}");
+            assert!(found.concat().contains(problem), "{name}: {found:?}");
         }
-        let page = format!("{}\nfn a() {{\n{}}}\n", "é".repeat(101), "\n".repeat(100));
-        assert_eq!(
-            of_file("crates/x/page/src/a.ts", &page).len(),
-            1,
-            "functions are not looked at"
-        );
-        let address = format!("// https://example.org/{}\n", "a".repeat(100));
-        assert!(of_file("crates/x/src/a.rs", &address).is_empty());
-        let body = "    let _ = 0;\n".repeat(69);
-        let function = format!("pub(crate) fn far() {{\n{body}}}\n");
-        assert!(of_file("crates/x/src/a.rs", &function)[0].contains("`far` has 71 lines"));
-        let body = "    let _ = 0;\n".repeat(68);
-        assert!(of_file("crates/x/src/a.rs", &format!("fn near() {{\n{body}}}\n")).is_empty());
-        assert!(of_file("crates/x/src/a.rs", "fn declared();\n").is_empty());
     }
 
     #[test]
     fn banned_calls_are_found_with_their_replacement() {
         let found = |name: &str, line: &str| of_file(name, line).join("");
-        assert!(found("crates/x/src/a.rs", "let y = x.ln();").contains("libm::log"));
+        assert!(found("crates/x/src/a.rs", "let y = x.ln();").contains("libm"));
         assert!(found("crates/x/src/a.rs", "// x.ln() would differ").is_empty());
         assert!(found("apps/cli/src/a.rs", "println!(\"\");").is_empty());
         assert!(found("crates/x/src/a.rs", "println!(\"\");").contains("banned"));

@@ -2,7 +2,9 @@
 //! package a release.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
+
+use crate::process;
 
 const PACKAGES: &[&str] = &[
     // pavior slurm, with the machine's own release and others; its gate without Slurm.
@@ -30,31 +32,25 @@ const PACKAGES: &[&str] = &[
     "systemd",
 ];
 
-/// For the page's bundle. Node may already be installed from another source.
-const NODE: &[&str] = &["nodejs", "npm"];
-
 /// Installs the missing packages.
 pub(crate) fn install(root: &Path) -> Vec<String> {
     let mut packages = PACKAGES.to_vec();
-    if !succeeds(Command::new("npm").arg("--version")) {
-        packages.extend(NODE);
+    // For the page's bundle. Node may already be installed from another source.
+    if !process::is_installed("npm") {
+        packages.extend(["nodejs", "npm"]);
     }
     // For the page that runs the engine.
-    let _ = succeeds(Command::new("rustup").args(["target", "add", "wasm32-unknown-unknown"]));
-    if succeeds(Command::new("dpkg").arg("--status").args(&packages)) {
+    let _ = process::output(
+        Command::new("rustup").args(["target", "add", "wasm32-unknown-unknown"]).current_dir(root),
+    );
+    if process::output(Command::new("dpkg").arg("--status").args(&packages)).is_ok() {
         return Vec::new();
     }
     let mut install = Command::new("apt-get");
     install.args(["install", "-y", "-qq", "--no-install-recommends"]).args(&packages);
     // No service is started, because the tests run their own programs in their own directories.
-    install.env("DEBIAN_FRONTEND", "noninteractive").env("RUNLEVEL", "1").current_dir(root);
-    if succeeds(Command::new("apt-get").args(["update", "-qq"])) && succeeds(&mut install) {
-        return Vec::new();
-    }
-    vec![format!("as root, on Debian: apt-get install {}", packages.join(" "))]
-}
-
-fn succeeds(command: &mut Command) -> bool {
-    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    quiet.status().is_ok_and(|status| status.success())
+    install.env("DEBIAN_FRONTEND", "noninteractive").env("RUNLEVEL", "1");
+    let installed = process::output(Command::new("apt-get").args(["update", "-qq"]))
+        .and_then(|_| process::output(&mut install));
+    installed.err().into_iter().collect()
 }

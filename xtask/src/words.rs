@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{rust_files, tidy::function_name};
+use crate::{sources, tidy::function_name};
 
 /// First words of such clauses. `Whether` is allowed for a field of type `bool`.
 const CLAUSES: [&str; 8] = ["What", "How", "Where", "Which", "Of", "Who", "Whose", "Whether"];
@@ -28,7 +28,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     let folders = entries.filter_map(|entry| Some(entry.ok()?.path())).chain([root.join("xtask")]);
     let of = |folder: PathBuf| {
         let mut count = Count::default();
-        let texts = rust_files(&folder).into_iter().map(std::fs::read_to_string);
+        let texts = sources(&folder, "rs").into_iter().map(std::fs::read_to_string);
         texts.for_each(|text| count.add(&text.unwrap_or_default()));
         of_folder(&folder.strip_prefix(root).unwrap_or(&folder).to_string_lossy(), &count)
     };

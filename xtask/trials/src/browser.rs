@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 const REQUIRED: &str = "PAVIOR_REQUIRE_BROWSER";
 
-/// The npm packages for the page, installed by `cargo xtask viewer` or by hand.
+/// The npm packages for the page, installed by `cargo xtask step viewer` or by hand.
 const INSTALLED: [&str; 2] =
     ["../../target/viewer/node_modules", "../../crates/viewer/page/node_modules"];
 
@@ -40,7 +40,7 @@ impl Browser {
     pub fn start(width: u32, height: u32) -> Option<Browser> {
         let found = Command::new("chromium").arg("--version").stderr(Stdio::null()).output();
         if !found.is_ok_and(|output| output.status.success()) {
-            let why = "no Chromium: apt-get install chromium";
+            let why = "Chromium is not installed (apt-get install chromium)";
             crate::skipped("the page in a browser", why, REQUIRED);
             return None;
         }
@@ -162,7 +162,7 @@ impl Browser {
         while self.value(&format!("Boolean({expression})")) != true {
             if began.elapsed() > Duration::from_mins(5) {
                 let shown = self.value("`${location.href}: ${document.body?.innerText}`");
-                panic!("it never holds: {expression}\nthe page at the end: {shown}");
+                panic!("still not true: {expression}\nthe page at the end: {shown}");
             }
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -251,8 +251,8 @@ impl Browser {
             Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("axe-core/axe.min.js")
         });
         let Some(axe) = paths.iter().find_map(|path| std::fs::read_to_string(path).ok()) else {
-            let why = "no axe-core: `cargo xtask viewer` installs it, by npm";
-            crate::skipped("the page for everybody", why, REQUIRED);
+            let why = "axe-core is not installed (`cargo xtask step viewer`)";
+            crate::skipped("accessibility of the page", why, REQUIRED);
             return None;
         };
         self.value(&format!("{axe}; true"));

@@ -25,7 +25,7 @@ pub fn can_count() -> bool {
     let version = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
     let there = version.is_ok_and(|status| status.success());
     if !there {
-        eprintln!("note: there is no valgrind, so instructions are not counted");
+        eprintln!("note: valgrind is not installed, so instructions are not counted");
     }
     there
 }
@@ -138,11 +138,11 @@ impl FixedSet {
             }
         };
         if !can_count() {
-            return self.not_checked("there is no valgrind");
+            return self.not_checked("valgrind is not installed");
         }
         let platform = platform();
         if !text.lines().next().is_some_and(|head| head.ends_with(&platform)) {
-            return self.not_checked(&format!("the counts are not {platform}'s"));
+            return self.not_checked(&format!("the stored counts are not for {platform}"));
         }
         let counts = (self.counts)();
         let failed = counts.iter().filter(|(case, count)| !self.holds(&text, case, *count)).count();
@@ -161,12 +161,12 @@ impl FixedSet {
             .lines()
             .find_map(|line| line.strip_prefix(case)?.strip_prefix('\t')?.parse::<f64>().ok());
         let Some(before) = before else {
-            eprintln!("{case}: no count in {}; write it anew", self.file);
+            eprintln!("{case}: no count in {}; write the file again", self.file);
             return false;
         };
         let change = 100.0 * (count / before - 1.0);
         let holds = count <= before * (1.0 + TOLERANCE);
-        let mark = if holds { "" } else { "  <-- more than 5 % more" };
+        let mark = if holds { "" } else { "  <-- grew by more than 5 %" };
         println!("{case}\t{count:.0}\twas {before:.0}\t{change:+.1} %{mark}");
         holds
     }

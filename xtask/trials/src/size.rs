@@ -3,7 +3,7 @@
 //! | value | run by | a test takes |
 //! |---|---|---|
 //! | `quick` | `cargo test`; the default | at most 5 s of processor time |
-//! | `checks` | `cargo xtask check` | long enough that all tests together take half an hour |
+//! | `checks` | `cargo xtask check` | longer; all tests together take half an hour |
 //! | `long` | `cargo xtask attack`, `slurm`, `kube` and others, or by hand | minutes |
 //!
 //! A larger size tries more cases of the same kind. Tests that cannot be made small are skipped in
@@ -61,7 +61,7 @@ pub fn size<T>(quick: T, checks: T, long: T) -> T {
     }
 }
 
-/// Returns true in the quick size and reports that something is skipped there.
+/// Returns true in the quick size, and prints the name of the part that is skipped there.
 ///
 /// # Panics
 ///
@@ -69,7 +69,7 @@ pub fn size<T>(quick: T, checks: T, long: T) -> T {
 pub fn left_out(what: &str) -> bool {
     let is_quick = Size::chosen() == Size::Quick;
     if is_quick {
-        eprintln!("LEFT OUT of the quick size ({SIZE}=checks has it): {what}");
+        eprintln!("SKIPPED in the quick size, set {SIZE}=checks to run it: {what}");
     }
     is_quick
 }
@@ -82,8 +82,8 @@ pub fn left_out(what: &str) -> bool {
 pub fn seeds() -> Option<Vec<u64>> {
     let number = |seed: &str| seed.parse().unwrap_or_else(|_| panic!("{SEEDS}: `{seed}`"));
     (Size::chosen() == Size::Long).then(|| match std::env::var(SEEDS) {
-        Ok(seeds) => seeds.split_whitespace().map(number).collect(),
-        Err(_) => FIRST_SEEDS.to_vec(),
+        Ok(seeds) if !seeds.is_empty() => seeds.split_whitespace().map(number).collect(),
+        _ => FIRST_SEEDS.to_vec(),
     })
 }
 

@@ -1,5 +1,5 @@
 //! The engine; the module in Node, which gives the same replies as the native engine; and its page
-//! in Chromium. Module and page are built by `cargo xtask check --only browser`; without them their
+//! in Chromium. Module and page are built by `cargo xtask check browser`; without them their
 //! tests are skipped.
 
 mod answers;
@@ -19,7 +19,7 @@ fn built(file: &str) -> Option<PathBuf> {
     if path.is_file() {
         return path.canonicalize().ok();
     }
-    let why = "cargo xtask check --only browser builds it";
+    let why = "cargo xtask check browser builds it";
     pavior_trials::skipped(&format!("target/try/{file}"), why, REQUIRED);
     None
 }

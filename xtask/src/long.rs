@@ -1,0 +1,137 @@
+//! Long tests that are run manually: claims of strategies, attacks, hostile values, mutated inputs,
+//! and the daemons on real Slurm clusters and Kubernetes control planes.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::notes;
+use crate::process::{self, LONG};
+
+/// Checks the claims of all strategies, or of the named ones, with an example program.
+pub(crate) fn example(root: &Path, name: &str, profile: &str, names: &[String]) -> Vec<String> {
+    let words = format!("run --quiet --package pavior-allocation {profile} --example {name} --");
+    // Not built as in the checks, because this way cargo recompiles less after a change.
+    process::run(process::cargo(root, &words).args(names)).err().into_iter().collect()
+}
+
+/// Runs tests at their full size, with these variables. Returns the failure.
+fn tests(root: &Path, words: &str, variables: &[(&str, &str)]) -> Option<String> {
+    let words = format!("test --all-features {words}");
+    let mut tests = process::cargo(root, &words);
+    process::run(tests.envs([LONG]).envs(variables.iter().copied())).err()
+}
+
+/// Tries every hostile value of every option, and every output fault; prints the counts by area.
+pub(crate) fn tries(root: &Path, _: &[String]) -> Vec<String> {
+    let words = "--quiet --package pavior-cli --test it tries -- --nocapture --test-threads 1";
+    tests(root, words, &[]).into_iter().collect()
+}
+
+/// Attacks every promise with long tests and prints the attacks.
+pub(crate) fn attack(root: &Path, _: &[String]) -> Vec<String> {
+    notes::begin(root);
+    let notes = notes::path(root);
+    let failed = ["pavior-serve", "pavior-slurm", "pavior-cli"].into_iter().filter_map(|package| {
+        // Some attacks are next to the code that they attack.
+        let words = format!("--quiet --package {package} --tests attack -- --test-threads 1");
+        tests(root, &words, &[(notes::NOTES, &notes.to_string_lossy())])
+    });
+    let failed = failed.collect();
+    print!("{}", notes::attacks(root));
+    for skipped in notes::skipped(root) {
+        eprintln!("NOT run here: {skipped}");
+    }
+    failed
+}
+
+/// Runs every parser on mutated inputs for some minutes.
+pub(crate) fn fuzz(root: &Path, given: &[String]) -> Vec<String> {
+    let Ok(minutes) = given.first().map_or(Ok(1), |minutes| minutes.parse::<u64>()) else {
+        return vec!["MINUTES must be a whole number".to_string()];
+    };
+    let seconds = (60 * minutes).to_string();
+    let words = "--quiet --package pavior-cli --test it mutations -- --nocapture";
+    tests(root, words, &[("PAVIOR_FUZZ_SECONDS", &seconds)]).into_iter().collect()
+}
+
+/// The Slurm releases: names for `examples/slurm/release.sh`.
+const SLURM: [&str; 3] = ["22.05", "24.11", "testing"];
+
+/// The Kubernetes releases: names for `examples/kubernetes/control-plane.sh`. The checks use the
+/// last one.
+const KUBERNETES: [&str; 4] = ["1.34", "1.35", "1.36", "1.37"];
+
+/// Installs the Slurm releases in advance, so that the tests do not have to wait for them, and
+/// prints their versions. The tests skip missing ones with a message.
+pub(crate) fn prepare_slurm(root: &Path) -> Vec<String> {
+    for release in SLURM {
+        for accounting in ["", "1"] {
+            let mut script = Command::new(root.join("examples/slurm/release.sh"));
+            let script = script.args(["version", release]).env("ACCOUNTING", accounting);
+            let version = process::output(script).unwrap_or_else(|problem| problem);
+            let with = if accounting.is_empty() { "" } else { " with accounting" };
+            eprintln!("Slurm {release}{with}: {}", version.trim());
+        }
+    }
+    Vec::new()
+}
+
+/// Builds the control plane, Kueue and JobSet in advance, so that the tests do not have to wait for
+/// them. The tests skip missing ones with a message. The gigabytes that Go downloads and compiles
+/// are removed; the programs are kept.
+pub(crate) fn prepare_kube(root: &Path) -> Vec<String> {
+    let newest = KUBERNETES[KUBERNETES.len() - 1];
+    let caches = root.join("target/go");
+    for (script, arguments) in
+        [("control-plane.sh", &["make", newest][..]), ("controllers.sh", &["make"])]
+    {
+        let mut command = Command::new(root.join("examples/kubernetes").join(script));
+        command.env("GOMODCACHE", caches.join("modules")).env("GOCACHE", caches.join("built"));
+        let made = process::output(command.args(arguments)).unwrap_or_else(|problem| problem);
+        eprintln!("Kubernetes: {}", made.trim());
+    }
+    // Go makes the folders of modules read-only.
+    let _ = Command::new("chmod").args(["-R", "u+w"]).arg(&caches).stderr(Stdio::null()).status();
+    let _ = std::fs::remove_dir_all(caches);
+    Vec::new()
+}
+
+/// Runs the complete `pavior slurm` scenario on a release, with seeds.
+pub(crate) fn slurm(root: &Path, given: &[String]) -> Vec<String> {
+    let (release, seeds) = (given[0].as_str(), given[1..].join(" "));
+    if !SLURM.contains(&release) {
+        return vec![format!(
+            "there is no release `{release}`; choose one of {}",
+            SLURM.join(", ")
+        )];
+    }
+    let test = format!("a_cluster_of_64_nodes::slurm_{}", release.replace('.', "_"));
+    let words = format!("-p pavior-slurm --test it {test} -- --nocapture");
+    let required = ("PAVIOR_REQUIRE_SLURM", "1");
+    tests(root, &words, &[required, ("PAVIOR_SEEDS", &seeds)]).into_iter().collect()
+}
+
+/// Runs all disturbances of a cluster on a release, with seeds; or the tests of the checks, on each
+/// release that the checks do not use; or a measurement.
+pub(crate) fn kube(root: &Path, given: &[String]) -> Vec<String> {
+    let (release, seeds) = (given[0].as_str(), given[1..].join(" "));
+    let run = |test: &str, release: &str, more: &[(&str, &str)]| {
+        let words = format!("test -p pavior-kube --test {test} -- --nocapture");
+        let mut tests = process::cargo(root, &words);
+        tests.env("PAVIOR_REQUIRE_KUBERNETES", "1").env("PAVIOR_KUBE_RELEASE", release);
+        let failed = process::run(tests.envs(more.iter().copied())).err();
+        failed.map(|problem| format!("{problem} (Kubernetes {release})"))
+    };
+    let older = &KUBERNETES[..KUBERNETES.len() - 1];
+    match release {
+        "older" => older.iter().filter_map(|release| run("it", release, &[])).collect(),
+        "speed" => run("speed", KUBERNETES[KUBERNETES.len() - 1], &[]).into_iter().collect(),
+        _ if KUBERNETES.contains(&release) => {
+            run("it", release, &[LONG, ("PAVIOR_SEEDS", &seeds)]).into_iter().collect()
+        }
+        _ => vec![format!(
+            "there is no release `{release}`; choose one of {}",
+            KUBERNETES.join(", ")
+        )],
+    }
+}

@@ -1,0 +1,98 @@
+//! Running cargo and other programs.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// The variable with the size of a test run (`xtask/trials`), and its values for the checks and for
+/// long runs.
+pub(crate) const SIZE: (&str, &str) = ("PAVIOR_SIZE", "checks");
+pub(crate) const LONG: (&str, &str) = ("PAVIOR_SIZE", "long");
+
+/// The variables set for all checks: documentation warnings are denied, and instructions are
+/// counted in a non-incremental build.
+pub(crate) const CHECKED: [(&str, &str); 2] =
+    [("RUSTDOCFLAGS", "-D warnings"), ("CARGO_INCREMENTAL", "0")];
+
+/// Returns a command of the cargo that runs this program, in the root folder, with words separated
+/// by spaces.
+pub(crate) fn cargo(root: &Path, words: &str) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(words.split_whitespace()).current_dir(root).envs([SIZE]);
+    cargo
+}
+
+/// Returns a cargo command that shares its build output with all checks.
+pub(crate) fn checked(root: &Path, words: &str) -> Command {
+    let mut cargo = cargo(root, words);
+    cargo.envs(CHECKED);
+    cargo
+}
+
+/// Builds only the program, with all its interfaces.
+pub(crate) fn program_alone(root: &Path) -> Result<PathBuf, String> {
+    run(&mut checked(root, "build --quiet --package pavior-cli --all-features"))?;
+    Ok(root.join("target/debug/pavior"))
+}
+
+/// Builds the program from the current sources with the features that the tests use. Other features
+/// would build most of it twice.
+pub(crate) fn program(root: &Path) -> Result<PathBuf, String> {
+    run(&mut checked(root, "test --workspace --all-features --no-run --quiet"))?;
+    Ok(root.join("target/debug/pavior"))
+}
+
+/// Returns the packages that `cargo metadata` lists, and the graph of their dependencies unless the
+/// words contain `--no-deps`.
+pub(crate) fn metadata(root: &Path, words: &str) -> Result<Value, String> {
+    let words = format!("metadata --locked --format-version 1 {words}");
+    let text = output(&mut cargo(root, &words))?;
+    serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))
+}
+
+/// Returns the elements of an array in JSON; empty if the value is not an array.
+pub(crate) fn array(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// Returns a text in an object in JSON; empty if there is none.
+pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
+/// Runs a command and shows its output. Returns an error if it fails.
+pub(crate) fn run(command: &mut Command) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(format!("failed: {}", shown(command))),
+        Err(error) => Err(format!("{}: {error}", shown(command))),
+    }
+}
+
+/// Returns the output of a command. An error includes everything that the command printed.
+pub(crate) fn output(command: &mut Command) -> Result<String, String> {
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("{}: {error}", shown(command)))?;
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() {
+        return Ok(printed);
+    }
+    let errors = String::from_utf8_lossy(&output.stderr);
+    Err(format!("failed: {}: {}{}", shown(command), printed.trim(), errors.trim()))
+}
+
+/// Returns true if a program is installed.
+pub(crate) fn is_installed(program: &str) -> bool {
+    output(Command::new(program).arg("--version")).is_ok()
+}
+
+/// Returns the command line of a command.
+fn shown(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default();
+    let words: Vec<_> = std::iter::once(program)
+        .chain(command.get_args())
+        .map(|word| word.to_string_lossy())
+        .collect();
+    words.join(" ")
+}

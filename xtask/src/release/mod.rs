@@ -1,0 +1,316 @@
+//! The parts of a release: archives, Debian packages, the wheel, a bill of materials and checksums.
+//! docs/releasing.md describes each.
+//!
+//! `cargo xtask dist` creates them in `dist/` from builds with the profile `dist`. The checks
+//! create them in `target/release-check` from earlier build output, and install and use them in a
+//! Debian system that contains no part of Pavior and keeps no changes.
+
+mod bill;
+mod debian;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{notes, process, python};
+
+/// The oldest glibc that a release supports, the same as in manylinux_2_28.
+const GLIBC: (u32, u32) = (2, 28);
+
+/// Programs that a release needs, from the Debian packages dpkg and binutils.
+const TOOLS: [&str; 3] = ["dpkg-deb", "objcopy", "readelf"];
+
+/// A Python program that strictly parses a bill of materials.
+const VALIDATE: &str = "
+import sys
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+with open(sys.argv[1]) as file:
+    wrong = JsonStrictValidator(SchemaVersion.V1_6).validate_str(file.read())
+sys.exit(wrong and str(wrong))";
+
+/// The folder in which the checks make a release.
+const CHECKED: &str = "target/release-check";
+
+/// The script that creates chroots and runs commands in them, and the chroot of the checks.
+const CHROOT: &str = "examples/slurm/release.sh";
+const CLEAN: &str = "clean-13";
+
+/// The script that installs and uses a release, and the program that it runs with the wheel.
+const STORY: [&str; 2] = ["xtask/installed.sh", "apps/python/examples/first.py"];
+
+/// Shells and the place where each finds completions.
+const COMPLETIONS: &[(&str, &str)] = &[
+    ("bash", "share/bash-completion/completions/pavior"),
+    ("zsh", "share/zsh/site-functions/_pavior"),
+    ("fish", "share/fish/vendor_completions.d/pavior.fish"),
+];
+
+/// The folders of the manual pages, and of the licenses and the list of changes.
+const MANUAL: &str = "share/man/man1";
+const DOC: &str = "share/doc/pavior";
+
+/// The systemd units and configuration for Slurm, and the unit of `pavior serve`.
+const SLURM: [&str; 3] = [
+    "apps/slurm/dist/pavior-slurm.service",
+    "apps/slurm/dist/pavior-slurm-observe.service",
+    "apps/slurm/dist/slurm.toml",
+];
+const SERVE: &str = "apps/serve/dist/pavior-serve.service";
+
+/// A release, and the settings for packing it.
+struct Release {
+    root: PathBuf,
+    /// The folder for the release's files.
+    out: PathBuf,
+    /// The folder for files that are packed.
+    stage: PathBuf,
+    version: &'static str,
+    /// The commit time of the sources, which is the time of every packed file.
+    seconds: String,
+    /// The compression level of dpkg-deb, 0 to 9.
+    effort: &'static str,
+}
+
+/// Creates a release in `dist/`.
+pub(crate) fn dist(root: &Path) -> Result<(), String> {
+    lacking()?;
+    let environment = python::environment(root)?;
+    let linker = format!("linker={}", environment.linker()?.display());
+    let words = "rustc --locked --package pavior-cli --bin pavior --all-features --profile dist --";
+    process::run(process::checked(root, words).args(["-C", &linker]))?;
+    let program = root.join("target/dist/pavior");
+    let (major, minor) = glibc(&program)?;
+    if (major, minor) > GLIBC {
+        return Err(format!("{} needs glibc {major}.{minor}", program.display()));
+    }
+    let release = Release::new(root, root.join("dist"), "6")?;
+    environment.wheel(root, "dist", &release.out)?;
+    release.make(&program)
+}
+
+/// Creates a release from the program and the wheel that the checks built, and uses it in a clean
+/// Debian 13. Parts that this machine cannot create are skipped with a message.
+pub(crate) fn check(root: &Path) -> Vec<String> {
+    if let Err(why) = lacking() {
+        return notes::skip("the contents of a release", &why);
+    }
+    python::with_environment(root, "the contents of a release", |environment| {
+        let made = process::program(root).and_then(|program| {
+            let release = Release::new(root, root.join(CHECKED), "0")?;
+            put(&python::built_wheel(root)?, &release.out)?;
+            release.make(&program)?;
+            let bill = release.bill().display().to_string();
+            environment.run(root, &["python", "-c", VALIDATE, &bill])
+        });
+        match (made, chroot(root, CLEAN)) {
+            (Err(problem), _) => vec![problem],
+            (Ok(()), Err(why)) => notes::skip("a release in a clean Debian 13", &why),
+            (Ok(()), Ok(())) => used(root, &root.join(CHECKED), CLEAN).err().into_iter().collect(),
+        }
+    })
+}
+
+/// Creates the chroot for the checks if possible; [`check`] reports the reason if not.
+pub(crate) fn prepare(root: &Path) -> Vec<String> {
+    let _ = chroot(root, CLEAN);
+    Vec::new()
+}
+
+/// Installs and uses the release in `dist/` in a clean Debian, version 13 by default.
+pub(crate) fn installed(root: &Path, words: &[String]) -> Result<(), String> {
+    let version = words.first().map_or("13", String::as_str);
+    if !["12", "13"].contains(&version) {
+        return Err(format!("VERSION must be 12 or 13, not {version}"));
+    }
+    let release = root.join("dist");
+    if !release.join("SHA256SUMS").is_file() {
+        return Err("there is no release in dist/: run cargo xtask dist".to_string());
+    }
+    let debian = format!("clean-{version}");
+    chroot(root, &debian)?;
+    used(root, &release, &debian)
+}
+
+/// Creates a chroot.
+fn chroot(root: &Path, debian: &str) -> Result<(), String> {
+    process::output(Command::new(root.join(CHROOT)).args(["make", debian])).map(drop)
+}
+
+/// Installs and uses a copy of a release in a chroot.
+fn used(root: &Path, release: &Path, debian: &str) -> Result<(), String> {
+    let seen = root.join("target/installed");
+    let _ = fs::remove_dir_all(&seen);
+    let files = files(release)?.into_iter().map(|name| release.join(name));
+    for file in files.chain(STORY.map(|file| root.join(file))) {
+        put(&file, &seen)?;
+    }
+    let mut run = Command::new(root.join(CHROOT));
+    run.args(["run", debian]).arg(&seen).arg("bash").arg(seen.join("installed.sh")).arg(&seen);
+    process::run(&mut run)
+}
+
+/// Checks that this machine can create a release.
+fn lacking() -> Result<(), String> {
+    let (system, processor) = (std::env::consts::OS, std::env::consts::ARCH);
+    if (system, processor) != ("linux", "x86_64") {
+        return Err(format!(
+            "releases are made on Linux on x86-64; on {system} on {processor}, Pavior is built \
+             from source (docs/install.md)"
+        ));
+    }
+    let missing = TOOLS.into_iter().find(|program| !process::is_installed(program));
+    missing.map_or(Ok(()), |program| Err(format!("a release needs {program}")))
+}
+
+/// Returns the oldest glibc that can run a program: the newest version among the symbols that it
+/// references.
+fn glibc(program: &Path) -> Result<(u32, u32), String> {
+    let mut readelf = Command::new("readelf");
+    let text = process::output(readelf.args(["--version-info", "--wide"]).arg(program))?;
+    newest(&text).ok_or_else(|| format!("{} is not linked to a glibc", program.display()))
+}
+
+fn newest(text: &str) -> Option<(u32, u32)> {
+    let version = |word: &str| {
+        // Some versions have a third number: 2.2.5.
+        let mut numbers = word.strip_prefix("GLIBC_")?.split('.').map(str::parse);
+        Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+    };
+    text.split_whitespace().filter_map(version).max()
+}
+
+impl Release {
+    /// Creates a release in an empty folder.
+    fn new(root: &Path, out: PathBuf, effort: &'static str) -> Result<Release, String> {
+        let stage = root.join("target/release-stage");
+        for folder in [&out, &stage] {
+            let _ = fs::remove_dir_all(folder);
+            make_folder(folder)?;
+        }
+        // The owner of a checkout may be a different user, for example in a container.
+        let time = ["-c", "safe.directory=*", "log", "-1", "--format=%ct"];
+        // An archive of the sources has no commits.
+        let committed = process::output(Command::new("git").args(time).current_dir(root));
+        let seconds = committed.map_or("0".to_string(), |text| text.trim().to_string());
+        // All packages in the workspace have the same version.
+        let version = env!("CARGO_PKG_VERSION");
+        Ok(Release { root: root.to_path_buf(), out, stage, version, seconds, effort })
+    }
+
+    /// Packs the program and writes the files next to the packages. The wheel is already there.
+    fn make(&self, program: &Path) -> Result<(), String> {
+        let parts = bill::parts(&self.root)?;
+        let name = format!("pavior-{}-x86_64-linux", self.version);
+        let tree = self.stage.join(&name);
+        self.write_tree(program, &parts, &tree)?;
+        self.archive(&name, &format!("{name}.tar.gz"))?;
+        self.archive("pavior.debug", &format!("{name}-debug.tar.gz"))?;
+        debian::write(self, &tree)?;
+        write(&self.bill(), &bill::text_of(&parts, self.version)?)?;
+        let mut sums = Command::new("sha256sum");
+        let sums = process::output(sums.args(files(&self.out)?).current_dir(&self.out))?;
+        write(&self.out.join("SHA256SUMS"), &sums)?;
+        println!("{}", self.out.display());
+        Ok(())
+    }
+
+    /// Writes the files of an installation below a prefix: the stripped program, its manual pages,
+    /// completions, units and licenses.
+    fn write_tree(
+        &self,
+        program: &Path,
+        parts: &[bill::Part],
+        prefix: &Path,
+    ) -> Result<(), String> {
+        put(program, &prefix.join("bin"))?;
+        let program = prefix.join("bin/pavior");
+        take_apart(&program, &self.stage.join("pavior.debug"))?;
+        make_folder(&prefix.join(MANUAL))?;
+        let mut manual = Command::new(&program);
+        process::output(manual.args(["manual", "--into"]).arg(prefix.join(MANUAL)))?;
+        for (shell, file) in COMPLETIONS {
+            let text = process::output(Command::new(&program).args(["completions", shell]))?;
+            write(&prefix.join(file), &text)?;
+        }
+        // Only an administrator installs the units.
+        for file in SLURM {
+            put(&self.root.join(file), &prefix.join("share/pavior/slurm"))?;
+        }
+        put(&self.root.join(SERVE), &prefix.join("share/pavior/serve"))?;
+        for file in ["LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"] {
+            put(&self.root.join(file), &prefix.join(DOC))?;
+        }
+        write(&prefix.join(DOC).join("THIRD-PARTY.txt"), &bill::licenses(parts)?)
+    }
+
+    /// Packs one of the staged files or folders. The same files give the same bytes.
+    fn archive(&self, name: &str, archive: &str) -> Result<(), String> {
+        let mut tar = self.packer("tar");
+        tar.args(["--create", "--gzip", "--sort=name", "--owner=root:0", "--group=root:0"])
+            .args(["--mode=u=rwX,go=rX", &format!("--mtime=@{}", self.seconds)])
+            .arg("--file")
+            .arg(self.out.join(archive))
+            .arg("--directory")
+            .arg(&self.stage)
+            .arg(name);
+        process::output(&mut tar).map(drop)
+    }
+
+    /// Returns the path of the bill of materials.
+    fn bill(&self) -> PathBuf {
+        self.out.join(format!("pavior-{}.cdx.json", self.version))
+    }
+
+    /// Creates a command that packs with the time of the commit.
+    fn packer(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.env("SOURCE_DATE_EPOCH", &self.seconds);
+        command
+    }
+}
+
+/// Moves the debug data out of a program into a file that the program then references.
+fn take_apart(program: &Path, debug: &Path) -> Result<(), String> {
+    let objcopy = |arguments: &[&str], files: &[&Path]| {
+        process::output(Command::new("objcopy").args(arguments).args(files)).map(drop)
+    };
+    objcopy(&["--only-keep-debug", "--compress-debug-sections"], &[program, debug])?;
+    objcopy(&["--strip-all"], &[program])?;
+    objcopy(&[&format!("--add-gnu-debuglink={}", debug.display())], &[program])
+}
+
+/// Returns the names of the files in a folder, in order.
+fn files(folder: &Path) -> Result<Vec<String>, String> {
+    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+fn make_folder(folder: &Path) -> Result<(), String> {
+    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
+}
+
+/// Writes a file and creates the folders above it.
+fn write(file: &Path, text: &str) -> Result<(), String> {
+    make_folder(file.parent().unwrap_or(file))?;
+    fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Copies a file with its permissions into a folder, which is created.
+fn put(file: &Path, folder: &Path) -> Result<(), String> {
+    make_folder(folder)?;
+    let copied = fs::copy(file, folder.join(file.file_name().unwrap_or_default()));
+    copied.map(drop).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+#[test]
+fn glibc_versions_are_compared_as_numbers() {
+    let text = "0x0010: Name: GLIBC_2.2.5  Flags: none  Version: 4\n\
+                0x0020: Name: GLIBC_2.28 Flags: none\n  Name: GLIBC_2.9  Name: GCC_4.2.0";
+    assert_eq!(newest(text), Some((2, 28)));
+    assert_eq!(newest("Name: GLIBC_PRIVATE"), None);
+}
