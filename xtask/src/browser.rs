@@ -19,40 +19,39 @@ const LARGEST: [(&str, u64); 2] = [("pavior.wasm.gz", 1_500_000), ("pavior.html"
 /// Builds the page and runs its tests.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     match page(root) {
-        Ok(()) => programs::waiting(root, programs::BROWSER),
-        Err(NotBuilt::Lacking(why)) => notes::skip("the page that runs the engine", &why),
-        Err(NotBuilt::Failed(problem)) => vec![problem],
+        Ok(true) => programs::waiting(root, programs::BROWSER),
+        Ok(false) => Vec::new(),
+        Err(problem) => vec![problem],
     }
 }
 
-/// The reason why there is no page.
-pub(crate) enum NotBuilt {
-    /// This machine lacks a required tool.
-    Lacking(String),
-    Failed(String),
-}
-
-/// Builds the module and the page. They are only rebuilt if their sources have changed.
-pub(crate) fn page(root: &Path) -> Result<(), NotBuilt> {
-    if !has_target(root) {
-        return Err(NotBuilt::Lacking(format!("rustup target add {TARGET} fails")));
-    }
-    let folder = viewer::prepared(root).map_err(NotBuilt::Lacking)?;
-    let words =
-        format!("build --locked --quiet -p pavior-browser --profile browser --target {TARGET}");
-    process::run(&mut process::checked(root, &words)).map_err(NotBuilt::Failed)?;
+/// Builds the module and the page. They are only rebuilt if their sources have changed. Returns
+/// false if they are skipped, because this machine lacks a required tool.
+pub(crate) fn page(root: &Path) -> Result<bool, String> {
+    let tools = if has_target(root) {
+        viewer::prepared(root)
+    } else {
+        Err(format!("rustup target add {TARGET} fails"))
+    };
+    let folder = match tools {
+        Ok(folder) => folder,
+        Err(why) => {
+            notes::skip("the page that runs the engine", &why);
+            return Ok(false);
+        }
+    };
+    let words = "build --locked --quiet -p pavior-browser --profile browser --target";
+    process::run(process::checked(root, words).arg(TARGET))?;
     let page = root.join(PAGE);
     let mut node = Command::new("node");
-    node.arg("try.mjs").arg(root.join(MODULE)).arg(&page).current_dir(folder);
-    process::run(&mut node).map_err(NotBuilt::Failed)?;
+    process::run(node.arg("try.mjs").arg(root.join(MODULE)).arg(&page).current_dir(folder))?;
     for (name, most) in LARGEST {
         let bytes = std::fs::metadata(page.join(name)).map_or(u64::MAX, |file| file.len());
         if bytes > most {
-            let problem = format!("{PAGE}/{name} has {bytes} bytes; at most {most}");
-            return Err(NotBuilt::Failed(problem));
+            return Err(format!("{PAGE}/{name} has {bytes} bytes; at most {most}"));
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Returns true if the repository's toolchain has the target, or can get it.

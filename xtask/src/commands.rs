@@ -95,32 +95,23 @@ const COMMANDS: &[Command] = &[
         "root, Debian", |root, _| tools::install(root)),
 ];
 
-/// The reason why a command line runs nothing.
-#[derive(Debug, PartialEq)]
-pub(crate) enum Refusal {
-    /// Help was requested.
-    Help(String),
-    /// The command line is wrong.
-    Error(String),
-}
-
-/// Runs the command given by the words of a command line. Returns the problems, or the text of help
-/// or of an error.
-pub(crate) fn run(root: &Path, words: &[String]) -> Result<Vec<String>, Refusal> {
+/// Runs the command given by the words of a command line, or prints help. Returns the problems, or
+/// an error if the command line is wrong.
+pub(crate) fn run(root: &Path, words: &[String]) -> Result<Vec<String>, String> {
     let is_help = |word: &String| word == "--help" || word == "-h";
-    let Some((name, arguments)) = words.split_first() else {
-        return Err(Refusal::Error(overview()));
-    };
+    let (name, arguments) = words.split_first().ok_or_else(overview)?;
+    let command = COMMANDS.iter().find(|command| command.name == name);
     if is_help(name) {
-        return Err(Refusal::Help(overview()));
+        println!("{}", overview());
+        return Ok(Vec::new());
     }
-    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
-        return Err(Refusal::Error(format!("there is no command `{name}`\n\n{}", overview())));
-    };
+    let command =
+        command.ok_or_else(|| format!("there is no command `{name}`\n\n{}", overview()))?;
     if arguments.iter().any(is_help) {
-        return Err(Refusal::Help(command.help()));
+        println!("{}", command.help());
+        return Ok(Vec::new());
     }
-    command.accepts(arguments).map_err(Refusal::Error)?;
+    command.accepts(arguments)?;
     Ok((command.run)(root, arguments))
 }
 

@@ -40,12 +40,8 @@ fn main() -> ExitCode {
             }
             if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
-        Err(commands::Refusal::Help(text)) => {
-            println!("{text}");
-            ExitCode::SUCCESS
-        }
-        Err(commands::Refusal::Error(text)) => {
-            eprintln!("{text}");
+        Err(problem) => {
+            eprintln!("{problem}");
             ExitCode::from(2)
         }
     }

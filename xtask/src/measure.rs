@@ -22,59 +22,39 @@ const fn part(
     Part { title, words, sizes }
 }
 
+#[rustfmt::skip]
 const SERVICE: &[Part] = &[
-    part(
-        "durable operations per second, and recovery of a million records",
-        "bench --quiet -p pavior-serve --bench load",
-        &[],
-    ),
-    part(
-        "a day of a real log at 1,000 times speed",
+    part("durable operations per second, and recovery of a million records",
+        "bench --quiet -p pavior-serve --bench load", &[]),
+    part("a day of a real log at 1,000 times speed",
         "test --quiet -p pavior-cli --profile dist --all-features --test it replay::a_day \
          -- --nocapture",
-        &[("PAVIOR_REPLAY_SPEED", "1000")],
-    ),
-    part(
-        "a week of a real log after two weeks, comparing each forecast with the outcome",
+        &[("PAVIOR_REPLAY_SPEED", "1000")]),
+    part("a week of a real log after two weeks, comparing each forecast with the outcome",
         "test --quiet -p pavior-serve --profile dist --all-features --test it forecast_days \
          -- --nocapture",
-        &[LONG],
-    ),
-    part(
-        "frames of 16x16x16 nodes and 2,000 jobs",
+        &[LONG]),
+    part("frames of 16x16x16 nodes and 2,000 jobs",
         "test --quiet -p pavior-serve --profile dist --all-features --test it page::a_large \
          -- --nocapture",
-        &[],
-    ),
+        &[]),
 ];
 
+#[rustfmt::skip]
 const GROWTH: &[Part] = &[
-    part(
-        "50,000 random jobs by machine and scheduler",
-        "bench --quiet --profile dev --all-features -p pavior-scheduling --bench growth",
-        &[],
-    ),
-    part(
-        "a refused lease, a grant and an end, with 10 to 100,000 leases",
-        "bench --quiet --profile dev --all-features -p pavior-serve --bench refusals",
-        &[],
-    ),
-    part(
-        "connections and watchers",
+    part("50,000 random jobs by machine and scheduler",
+        "bench --quiet --profile dev --all-features -p pavior-scheduling --bench growth", &[]),
+    part("a refused lease, a grant and an end, with 10 to 100,000 leases",
+        "bench --quiet --profile dev --all-features -p pavior-serve --bench refusals", &[]),
+    part("connections and watchers",
         "bench --quiet --profile dev --all-features -p pavior-serve --bench load",
-        &[("PAVIOR_LOAD_S", "5"), ("PAVIOR_LOAD_RECORDS", "100000")],
-    ),
-    part(
-        "header hops of the network",
-        "bench --quiet --profile dev --all-features -p pavior-network --bench engines",
-        &[],
-    ),
-    part(
-        "`connected` compared with `ff`",
+        &[("PAVIOR_LOAD_S", "5"), ("PAVIOR_LOAD_RECORDS", "100000")]),
+    part("header hops of the network",
+        "bench --quiet --profile dev --all-features -p pavior-network --bench engines", &[]),
+    part("`connected` compared with `ff`",
         "bench --quiet --profile dev --all-features -p pavior-allocation --bench cost \
          -- ff,connected",
-        &[],
-    ),
+        &[]),
 ];
 
 /// Measures the service with the release profile. Returns the failures.

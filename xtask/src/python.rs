@@ -8,8 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::browser::{self, NotBuilt};
-use crate::{notes, process};
+use crate::{browser, notes, process};
 
 /// If this variable is set, the check fails on a machine without Python or without a package index.
 const REQUIRE: &str = "PAVIOR_REQUIRE_PYTHON";
@@ -78,13 +77,7 @@ pub(crate) fn with_environment(
 /// Builds the site with drawings made by the program; any warning is a failure. The home page
 /// includes the page that runs the engine, if that can be built.
 fn built(root: &Path, environment: &Environment) -> Result<(), String> {
-    match browser::page(root) {
-        Ok(()) => {}
-        Err(NotBuilt::Lacking(why)) => {
-            notes::skip("the page that runs the engine, in the site", &why);
-        }
-        Err(NotBuilt::Failed(problem)) => return Err(problem),
-    }
+    browser::page(root)?;
     environment.run(root, &["python", "docs/site/build.py"])
 }
 

@@ -171,18 +171,14 @@ fn long_functions(name: &str, lines: &[&str]) -> Vec<String> {
 
 /// Returns the name of the function whose definition begins on a line.
 pub(crate) fn function_name(line: &str) -> Option<&str> {
-    let mut words = line.trim_start().split_inclusive([' ', '(']);
-    loop {
-        match words.next()?.trim_end() {
-            "pub" | "const" | "async" | "unsafe" | "pub(crate)" | "pub(super)" => {}
-            "pub(" => {
-                words.next()?;
-            }
-            "fn" => break,
-            _ => return None,
-        }
-    }
-    line.split("fn ").nth(1)?.split(['(', '<']).next()
+    let (before, after) = line.trim_start().split_once("fn ")?;
+    let is_modifier = |word: &str| {
+        // `pub(in path)` is two words.
+        word.starts_with("pub")
+            || word.ends_with(')')
+            || ["const", "async", "unsafe"].contains(&word)
+    };
+    before.split_whitespace().all(is_modifier).then(|| after.split(['(', '<']).next())?
 }
 
 fn banned(name: &str, number: usize, line: &str) -> Option<String> {

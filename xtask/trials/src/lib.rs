@@ -39,7 +39,10 @@ pub const NOTES: &str = "PAVIOR_NOTES";
 ///
 /// Panics if `required` is set.
 pub fn skipped(what: &str, why: &str, required: &str) {
-    assert!(std::env::var_os(required).is_none(), "{required} is set, but {what} cannot run: {why}");
+    assert!(
+        std::env::var_os(required).is_none(),
+        "{required} is set, but {what} cannot run: {why}"
+    );
     eprintln!("SKIPPED: {what}: {why}");
     note(&["skipped", what, why]);
 }
