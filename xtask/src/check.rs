@@ -10,6 +10,9 @@ use std::time::Instant;
 use crate::notes;
 use crate::steps::{self, STEPS, Step, Uses};
 
+/// The free disk space that the checks need in bytes, including all that they download and build.
+const ROOM: u64 = 24_000_000_000;
+
 /// The cores that computing steps share.
 const CORES: usize = 2;
 
@@ -17,6 +20,9 @@ const CORES: usize = 2;
 /// for each failed one.
 const LINES: usize = 30;
 const CHARACTERS: usize = 1200;
+
+/// The variable with the file for the processor time of a step.
+const SECONDS: &str = "PAVIOR_STEP_SECONDS";
 
 /// The result of a step.
 enum End {
@@ -31,21 +37,37 @@ struct Ended {
     step: &'static Step,
     end: End,
     seconds: f64,
+    /// The processor time of the step and its subprocesses, in seconds.
+    processor: f64,
 }
 
 /// Runs all steps, or the named ones and those that they depend on. Returns the failures.
-pub(crate) fn run(root: &Path, only: &[String]) -> Vec<String> {
+pub(crate) fn run(root: &Path, only: &[&str]) -> Vec<String> {
     let steps = match chosen(only) {
         Ok(steps) => steps,
         Err(problem) => return vec![problem],
     };
+    if let Err(problem) = room(root) {
+        return vec![problem];
+    }
     notes::begin(root);
+    let began = (Instant::now(), machine_seconds());
     // The build may replace the file of this program while it runs.
     let program = std::env::current_exe().unwrap_or_default();
     let ended = Run { root: root.to_path_buf(), program }.steps(&steps);
-    println!("\nstep           seconds");
+    println!("\nstep              wall processor, in seconds");
     for ended in &ended {
         println!("{}", row(ended));
+    }
+    let (wall, processor) = (began.0.elapsed().as_secs_f64(), machine_seconds() - began.1);
+    println!("{:14} {wall:7.1} {processor:9.1}  used by this machine", "all");
+    let logs = ended.iter().map(|ended| fs::read(log(root, ended.step)).unwrap_or_default());
+    let (passed, failed) = counts(&String::from_utf8_lossy(&logs.flatten().collect::<Vec<u8>>()));
+    println!("tests: {passed} passed, {failed} failed");
+    let left: Vec<&str> =
+        STEPS.iter().filter(|step| step.packaging).map(|step| step.name).collect();
+    if only.is_empty() && !notes::all_required() {
+        println!("steps for .ci/run alone: {}", left.join(", "));
     }
     let problems: Vec<String> = ended.iter().filter_map(|ended| problem(root, ended)).collect();
     if !problems.is_empty() {
@@ -60,10 +82,10 @@ pub(crate) fn run(root: &Path, only: &[String]) -> Vec<String> {
     }
 }
 
-/// Returns the named steps with all steps that they depend on, in the order of the table; all steps
-/// if none are named.
-fn chosen(only: &[String]) -> Result<Vec<&'static Step>, String> {
-    let mut names: Vec<&str> = only.iter().map(String::as_str).collect();
+/// Returns the named steps with all steps that they depend on, in the order of the table. If none
+/// are named, returns all steps; those about packaging only if nothing may be skipped.
+fn chosen(only: &[&str]) -> Result<Vec<&'static Step>, String> {
+    let mut names = only.to_vec();
     let mut at = 0;
     while let Some(name) = names.get(at).copied() {
         for before in steps::named(name)?.follows() {
@@ -71,7 +93,31 @@ fn chosen(only: &[String]) -> Result<Vec<&'static Step>, String> {
         }
         at += 1;
     }
-    Ok(STEPS.iter().filter(|step| only.is_empty() || names.contains(&step.name)).collect())
+    let is_usual = |step: &Step| only.is_empty() && (!step.packaging || notes::all_required());
+    Ok(STEPS.iter().filter(|step| is_usual(step) || names.contains(&step.name)).collect())
+}
+
+/// Reports the disk space that the checks need, and fails if the disk has less.
+fn room(root: &Path) -> Result<(), String> {
+    let number = |program: &str, arguments: &[&str]| {
+        let said = Command::new(program).args(arguments).current_dir(root).output().ok()?;
+        let text = String::from_utf8_lossy(&said.stdout).into_owned();
+        text.split_whitespace().find_map(|word| word.parse::<u64>().ok())
+    };
+    let built = number("du", &["--summarize", "--block-size=1", "target"]).unwrap_or(0);
+    let needed = ROOM.saturating_sub(built).max(ROOM / 6);
+    let free = number("df", &["--output=avail", "--block-size=1", "."]);
+    let giga = |bytes: u64| bytes as f64 / 1e9;
+    println!("the checks need {:.0} GB of disk, most of it in target/", giga(needed));
+    match free {
+        Some(free) if free < needed => Err(format!(
+            "the disk has {:.1} GB left, and the checks need {:.0}: `cargo clean` frees what older \
+             builds have left",
+            giga(free),
+            giga(needed)
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// A run of the checks.
@@ -127,13 +173,15 @@ impl Run {
     /// Runs a step in a separate process, unless a step that it follows did not pass.
     fn step(&self, step: &'static Step, lost: Option<&'static str>) -> Ended {
         if let Some(lost) = lost {
-            return Ended { step, end: End::Skipped(lost), seconds: 0.0 };
+            return Ended { step, end: End::Skipped(lost), seconds: 0.0, processor: 0.0 };
         }
         eprintln!("started: {} ({})", step.name, step.does);
         let began = Instant::now();
         let passed = self.process(step).is_ok_and(|passed| passed);
         let end = if passed { End::Passed } else { End::Failed };
-        Ended { step, end, seconds: began.elapsed().as_secs_f64() }
+        let processor = fs::read_to_string(seconds_file(&self.root, step)).unwrap_or_default();
+        let processor = processor.parse().unwrap_or(f64::NAN);
+        Ended { step, end, seconds: began.elapsed().as_secs_f64(), processor }
     }
 
     fn process(&self, step: &Step) -> std::io::Result<bool> {
@@ -145,6 +193,7 @@ impl Run {
         let mut process = Command::new("nice");
         process.args(["-n", priority]).arg(&self.program).args(["step", step.name]);
         process.current_dir(&self.root).env(notes::NOTES, notes::path(&self.root));
+        process.env(SECONDS, seconds_file(&self.root, step));
         let output = process.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         Ok(output.status()?.success())
     }
@@ -153,6 +202,33 @@ impl Run {
 /// Returns the path of the file with the output of a step.
 fn log(root: &Path, step: &Step) -> PathBuf {
     root.join("target/checks").join(step.name).with_extension("log")
+}
+
+/// Returns the path of the file with the processor time of a step.
+fn seconds_file(root: &Path, step: &Step) -> PathBuf {
+    log(root, step).with_extension("seconds")
+}
+
+/// Writes the processor time of this process and its subprocesses into the file that [`SECONDS`]
+/// names.
+pub(crate) fn note_seconds() {
+    let Some(file) = std::env::var_os(SECONDS) else { return };
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The fields after the name in parentheses begin with number 3; 14 to 17 are ticks of 10 ms.
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: u64 = fields.skip(11).take(4).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    let _ = fs::write(file, format!("{:.2}", ticks as f64 / 100.0));
+}
+
+/// Returns the processor time that this machine has used for everything, including servers that are
+/// not subprocesses of the steps, in seconds.
+fn machine_seconds() -> f64 {
+    let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+    let fields = stat.lines().next().unwrap_or_default().split_whitespace().skip(1);
+    let ticks: Vec<f64> = fields.filter_map(|ticks| ticks.parse().ok()).collect();
+    // user, nice, system, idle, iowait, irq, softirq: ticks of 10 ms.
+    let used = ticks.iter().take(7).enumerate().filter(|(field, _)| !(3..5).contains(field));
+    used.map(|(_, ticks)| ticks / 100.0).sum()
 }
 
 /// Describes a step that did not pass. For a failure: its last output, the file with all output,
@@ -196,7 +272,7 @@ fn row(ended: &Ended) -> String {
         End::Failed => "FAILED",
         End::Skipped(_) => "not run",
     };
-    format!("{:14} {:7.1}  {end}", ended.step.name, ended.seconds)
+    format!("{:14} {:7.1} {:9.1}  {end}", ended.step.name, ended.seconds, ended.processor)
 }
 
 /// Returns the last lines of an output; for tests, the beginning of each that failed.
@@ -209,6 +285,19 @@ fn last(output: &str) -> String {
     parts.join("\n")
 }
 
+/// Returns the numbers of passed and failed tests in the output of Rust's test harness.
+fn counts(said: &str) -> (usize, usize) {
+    let number = |line: &str, what: &str| {
+        let before = line.split(what).next()?.trim_end();
+        before.rsplit(' ').next()?.parse::<usize>().ok()
+    };
+    let results = said.lines().filter(|line| line.starts_with("test result: "));
+    let counts = results.map(|line| (number(line, " passed"), number(line, " failed")));
+    counts.fold((0, 0), |sum, (passed, failed)| {
+        (sum.0 + passed.unwrap_or(0), sum.1 + failed.unwrap_or(0))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,13 +305,12 @@ mod tests {
     #[test]
     fn a_named_step_includes_those_that_it_follows() {
         let names = |only: &[&str]| {
-            let only: Vec<String> = only.iter().map(ToString::to_string).collect();
-            chosen(&only).map(|steps| steps.iter().map(|step| step.name).collect::<Vec<_>>())
+            chosen(only).map(|steps| steps.iter().map(|step| step.name).collect::<Vec<_>>())
         };
         assert_eq!(names(&["tidy"]), Ok(vec!["tidy"]));
         let release = names(&["release"]).unwrap();
         assert!(release.ends_with(&["python", "release"]) && release.contains(&"build"));
-        assert_eq!(names(&[]).unwrap().len(), STEPS.len());
+        assert!(names(&[]).unwrap().len() >= STEPS.len() - 2);
         assert!(names(&["tidy", "x"]).unwrap_err().contains("there is no step `x`"));
     }
 
@@ -236,5 +324,12 @@ mod tests {
         let shown = last(&output);
         assert!(shown.starts_with("---- a::b stdout ----\nxxx") && shown.ends_with("the end"));
         assert!(shown.contains("---- c stdout ----\nwhy") && shown.len() < 4000);
+    }
+
+    #[test]
+    fn results_of_tests_are_added() {
+        let said = "test result: ok. 12 passed; 0 failed; 1 ignored\nx\n\
+                    test result: FAILED. 3 passed; 2 failed; 0 ignored\n";
+        assert_eq!(counts(said), (15, 2));
     }
 }

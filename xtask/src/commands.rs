@@ -31,13 +31,22 @@ const RUST: &str = "the Rust toolchain";
 
 #[rustfmt::skip]
 const COMMANDS: &[Command] = &[
-    command("check", "[STEP]...",
+    command("check", "[--only STEP]...",
         "Run all checks, or only the named steps and the steps that they depend on",
         "30 minutes on two idle cores, 60 minutes from scratch",
-        "24 GB of disk space. Checks with missing tools are skipped and listed at the end; \
+        "24 GB of disk space. The steps about packaging run under `.ci/run`, or if they are named. \
+         Checks with missing tools are skipped and listed at the end; \
          `cargo xtask tools` installs these tools",
-        check::run),
-    command("step", "STEP", "Run one step of the checks, without the steps that it depends on",
+        |root, words| {
+            let names = words.iter().map(|word| word.trim_start_matches("--only").trim_matches('='));
+            let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+            match words.last() {
+                Some(last) if last == "--only" => vec!["--only needs the name of a step".to_string()],
+                _ => check::run(root, &names),
+            }
+        }),
+    command("step", "STEP",
+        "Run one step of the checks, without the steps that it depends on; also `cargo xtask STEP`",
         "as in the list below", "depends on the step",
         |root, words| steps::run(root, &words[0])),
     command("budget", "", "Lower the limits in the table of ARCHITECTURE.md to the current lines",
@@ -105,6 +114,9 @@ pub(crate) fn run(root: &Path, words: &[String]) -> Result<Vec<String>, String> 
         println!("{}", overview());
         return Ok(Vec::new());
     }
+    if command.is_none() && steps::named(name).is_ok() {
+        return run(root, &[&["step".to_string()], words].concat());
+    }
     let command =
         command.ok_or_else(|| format!("there is no command `{name}`\n\n{}", overview()))?;
     if arguments.iter().any(is_help) {
@@ -116,13 +128,18 @@ pub(crate) fn run(root: &Path, words: &[String]) -> Result<Vec<String>, String> 
 }
 
 impl Command {
-    /// Checks the number of arguments. No command has options.
+    /// Checks the number of arguments, and that options are known.
     fn accepts(&self, arguments: &[String]) -> Result<(), String> {
-        let least = self.usage.split_whitespace().filter(|word| !word.starts_with('[')).count();
+        let least = self.usage.split_whitespace().filter(|word| !word.contains(['[', ']'])).count();
         let most = self.usage.split_whitespace().count();
         let is_missing = arguments.len() < least;
         let is_unexpected = arguments.len() > most && !self.usage.ends_with("...");
-        if let Some(option) = arguments.iter().find(|word| word.starts_with('-')) {
+        let is_known = |word: &str| {
+            let option = word.split('=').next().unwrap_or_default();
+            self.usage.split(['[', ' ']).any(|known| known == option)
+        };
+        let mut options = arguments.iter().filter(|word| word.starts_with('-'));
+        if let Some(option) = options.find(|option| !is_known(option)) {
             Err(format!("there is no option `{option}`\n\n{}", self.help()))
         } else if is_missing || is_unexpected {
             let problem = if is_missing { "an argument is missing" } else { "too many arguments" };
@@ -168,6 +185,7 @@ mod tests {
             ("NAME", &["x"], &["", "x y", "--x"]),
             ("[MINUTES]", &["", "1"], &["1 2", "-1"]),
             ("RELEASE [SEED]...", &["1.37", "1.37 1 2"], &["", "1.37 --seed"]),
+            ("[--only STEP]...", &["", "x", "--only x", "--only=x --only y"], &["--x", "--onl x"]),
         ] {
             assert!(accepted.iter().all(|words| accepts(usage, words)), "{usage}");
             assert!(!rejected.iter().any(|words| accepts(usage, words)), "{usage}");

@@ -33,7 +33,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let words: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    match commands::run(&root(), &words) {
+    let end = commands::run(&root(), &words);
+    check::note_seconds();
+    match end {
         Ok(problems) => {
             for problem in &problems {
                 eprintln!("{problem}");

@@ -18,6 +18,8 @@ pub(crate) struct Step {
     after: &'static str,
     pub(crate) does: &'static str,
     work: Work,
+    /// True if it tests packaging: it runs under `.ci/run`, or if it is named.
+    pub(crate) packaging: bool,
 }
 
 /// The cores that a step uses.
@@ -48,10 +50,15 @@ const fn step(
     does: &'static str,
     work: Work,
 ) -> Step {
-    Step { name, seconds, uses, after, does, work }
+    Step { name, seconds, uses, after, does, work, packaging: false }
 }
 
 impl Step {
+    const fn packaging(mut self) -> Step {
+        self.packaging = true;
+        self
+    }
+
     /// Returns the names of the steps that must finish before this one begins.
     pub(crate) fn follows(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.after.split_whitespace()
@@ -127,9 +134,10 @@ pub(crate) const STEPS: &[Step] = &[
         "test the OpenAPI document of the service with schemathesis and a generated client",
         Own(openapi::problems)),
     step("package", 100, Both, "", "pack all packages, and compile the packed sources",
-        Own(packages::pack)),
+        Own(packages::pack)).packaging(),
     step("release", 60, One, "build python clean",
-        "make a release, and install and use it in a clean Debian 13", Own(release::check)),
+        "make a release, and install and use it in a clean Debian 13", Own(release::check))
+        .packaging(),
     // Last, because it replaces the program that tests run with one that has fewer features.
     step("features", 60, Both, "tests serve slurm kube readme openapi",
         "run clippy with fewer features, and test the help without them", Cargo(&[

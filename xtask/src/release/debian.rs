@@ -75,7 +75,7 @@ fn program(release: &Release, tree: &Path) -> Result<(), String> {
     package.pack(
         &format!("Depends: libc6 (>= {major}.{minor}), libgcc-s1\nSuggests: pavior-slurm\n"),
         "Processor allocation and scheduling on meshes and tori\n \
-         Decides which nodes of a mesh or torus a job gets, and which job goes next; simulates\n \
+         Decides which nodes of a mesh or torus a job gets, and which job starts next; simulates\n \
          what the decision costs; serves leases of nodes over HTTP, as a service that is not \
          started.\n",
     )
