@@ -7,6 +7,7 @@ use pavior::Time;
 use pavior::answers::slots;
 use pavior::text::shown;
 use pavior::workload::TimeUnit;
+use pavior_cluster::date;
 use serde::Serialize;
 
 use crate::client::{KubeError, connect, now, runtime};
@@ -305,9 +306,4 @@ fn entry(index: &Index<'_>, job: &Job, waiting: Option<&Waiting>, forecasts: &[F
         obstacle: obstacle.map(|obstacle| obstacle.name()),
         probably: known.and_then(|one| one.words(&uid, date)),
     }
-}
-
-/// Formats seconds since 1970.
-fn date(seconds: u64) -> String {
-    pavior::time::Date(std::time::Duration::from_secs(seconds)).to_string()
 }

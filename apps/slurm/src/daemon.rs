@@ -64,7 +64,7 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
         metrics::serve(address, &metrics)?;
     }
     let mut daemon = Daemon {
-        shaper: shaper(&config)?,
+        shaper: shaper(&config.grid),
         config,
         operator: (!options.dry_run).then(Operator::new),
         lock: Lock::default(),
@@ -145,15 +145,15 @@ impl Daemon {
         let read = Config::read(path).and_then(|config| {
             start::look(&config, self.operator.is_some())?;
             start::names(&config, &Ledger::read(&config)?)?;
-            Ok((shaper(&config)?, config))
+            Ok(config)
         });
         match read {
-            Ok((shaper, config)) => {
+            Ok(config) => {
                 if config.metrics != self.config.metrics {
                     let more = json!({ "error": "metrics: the address changes at the next start" });
                     log(now(), "warn", "configuration", more);
                 }
-                (self.shaper, self.config) = (shaper, config);
+                (self.shaper, self.config) = (shaper(&config.grid), config);
                 // The names of the gate and the reservation may have changed.
                 (self.site_looked, self.look_at) = (0, 0);
                 self.say_what_is_served("configuration read again");
@@ -310,7 +310,7 @@ impl Daemon {
         metrics.requeued_total.inc_by(count("requeue"));
         metrics.overlaps_total.inc_by(decision.overlaps.len() as u64);
         metrics.opened.set(decision.opened as i64);
-        metrics.jobs(ledger, decision.waiting, decision.running);
+        metrics.jobs(ledger.unreadable.len(), decision.waiting, decision.running);
         metrics.nodes(&self.config, &decision.free, decision.failed);
     }
 

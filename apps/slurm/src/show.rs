@@ -2,5 +2,4 @@
 
 pub(crate) mod metrics;
 pub(crate) mod page;
-mod questions;
 pub(crate) mod why;

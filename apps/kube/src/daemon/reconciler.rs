@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use kube::Client;
-use pavior::time::Date;
+use pavior_cluster::date;
 use serde_json::{Value, json};
 
 use super::log;
@@ -203,7 +203,7 @@ impl Reconciler {
 
     /// Publishes events with the reasons why Jobs are waiting, if they are new.
     async fn publish_events(&mut self, all: &[Waiting], now: i64) {
-        let at = Date(Duration::from_secs(now.max(0) as u64)).to_string();
+        let at = date(now.max(0) as u64);
         let mut written = 0;
         for waiting in all {
             if let Some((at, why)) = self.events.get(&waiting.job.uid) {

@@ -1,7 +1,6 @@
 //! Forecasts for the page, computed on a separate thread at most every 30 seconds, and only if
 //! nodes or the queue have changed.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::task::{JoinHandle, spawn_blocking};
@@ -14,7 +13,7 @@ const REST: Duration = Duration::from_secs(30);
 
 #[derive(Default)]
 pub(crate) struct ForecastTask {
-    latest: Option<Arc<Forecast>>,
+    latest: Option<Forecast>,
     asked: Option<Instant>,
     /// The waiting Jobs and the number of allocations, as of the latest forecast and now.
     seen: [(Vec<Uid>, usize); 2],
@@ -40,8 +39,8 @@ impl ForecastTask {
     }
 
     /// Returns the latest forecast.
-    pub(crate) fn latest(&self) -> Option<Arc<Forecast>> {
-        self.latest.clone()
+    pub(crate) fn latest(&self) -> Option<&Forecast> {
+        self.latest.as_ref()
     }
 
     /// Waits for the running forecast, or until one is due.
@@ -51,7 +50,7 @@ impl ForecastTask {
             self.pending = None;
             // After an error, the previous forecast is kept.
             if let Ok(Ok(answer)) = answer {
-                self.latest = Some(Arc::new(answer));
+                self.latest = Some(answer);
             }
         } else if let Some(asked) = self.asked.filter(|_| self.seen[0] != self.seen[1]) {
             tokio::time::sleep(REST.saturating_sub(asked.elapsed())).await;

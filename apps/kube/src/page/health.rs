@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pavior::text::shown;
-use pavior_board::{http, probes};
+use pavior_cluster::{http, probes};
 use serde_json::json;
 
 use crate::client::{KubeError, now};

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU64;
 
-use pavior_board::metrics::{SlotGauges, named};
+use pavior_cluster::metrics::{SlotGauges, named};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;

@@ -8,7 +8,7 @@ mod view;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pavior_board::{Board, http, site};
+use pavior_cluster::{Board, http, site};
 use serde_json::json;
 
 use crate::client::KubeError;
@@ -17,7 +17,7 @@ use forecast_task::ForecastTask;
 pub(crate) use health::Health;
 pub use health::PROBES;
 use metrics::Metrics;
-pub(crate) use view::MachinePage;
+pub(crate) use view::view;
 
 /// The default address of the page.
 pub const ADDRESS: &str = "127.0.0.1:9323";
@@ -85,7 +85,7 @@ impl Page {
         self.foresight.see(made);
         let Some(picture) = made.picture.take() else { return Ok(()) };
         let now = now.max(0) as u64;
-        let shown = MachinePage::of(machine, picture, made, now, self.foresight.latest());
+        let shown = view(machine, picture, made, now, self.foresight.latest());
         if let Some(board) = &self.board {
             board.publish(shown);
             return Ok(());

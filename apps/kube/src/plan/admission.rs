@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use pavior::time::Date;
+use pavior_cluster::date;
 
 use super::action::Action;
 use super::layout::Layout;
@@ -154,7 +154,6 @@ fn state_of(waits: &Waiting, until: i64, now: i64) -> (&'static str, String) {
     if now >= until {
         return ("Retry", format!("its quota is released because it has waited too long: {why}"));
     }
-    let date = |at: u64| Date(std::time::Duration::from_secs(at)).to_string();
     let when = waits
         .starts
         .map_or(String::new(), |at| format!(" Based on time limits, it starts at {}.", date(at)));

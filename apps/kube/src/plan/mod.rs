@@ -18,7 +18,6 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod waiting;
-mod words;
 
 use pavior::answers::{Shape, slots};
 use pavior::text::shown;
@@ -34,7 +33,6 @@ pub(crate) use memory::Memory;
 use node_map::NodeMap;
 pub(crate) use state::Allocation;
 pub(crate) use waiting::{Waiting, unassigned};
-pub(crate) use words::{lines, reason};
 
 use crate::objects::{Machine, MachineStatus, Node, Object as _, ObjectRef, SlotCount};
 use crate::world::{Index, JobGroup};

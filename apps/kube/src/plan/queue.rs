@@ -3,21 +3,22 @@
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
-use pavior::answers::{PlannedStart, Queued, Shape, Snapshot, Why};
+use pavior::answers::{PlannedStart, Queued, Snapshot, Why};
 use pavior::scheduling::{Standing, run_forward};
 use pavior::text::shown;
 use pavior::workload::{Job as QueueJob, Service};
 use pavior::{Cuboid, JobId, NodeId, Occupancy, Placement as Held, Request, Time};
+use pavior_cluster::{Context, Explainer};
 
 use super::action::Action;
 use super::config::Rejection;
 use super::forecast::{Question, kind, seconds};
 use super::layout::{Audience, Detail, Layout};
 use super::memory::Memory;
+use super::order;
 use super::records::Record;
 use super::state::{Allocation, Holder, MachineState};
 use super::waiting::{Prospect, Waiting};
-use super::{order, words};
 use crate::objects::{Job, Object as _, ObjectRef, PlacementSpec};
 use crate::world::{Index, JobGroup, UNLIMITED_S};
 
@@ -78,7 +79,8 @@ pub(super) fn place<'a>(
         let why = if place < detail.explained {
             let planned = state.planned(standing.as_ref(), waits.id);
             let queued = ahead[place].unwrap_or(Queued::Kept);
-            let find = || state.reason(&snapshot, waits, (detail.moves, queued, planned));
+            let context = Context { moved: detail.moves, queued, planned };
+            let find = || state.reason(layout, &snapshot, waits, &context);
             // A Job with a reservation, or before maintenance, has its own explanation.
             let why = if planned.is_some() || ahead[place].is_some() {
                 find()
@@ -86,7 +88,8 @@ pub(super) fn place<'a>(
                 let shared = reasons.entry((waits.request, waits.within));
                 shared.or_insert_with(find).clone()
             };
-            why.map_or(String::new(), |why| state.words(layout, &why, waits, detail.audience))
+            let reader = (waits.group.first().namespace(), detail.audience);
+            state.explainer(layout, reader, |one| one.lines(why.as_ref())).join(" ")
         } else {
             format!("{place} are ahead of it in the queue")
         };
@@ -349,31 +352,14 @@ impl<'a> MachineState<'a> {
         PlannedStart::of(standing, job, Time(self.now + UNLIMITED_S / 2))
     }
 
-    /// Explains why a request for a shape does not start.
-    fn reason(
-        &self,
-        snapshot: &Snapshot,
-        waits: &Candidate<'_>,
-        limits: (usize, Queued, Option<PlannedStart>),
-    ) -> Option<Why> {
-        let sides = waits.request.shape?;
-        let within = waits.within.map(|within| snapshot.clone().within(&self.pools[within]));
-        let snapshot = within.as_ref().unwrap_or(snapshot);
-        let turned = waits.request.freedom.is_none();
-        let shape = if turned { Shape::new(sides) } else { Shape::fixed(sides) };
-        let end = |job: JobId| self.holder(job)?.end;
-        Some(words::reason(snapshot, shape, limits, &end))
-    }
-
-    /// Formats an explanation. The audience determines which names it contains.
-    fn words(
+    /// Calls a function with the names and ends of the holders. The audience determines which names
+    /// it is given: `own` is the namespace of the Job that is waiting.
+    fn explainer<T>(
         &self,
         layout: &Layout<'_>,
-        why: &Why,
-        waits: &Candidate<'_>,
-        audience: Audience,
-    ) -> String {
-        let own = waits.group.first().namespace();
+        (own, audience): (&str, Audience),
+        ask: impl FnOnce(&Explainer<'_>) -> T,
+    ) -> T {
         let name = |job: JobId| match self.holder(job) {
             Some(holder) if audience != Audience::Daemon || holder.namespace == own => {
                 holder.named()
@@ -381,6 +367,27 @@ impl<'a> MachineState<'a> {
             Some(holder) => format!("a {} in another namespace", shown(holder.kind)),
             None => "a Job that is about to start".to_string(),
         };
-        words::lines(&layout.config, why, &name).join(" ")
+        ask(&Explainer {
+            grid: &layout.config.grid,
+            strategy: &layout.config.strategy.to_string(),
+            scheduler: &layout.config.scheduler.to_string(),
+            name: &name,
+            end: &|job| self.holder(job)?.end.map(Time),
+            is_job: &|_| true,
+        })
+    }
+
+    /// Explains why a request does not start.
+    fn reason(
+        &self,
+        layout: &Layout<'_>,
+        snapshot: &Snapshot,
+        waits: &Candidate<'_>,
+        context: &Context,
+    ) -> Option<Why> {
+        let within = waits.within.map(|within| snapshot.clone().within(&self.pools[within]));
+        let snapshot = within.as_ref().unwrap_or(snapshot);
+        let anyone = ("", Audience::Operator);
+        self.explainer(layout, anyone, |one| one.why(snapshot, &waits.request, context))
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pavior::json::log;
-use pavior_board::{Board, for_hosts, http, site};
+use pavior_cluster::{Board, for_hosts, http, site};
 use serde_json::json;
 
 use crate::calls::now;
@@ -16,7 +16,7 @@ use crate::daemon::manager::{Manager, Signals};
 use crate::daemon::troubles::{Trouble, Troubles};
 use crate::ledger::Ledger;
 use crate::show::metrics::{Metrics, ObserverMetrics};
-use crate::show::page::Picture;
+use crate::show::page::view;
 use crate::{Config, SlurmError};
 
 /// The default address of the page.
@@ -30,8 +30,7 @@ pub const ADDRESS: &str = "127.0.0.1:9322";
 /// not answer, the page shows its last answer.
 pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
-    let board =
-        Arc::new(Board::new(Picture::of(Arc::new(config.clone()), Ledger::default(), now())));
+    let board = Arc::new(Board::new(view(&config, Ledger::default(), now())));
     let mut metrics = Metrics::new();
     let observed = ObserverMetrics::new(&mut metrics);
     let metrics = Arc::new(metrics);
@@ -41,7 +40,7 @@ pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmEr
     let failed = |error| SlurmError::Io { what: format!("--observe {address}"), error };
     let bound = http::serve(address, site).map_err(failed)?;
     let mut observer = Observer {
-        config: Arc::new(config),
+        config,
         board,
         metrics,
         observed,
@@ -74,7 +73,7 @@ fn names(address: &str) -> Vec<String> {
 }
 
 struct Observer {
-    config: Arc<Config>,
+    config: Config,
     board: Arc<Board>,
     metrics: Arc<Metrics>,
     observed: ObserverMetrics,
@@ -102,16 +101,18 @@ impl Observer {
     /// Publishes Slurm's answers, and returns a one-line summary.
     fn show(&mut self, ledger: Ledger) -> String {
         self.troubles.log_unreadable(&ledger);
-        let view = Picture::of(Arc::clone(&self.config), ledger, now());
-        let counts = view.counts();
-        self.metrics.jobs(&view.ledger, counts.waiting, counts.holding);
-        self.metrics.nodes(&self.config, view.state().free(), counts.failed);
-        self.observed.boxes.set(counts.boxes as i64);
-        self.observed.largest_free.set(counts.largest_free as i64);
+        let unreadable = ledger.unreadable.len();
+        let view = view(&self.config, ledger, now());
+        let (holding, waiting) = (view.running().count(), view.waiting.len());
+        let (free, failed) = (view.free(), view.failed.len() as u32);
+        self.metrics.jobs(unreadable, waiting, holding);
+        self.metrics.nodes(&self.config, &view.free_nodes(), failed);
+        let boxes = view.running().filter(|held| held.parts.len() == 1).count();
+        self.observed.boxes.set(boxes as i64);
+        self.observed.largest_free.set(view.largest_free() as i64);
         self.board.publish(view);
         format!(
-            "{} jobs hold nodes, {} are waiting; {} nodes are free, {} unavailable",
-            counts.holding, counts.waiting, counts.free, counts.failed
+            "{holding} jobs hold nodes, {waiting} wait; {free} nodes are free, {failed} unavailable"
         )
     }
 
@@ -120,7 +121,7 @@ impl Observer {
         Manager::reloading();
         match Config::read(path) {
             Ok(config) => {
-                self.config = Arc::new(config);
+                self.config = config;
                 log(now(), "info", "configuration read again", json!({}));
             }
             Err(error) => {

@@ -87,7 +87,7 @@ fn the_daemon_reads_every_comment_of_the_table() {
 /// Checks the examples of docs/slurm-users.md.
 #[test]
 fn numbers_of_nodes_become_boxes() {
-    let mut shaper = crate::plan::request::shaper(&config()).unwrap();
+    let mut shaper = crate::plan::request::shaper(&config().grid);
     let mut shape = |nodes| shaper.request(nodes).shape;
     assert_eq!([shape(5), shape(12)], [Some([5, 1, 1]), Some([4, 3, 1])]);
     assert_ne!(shape(11).map(pavior::boxes::volume), Some(11));

@@ -3,11 +3,12 @@
 use pavior::answers::{PlannedStart, Queued, Snapshot};
 use pavior::strategies::explain;
 use pavior::{Cuboid, Request, Sides};
+use pavior_cluster::{Context, nearest_free};
 
 use crate::Config;
 use crate::ledger::reservations::Reservation;
 use crate::names::{NodeName, Note, hosts};
-use crate::plan::explanation::{Context, Explanation};
+use crate::plan::explanation::explainer;
 use crate::plan::world::World;
 
 /// The maximum length of a list of individual node names. A command argument may have up to 128
@@ -72,8 +73,8 @@ pub(crate) fn waiting(
     planned: Option<PlannedStart>,
 ) -> Note {
     let context = Context { moved: 0, queued: Queued::Kept, planned };
-    let found = Explanation::of(world, snapshot, request, &context);
-    let (mut lines, nearest, grid) = (found.lines(), found.nearest(), &world.config.grid);
+    let (why, mut lines) = explainer(world, |one| one.explain(snapshot, request, &context));
+    let (nearest, grid) = (nearest_free(snapshot, request, why.as_ref()), &world.config.grid);
     lines.extend(nearest.map(|at| format!("Nearest free: {}.", explain::words(grid, &at))));
     Note::new(&format!("pavior: {}", lines.join(" ").replace('`', "")))
 }

@@ -2,19 +2,17 @@
 
 use pavior::boxes::{orientations, volume};
 use pavior::workload::{Job, Service, Shaper};
-use pavior::{Cuboid, JobId, NodeId, Request, Sides, Time};
+use pavior::{Cuboid, Grid, JobId, NodeId, Request, Sides, Time};
 
+use crate::Config;
 use crate::ledger::SlurmJob;
 use crate::ledger::records::CONTROL_CHARACTERS;
 use crate::plan::shape;
 use crate::plan::world::ENDLESS;
-use crate::{Config, SlurmError};
 
-/// Returns the rule that converts a number of nodes to a box, the same as in `job_submit.lua`.
-pub(crate) fn shaper(config: &Config) -> Result<Shaper, SlurmError> {
-    let rule = "compact".parse();
-    let rule = rule.map_err(|bad: pavior::BadName| SlurmError::Config(bad.reason))?;
-    Ok(Shaper::new(&rule, &config.grid, 1, 0))
+/// Returns the rule that turns a number of nodes into a box: the same as in `job_submit.lua`.
+pub(crate) fn shaper(grid: &Grid) -> Shaper {
+    Shaper::new(&"compact".parse().expect("a shape rule"), grid, 1, 0)
 }
 
 /// Converts a job for the scheduler, with its time limit as run time.

@@ -74,7 +74,7 @@ impl Run {
     }
 
     fn decide(&mut self, ledger: &Ledger, now: u64) -> Decision {
-        let mut shaper = shaper(&self.config).unwrap();
+        let mut shaper = shaper(&self.config.grid);
         let world = World { config: &self.config, ledger, now };
         let rules = Rules { site: &self.site, usage: &self.usage };
         decide(world, rules, &mut shaper, &mut self.memory).unwrap()

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicU64;
 
 use pavior::answers::{Shape, slots};
 use pavior::{Occupancy, Sides};
-use pavior_board::http;
-use pavior_board::metrics::{SlotGauges, named, only};
+use pavior_cluster::http;
+use pavior_cluster::metrics::{SlotGauges, named, only};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
@@ -14,7 +14,6 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 use crate::calls::now;
-use crate::ledger::Ledger;
 use crate::plan::notes::size;
 use crate::{Config, SlurmError};
 
@@ -128,10 +127,10 @@ impl Metrics {
         }
     }
 
-    /// Records the jobs and the unreadable records in a ledger.
-    pub(crate) fn jobs(&self, ledger: &Ledger, waiting: usize, running: usize) {
-        self.unreadable.set(ledger.unreadable.len() as i64);
-        self.unreadable_total.inc_by(ledger.unreadable.len() as u64);
+    /// Records the numbers of jobs and of unreadable records.
+    pub(crate) fn jobs(&self, unreadable: usize, waiting: usize, running: usize) {
+        self.unreadable.set(unreadable as i64);
+        self.unreadable_total.inc_by(unreadable as u64);
         self.waiting.set(waiting as i64);
         self.running.set(running as i64);
     }

@@ -7,22 +7,20 @@ use pavior::scheduling::run_forward;
 use pavior::strategies::explain;
 use pavior::text::shown;
 use pavior::{Cuboid, JobId, Time};
+use pavior_cluster::{Context, MOVED};
 
 use crate::calls::now;
 use crate::ledger::site::Site;
 use crate::ledger::usage::Reader;
 use crate::ledger::{Ledger, Phase, SlurmJob};
 use crate::names::{JobName, NodeName};
-use crate::plan::explanation::{Context, Explanation};
+use crate::plan::explanation::explainer;
 use crate::plan::limits::Limits;
 use crate::plan::machine::{MachineState, Obstacle, Role};
 use crate::plan::request::{request, shaper};
 use crate::plan::world::{ENDLESS, Rules, World};
 use crate::plan::{notes, queue};
 use crate::{Config, SlurmError};
-
-/// The maximum number of jobs that are moved to make room.
-pub(crate) const MOVED: usize = 2;
 
 /// Explains why a job is waiting, and when and where it is planned to start; for an array, its
 /// first task.
@@ -56,7 +54,7 @@ pub(crate) fn answer(
     name: JobName,
 ) -> Result<String, SlurmError> {
     let World { config, ledger, now } = world;
-    let mut shaper = shaper(config)?;
+    let mut shaper = shaper(&config.grid);
     let Some(index) = ledger.jobs.iter().position(|job| job.name == name) else {
         let found = ledger.unreadable.iter().find(|record| record.job == Some(name));
         let fault = found.map_or("its record cannot be parsed", |record| record.fault);
@@ -111,7 +109,8 @@ pub(crate) fn answer(
     let planned = planned(world, &state, index)?;
     let context = Context { moved: MOVED, queued: Queued::Kept, planned };
     let snapshot = state.snapshot(&asked);
-    Ok(Explanation::of(world, &snapshot, &asked, &context).lines().join("\n"))
+    let (_, lines) = explainer(world, |one| one.explain(&snapshot, &asked, &context));
+    Ok(lines.join("\n"))
 }
 
 /// Returns the planned start of a waiting job: its reservation, or else its start if each job runs

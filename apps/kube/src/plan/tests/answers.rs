@@ -3,15 +3,14 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
-use pavior::time::Date;
-use pavior_board::{Asked, View as _};
+use pavior_cluster::{Asked, date};
 use pavior_trials::{ANSWERS, in_words_of_the_table};
 use serde_json::{Value, json};
 
 use super::model::Model;
 use super::small::settle;
 use crate::objects::SECONDS;
-use crate::page::MachinePage;
+use crate::page::view;
 use crate::plan::{Detail, Memory, plan};
 use crate::world::Index;
 
@@ -32,8 +31,7 @@ fn a_question_has_the_answer_of_the_table() {
             let annotations = held.metadata.annotations.get_or_insert_default();
             annotations.insert(SECONDS.into(), seconds.to_string());
             settle(&mut model);
-            let date = Date(std::time::Duration::from_secs(NOW + seconds)).to_string();
-            times.push((date, seconds));
+            times.push((date(NOW + seconds), seconds));
             names.push((format!("Job default/{name}"), format!("job {}", job["job"])));
         }
         for placement in model.world.placements.values_mut() {
@@ -47,7 +45,7 @@ fn a_question_has_the_answer_of_the_table() {
         let index = Index::of(&model.world);
         let mut made = plan(&index, "m", &mut Memory::default(), NOW as i64, detail).unwrap();
         let picture = made.picture.take().expect("it was asked for");
-        let shown = MachinePage::of("m", picture, &made, NOW, None);
+        let shown = view("m", picture, &made, NOW, None);
         let shape = serde_json::from_value(case["shape"].clone()).unwrap();
         let asked = Asked { shape: Some(shape), nodes: None, waiting: None };
         let told = shown.explain(&asked).unwrap();

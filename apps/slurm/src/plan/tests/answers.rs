@@ -1,12 +1,12 @@
 //! Checks `pavior slurm why` against the table of questions and answers for all interfaces.
 
 use pavior::answers::Queued;
+use pavior_cluster::{Context, MOVED, date};
 use pavior_trials::{ANSWERS, in_words_of_the_table};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::plan::explanation::{Context, Explanation, date};
-use crate::show::why::MOVED;
+use crate::plan::explanation::explainer;
 
 const NOW: u64 = 1000;
 
@@ -36,17 +36,16 @@ fn a_question_has_the_answer_of_the_table() {
             ledger.nodes[at].condition = Condition::Unavailable;
         }
         let site = Site { basic: true, ..Site::default() };
-        let mut shaper = shaper(&config).unwrap();
+        let mut shaper = shaper(&config.grid);
         let world = World { config: &config, ledger: &ledger, now: NOW };
         let state = MachineState::of(world, &site, &HashSet::new(), &mut shaper).unwrap();
         let shape = [number(&case["shape"][0]) as u16, number(&case["shape"][1]) as u16];
         let request = Request::shape(shape);
         let snapshot = state.snapshot(&request);
         let context = Context { moved: MOVED, queued: Queued::First, planned: None };
-        let told = Explanation::of(world, &snapshot, &request, &context);
         let times: Vec<(String, u64)> =
             jobs.iter().map(|job| (date(NOW + number(&job["end"])), number(&job["end"]))).collect();
-        let lines = told.lines();
+        let (_, lines) = explainer(world, |one| one.explain(&snapshot, &request, &context));
         let lines = lines
             .iter()
             .map(|line| in_words_of_the_table(line, &times, std::slice::from_ref(&name)));

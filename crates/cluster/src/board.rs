@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch::{Receiver, Sender};
 
 use crate::series::Series;
-use crate::{Drawn, Head, View, date};
+use crate::{View, date};
 
 /// The maximum number of changes that are kept.
 const MOST: usize = 4096;
@@ -22,11 +22,23 @@ pub(crate) struct Change {
     pub(crate) data: Arc<str>,
 }
 
+/// The data that the page draws: leases and requests by name, and unavailable nodes.
+struct Drawn {
+    leases: BTreeMap<String, Value>,
+    waiting: Vec<(String, Value)>,
+    failed: Vec<Vec<u16>>,
+}
+
+impl Drawn {
+    fn of(view: &View) -> Drawn {
+        Drawn { leases: view.leases(), waiting: view.requests(), failed: view.unavailable() }
+    }
+}
+
 struct Inner {
     /// The number of the last change. Numbers from an earlier process are smaller.
     seq: u64,
-    view: Arc<dyn View>,
-    head: Head,
+    view: Arc<View>,
     drawn: Drawn,
     changes: VecDeque<Change>,
     series: Series,
@@ -41,13 +53,12 @@ pub struct Board {
 
 impl Board {
     /// Creates a board that shows a view.
-    pub fn new(view: impl View) -> Board {
+    pub fn new(view: View) -> Board {
         // Numbers below 2^53, which JavaScript can represent.
-        let seq = view.now().saturating_mul(1_000_000).min(1 << 52);
-        let (head, drawn, changes) = (view.head(), view.drawn(), VecDeque::new());
-        let (view, series) = (Arc::new(view), Series::default());
+        let seq = view.now.saturating_mul(1_000_000).min(1 << 52);
+        let (drawn, changes, series) = (Drawn::of(&view), VecDeque::new(), Series::default());
         Board {
-            inner: Mutex::new(Inner { seq, view, head, drawn, changes, series }),
+            inner: Mutex::new(Inner { seq, view: Arc::new(view), drawn, changes, series }),
             news: Sender::new(seq),
         }
     }
@@ -57,10 +68,10 @@ impl Board {
     }
 
     /// Shows a new view from now on.
-    pub fn publish(&self, view: impl View) {
-        let (head, drawn, now) = (view.head(), view.drawn(), view.now());
+    pub fn publish(&self, view: View) {
+        let (drawn, now) = (Drawn::of(&view), view.now);
         let mut inner = self.inner();
-        let told = told(&inner.drawn, &drawn, &head.name);
+        let told = told(&inner.drawn, &drawn, &view.name);
         for (kind, mut data) in told {
             inner.seq += 1;
             let seq = inner.seq;
@@ -72,7 +83,6 @@ impl Board {
         let over = inner.changes.len().saturating_sub(MOST);
         inner.changes.drain(..over);
         inner.series.add(now, view.busy(), view.largest_free());
-        inner.head = head;
         inner.drawn = drawn;
         inner.view = Arc::new(view);
         let seq = inner.seq;
@@ -81,7 +91,7 @@ impl Board {
     }
 
     /// Returns the view and the number of its last change.
-    pub(crate) fn view(&self) -> (Arc<dyn View>, u64) {
+    pub(crate) fn view(&self) -> (Arc<View>, u64) {
         let inner = self.inner();
         (Arc::clone(&inner.view), inner.seq)
     }
@@ -89,21 +99,21 @@ impl Board {
     /// Returns everything that the page draws.
     pub(crate) fn state(&self) -> String {
         let inner = self.inner();
-        let (head, drawn) = (&inner.head, &inner.drawn);
+        let (view, drawn) = (&inner.view, &inner.drawn);
         json!({
             "seq": inner.seq,
-            "now": date(inner.view.now()),
-            "name": head.name,
-            "machine": head.machine,
-            "strategy": head.strategy,
+            "now": date(view.now),
+            "name": view.name,
+            "machine": view.grid.to_string(),
+            "strategy": view.strategy.to_string(),
             "scheduler": Value::Null,
             "leases": drawn.leases.values().collect::<Vec<_>>(),
             "waiting": drawn.waiting.iter().map(|(_, one)| one).collect::<Vec<_>>(),
             "failed": drawn.failed,
             "drained": [],
-            "machines": [head.name],
+            "machines": [view.name],
             // This board grants nothing, and keeps no past states.
-            "observer": head.ledger,
+            "observer": view.ledger,
         })
         .to_string()
     }
@@ -111,7 +121,7 @@ impl Board {
     /// Returns the history of the machine.
     pub(crate) fn series(&self) -> Value {
         let inner = self.inner();
-        json!({ "samples": inner.series.samples(), "now": date(inner.view.now()) })
+        json!({ "samples": inner.series.samples(), "now": date(inner.view.now) })
     }
 
     /// Returns the changes after a given one, or `None` if they are no longer kept or never

@@ -121,7 +121,7 @@ async fn queue(State(app): Shared, Query(query): Query<QueueQuery>) -> Json<Valu
 /// Answers a question when it is its turn.
 async fn answered<T: Send + 'static>(
     app: &App,
-    answer: impl FnOnce(&dyn View) -> Result<T, String> + Send + 'static,
+    answer: impl FnOnce(&View) -> Result<T, String> + Send + 'static,
 ) -> Result<T, Response> {
     let busy = || fault(StatusCode::SERVICE_UNAVAILABLE, "too many requests at once; try again");
     let turn = timeout(TURN, Arc::clone(&app.questions).acquire_owned()).await;

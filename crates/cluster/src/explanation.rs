@@ -1,0 +1,93 @@
+//! The reasons why a request is waiting, in sentences.
+
+use pavior::answers::{
+    Demand, PlannedStart, Question, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why,
+};
+use pavior::{Cuboid, Grid, JobId, Request, Time};
+
+use crate::date;
+
+/// The state of a request that an explanation depends on, in addition to the machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Context {
+    /// The maximum number of jobs that are moved to make room.
+    pub moved: usize,
+    /// The position of the request in the queue.
+    pub queued: Queued,
+    /// The start that the scheduler plans.
+    pub planned: Option<PlannedStart>,
+}
+
+/// The names and ends of the jobs on a machine. Times are in seconds since 1970.
+pub struct Explainer<'a> {
+    /// The grid.
+    pub grid: &'a Grid,
+    /// The name of the strategy.
+    pub strategy: &'a str,
+    /// The scheduler that keeps a job waiting although it fits.
+    pub scheduler: &'a str,
+    /// Returns the name of a job, such as `job 7`.
+    pub name: &'a dyn Fn(JobId) -> String,
+    /// Returns the time at which a job will have released its nodes, if it is known.
+    pub end: &'a dyn Fn(JobId) -> Option<Time>,
+    /// Returns false for a placeholder that holds nodes: it is never moved.
+    pub is_job: &'a dyn Fn(JobId) -> bool,
+}
+
+/// Returns the box that a request asks for; `None` if it asks for a number of nodes. It may be
+/// turned unless the request has a freedom of its own.
+pub fn shape_of(request: &Request) -> Option<Shape> {
+    let turns = request.freedom.is_none();
+    request.shape.map(|sides| if turns { Shape::new(sides) } else { Shape::fixed(sides) })
+}
+
+/// Returns the free box that is most similar to the requested one, if no such box is free.
+pub fn nearest_free(snapshot: &Snapshot, request: &Request, why: Option<&Why>) -> Option<Cuboid> {
+    let shape = shape_of(request).filter(|_| why.is_some_and(|why| why.blocked.is_some()))?;
+    nearest(snapshot, shape, 1).pop()
+}
+
+impl Explainer<'_> {
+    /// Finds the reason why a request does not start; `None` if it asks for no box. Cost: all
+    /// positions of the box are examined.
+    pub fn why(&self, snapshot: &Snapshot, request: &Request, context: &Context) -> Option<Why> {
+        let &Context { moved, queued, planned } = context;
+        let demand = Demand::boxed(snapshot, vec![shape_of(request)?]);
+        let limits = SearchLimits::jobs(moved);
+        let question = Question { queued, limits, planned, ..Question::new(&demand, self.end) };
+        let found = why(snapshot, &question);
+        let plan = found.blocked.as_ref().and_then(|blocked| blocked.moves.as_ref());
+        if plan.is_some_and(|plan| plan.moves.iter().any(|one| !(self.is_job)(one.job))) {
+            let others = snapshot.clone().keeping(|job, _| !(self.is_job)(job));
+            return Some(why(&others, &question));
+        }
+        Some(found)
+    }
+
+    /// Finds the reason why a request does not start, and writes it in sentences.
+    pub fn explain(
+        &self,
+        snapshot: &Snapshot,
+        request: &Request,
+        context: &Context,
+    ) -> (Option<Why>, Vec<String>) {
+        let why = self.why(snapshot, request, context);
+        let lines = self.lines(why.as_ref());
+        (why, lines)
+    }
+
+    /// Writes a reason in sentences.
+    pub fn lines(&self, why: Option<&Why>) -> Vec<String> {
+        let words = Words {
+            grid: self.grid,
+            job: self.name,
+            time: &|time| date(time.0),
+            strategy: self.strategy,
+            scheduler: self.scheduler,
+        };
+        match why {
+            Some(why) => why.lines(&words),
+            None => vec!["No box of the machine has that many nodes.".to_string()],
+        }
+    }
+}

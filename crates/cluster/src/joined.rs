@@ -1,0 +1,55 @@
+//! Parts that form one box together.
+
+use pavior::boxes::volume;
+use pavior::{Cuboid, Grid, NodeId};
+
+/// Returns one box if the parts together form one, for example in several layers, or past the end
+/// of an axis that wraps. Otherwise returns the parts. No node may be in two of them.
+pub(crate) fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
+    let nodes: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
+    let run = |axis: usize| {
+        let mut taken = vec![false; usize::from(grid.sides()[axis])];
+        for part in parts {
+            for step in 0..part.sides[axis] {
+                let at = usize::from(part.base[axis] + step) % taken.len();
+                taken[at] = true;
+            }
+        }
+        let side = taken.iter().filter(|&&taken| taken).count();
+        let begins = |&at: &usize| taken[at] && !taken[(at + taken.len() - 1) % taken.len()];
+        // If there are several runs, the first gives a box that does not contain all of these
+        // nodes, or is too large.
+        ((0..taken.len()).find(begins).unwrap_or(0) as u16, side as u16)
+    };
+    let runs = [run(0), run(1), run(2)];
+    let whole = Cuboid::new(runs.map(|(base, _)| base), runs.map(|(_, side)| side));
+    let inside = |node: NodeId| whole.contains(grid, grid.point(node));
+    let is_whole = !parts.is_empty()
+        && whole.lies_on(grid)
+        && volume(whole.sides) == nodes
+        && parts.iter().flat_map(|part| part.nodes(grid)).all(inside);
+    if is_whole { vec![whole] } else { parts.to_vec() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_are_a_box_together_are_joined() {
+        let grid: Grid = "torus:8x8x4".parse().unwrap();
+        let at = |base, sides| Cuboid::new(base, sides);
+        let layers: Vec<Cuboid> = (0..3).map(|z| at([1, 2, z], [4, 3, 1])).collect();
+        assert_eq!(joined(&grid, &layers), [at([1, 2, 0], [4, 3, 3])]);
+        let past = [at([0, 0, 0], [2, 4, 4]), at([6, 0, 0], [2, 4, 4])];
+        assert_eq!(joined(&grid, &past), [at([6, 0, 0], [4, 4, 4])]);
+        let apart = [at([0, 0, 0], [1, 1, 1]), at([2, 0, 0], [1, 1, 1])];
+        assert_eq!(joined(&grid, &apart), apart);
+        let bent = [at([0, 0, 0], [2, 1, 1]), at([0, 1, 0], [1, 1, 1])];
+        assert_eq!(joined(&grid, &bent), bent);
+        let mesh: Grid = "mesh:8x8x4".parse().unwrap();
+        assert_eq!(joined(&mesh, &past), past);
+        assert_eq!(joined(&grid, &[at([0, 0, 0], [8, 8, 4])]), [at([0, 0, 0], [8, 8, 4])]);
+        assert!(joined(&grid, &[]).is_empty());
+    }
+}

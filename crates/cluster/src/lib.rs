@@ -1,0 +1,29 @@
+//! The page, questions and metrics of a machine whose jobs are managed by another program: Slurm or
+//! Kubernetes.
+//!
+//! A daemon publishes a [`View`] on a [`Board`] each time it has read its ledger. The board sends
+//! the changes to pages. Questions change nothing. Only the latest changes and the history of
+//! utilization are kept.
+
+mod board;
+mod explanation;
+mod hosts;
+pub mod http;
+mod joined;
+pub mod metrics;
+mod probes;
+mod series;
+mod site;
+mod view;
+
+pub use board::Board;
+pub use explanation::{Context, Explainer, nearest_free, shape_of};
+pub use hosts::for_hosts;
+pub use probes::probes;
+pub use site::site;
+pub use view::{Asked, Holding, MOVED, View, WaitingJob};
+
+/// Formats seconds since 1970 as a date, in UTC.
+pub fn date(seconds: u64) -> String {
+    pavior::time::Date(std::time::Duration::from_secs(seconds)).to_string()
+}

@@ -1,0 +1,365 @@
+//! The state of a machine at one time, and its answers in the formats of `pavior serve`, which the
+//! page reads.
+
+use std::collections::BTreeMap;
+
+use pavior::answers::json::{Place, Point};
+use pavior::answers::{Blocked, Queued, Shape, SlotsAnswer, Snapshot};
+use pavior::boxes::volume;
+use pavior::strategies::{Selection, explain};
+use pavior::workload::{Ask, Shaper};
+use pavior::{Cuboid, Grid, JobId, NodeId, Request, Sides, Time};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::date;
+use crate::explanation::{Context, Explainer, nearest_free};
+use crate::joined::joined;
+
+/// The maximum number of bit set words examined for one count of slots.
+const BUDGET: u64 = 4_000_000;
+
+/// The maximum number of jobs that are moved in an explanation.
+pub const MOVED: usize = 2;
+
+/// Nodes that are held together. Times are in seconds since 1970.
+#[derive(Clone, Debug)]
+pub struct Holding {
+    /// The name on the page.
+    pub id: String,
+    /// The name in sentences, such as `job 7`.
+    pub name: String,
+    /// The name by which users ask about it. `None` if it is not a known job.
+    pub job: Option<String>,
+    /// Its user.
+    pub user: Option<String>,
+    /// The start, if it is known.
+    pub start: Option<u64>,
+    /// The expected end, if it is known.
+    pub end: Option<u64>,
+    /// The nodes.
+    pub parts: Vec<Cuboid>,
+}
+
+/// A waiting job. Times are in seconds since 1970.
+#[derive(Clone, Debug)]
+pub struct WaitingJob {
+    /// The name.
+    pub id: String,
+    /// Its user.
+    pub user: String,
+    /// The number of nodes, if it is known.
+    pub nodes: Option<u64>,
+    /// The shape for the page.
+    pub shape: Option<Sides>,
+    /// The request; `None` if it cannot be understood, with the reason in the sentence.
+    pub request: Option<Request>,
+    /// The time at which it was submitted.
+    pub submitted: u64,
+    /// A word for the reason why it is waiting.
+    pub kind: String,
+    /// The reason in a sentence.
+    pub sentence: String,
+    /// The planned start.
+    pub starts: Option<u64>,
+    /// The forecast of its start, for the page and in sentences.
+    pub forecast: Option<(Value, String)>,
+}
+
+/// A question from the page.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Asked {
+    /// The sides of a box.
+    pub shape: Option<Vec<u64>>,
+    /// A number of nodes.
+    pub nodes: Option<u64>,
+    /// A waiting job, instead of a shape.
+    pub waiting: Option<String>,
+}
+
+/// The state of a machine at one time.
+pub struct View {
+    /// The time, in seconds since 1970.
+    pub now: u64,
+    /// The name of the machine.
+    pub name: String,
+    /// A word for the program that manages the jobs, for the page.
+    pub ledger: &'static str,
+    /// The grid.
+    pub grid: Grid,
+    /// The strategy.
+    pub strategy: Selection,
+    /// The scheduler that keeps a job waiting although it fits.
+    pub scheduler: String,
+    /// Running jobs and their nodes.
+    pub held: Vec<Holding>,
+    /// Unavailable nodes.
+    pub failed: Vec<NodeId>,
+    /// Waiting jobs in the order of the queue.
+    pub waiting: Vec<WaitingJob>,
+    /// Returns the name of the job that a text means, with a sentence that says so.
+    pub find: Box<dyn Fn(&str) -> Option<(String, String)> + Send + Sync>,
+    /// Jobs that cannot be read, each with the reason.
+    pub unreadable: BTreeMap<String, String>,
+    /// Turns a number of nodes into a box; `None` if every job must have a shape.
+    pub shaper: Option<fn(&Grid) -> Shaper>,
+}
+
+impl View {
+    /// Returns it with parts that form one box replaced by this box.
+    pub fn joined(mut self) -> View {
+        for held in &mut self.held {
+            held.parts = joined(&self.grid, &held.parts);
+        }
+        self
+    }
+
+    /// Returns the machine for questions. The number of a job is its index.
+    fn state(&self) -> explain::State {
+        let mut state = explain::State::new(self.grid);
+        for (id, held) in self.held.iter().enumerate() {
+            // Each node has one holder, so nothing overlaps.
+            let _ = state.hold(JobId(id as u64), &held.parts);
+        }
+        for &node in &self.failed {
+            state.fail(node);
+        }
+        state
+    }
+
+    /// Takes a snapshot for plans.
+    fn snapshot(&self, state: &explain::State) -> Result<Snapshot, String> {
+        let machine = state.machine(&self.strategy, 1);
+        machine.map(|machine| Snapshot::of(&machine)).map_err(|error| error.to_string())
+    }
+
+    /// Returns the number of held nodes.
+    pub fn busy(&self) -> u32 {
+        self.held.iter().map(Holding::nodes).sum()
+    }
+
+    /// Returns the number of free nodes.
+    pub fn free(&self) -> u32 {
+        self.grid.nodes() - self.busy() - self.failed.len() as u32
+    }
+
+    /// Returns the free nodes.
+    pub fn free_nodes(&self) -> pavior::Occupancy {
+        self.state().free().clone()
+    }
+
+    /// Returns the known jobs that hold nodes.
+    pub fn running(&self) -> impl Iterator<Item = &Holding> {
+        self.held.iter().filter(|held| held.job.is_some())
+    }
+
+    /// Returns the number of nodes of the largest free box.
+    pub fn largest_free(&self) -> u64 {
+        self.state().free().largest_free().map_or(0, |at| u64::from(at.volume()))
+    }
+
+    /// Returns the running leases by name, for the page.
+    pub(crate) fn leases(&self) -> BTreeMap<String, Value> {
+        self.held.iter().map(|held| (held.id.clone(), held.lease(self))).collect()
+    }
+
+    /// Returns the waiting requests in order, for the page.
+    pub(crate) fn requests(&self) -> Vec<(String, Value)> {
+        self.waiting.iter().map(|job| (job.id.clone(), job.request(self))).collect()
+    }
+
+    /// Returns the coordinates of unavailable nodes.
+    pub(crate) fn unavailable(&self) -> Vec<Vec<u16>> {
+        let point = |&node: &NodeId| self.grid.point(node)[..self.grid.axes()].to_vec();
+        self.failed.iter().map(point).collect()
+    }
+
+    /// Returns the reasons why the first jobs in the queue are waiting, and the number of waiting
+    /// jobs.
+    pub(crate) fn queue(&self, most: usize) -> (Vec<Value>, usize) {
+        let waits = |job: &WaitingJob| {
+            let forecast = job.forecast.as_ref().map(|(json, _)| json);
+            json!({ "id": job.id, "waits_for": job.waits_for(), "forecast": forecast })
+        };
+        (self.waiting.iter().take(most).map(waits).collect(), self.waiting.len())
+    }
+
+    fn waits(&self, name: &str) -> Option<&WaitingJob> {
+        self.waiting.iter().find(|job| job.id == name)
+    }
+
+    /// Returns the requested box or number of nodes.
+    fn request(&self, asked: &Asked) -> Result<Request, String> {
+        let ask = Ask::read(asked.shape.as_deref(), asked.nodes, &self.grid);
+        match (ask.map_err(|fault| fault.to_string())?, self.shaper) {
+            (ask, Some(shaper)) => Ok(ask.request(&mut shaper(&self.grid))),
+            (Ask::Shape(sides), None) => Ok(Request::shape(sides)),
+            (Ask::Nodes(_), None) => Err("a job must have a shape".to_string()),
+            (Ask::Beyond(_), None) => Err("no machine has such a side".to_string()),
+        }
+    }
+
+    /// Calls a function with the names and ends of the jobs.
+    fn explainer<T>(&self, ask: impl FnOnce(&Explainer<'_>) -> T) -> T {
+        ask(&Explainer {
+            grid: &self.grid,
+            strategy: &self.strategy.to_string(),
+            scheduler: &self.scheduler,
+            name: &|job| self.held[job.0 as usize].name.clone(),
+            end: &|job| self.end(job),
+            is_job: &|job| self.held[job.0 as usize].job.is_some(),
+        })
+    }
+
+    fn end(&self, job: JobId) -> Option<Time> {
+        self.held[job.0 as usize].end.map(Time)
+    }
+
+    /// Explains the strategy's answer to a request and the obstacles.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the request does not fit the machine.
+    pub fn explain(&self, asked: &Asked) -> Result<Value, String> {
+        let none = || "no such job is waiting".to_string();
+        let waiting = asked.waiting.as_deref().map(|name| self.waits(name).ok_or_else(none));
+        let waiting = waiting.transpose()?;
+        let request = match waiting {
+            Some(waiting) => waiting.request.ok_or_else(|| waiting.sentence.clone())?,
+            None => self.request(asked)?,
+        };
+        let state = self.state();
+        let answer = explain::answer(&state, &self.strategy, &request, 1);
+        let answer = answer.map_err(|bad| bad.to_string())?;
+        let strategy = self.strategy.to_string();
+        let choice = match &answer.outcome {
+            Ok(choice) => {
+                let parts = Place::all(&self.grid, choice.placement.parts());
+                json!({ "strategy": strategy, "granted": true, "parts": parts })
+            }
+            Err(refusal) => json!({
+                "strategy": strategy, "granted": false, "reason": refusal.word(), "parts": [],
+            }),
+        };
+        let needed = request.shape.map_or(u64::from(request.nodes), volume);
+        let missing = match answer.outcome {
+            Ok(_) => None,
+            Err(_) if needed > self.free().into() => Some("nodes"),
+            Err(_) => Some("place"),
+        };
+        let queued = if waiting.is_some() { Queued::Kept } else { Queued::First };
+        let context = Context { moved: MOVED, queued, planned: None };
+        let snapshot = self.snapshot(&state)?;
+        let (why, lines) = self.explainer(|one| one.explain(&snapshot, &request, &context));
+        let nearest = nearest_free(&snapshot, &request, why.as_ref());
+        let blocked = why.as_ref().and_then(|why| why.blocked.as_ref());
+        let counts = [self.free(), self.busy(), self.failed.len() as u32];
+        Ok(json!({
+            "machine": self.grid.to_string(),
+            "strategies": [choice],
+            "diagnosis": {
+                "why": lines,
+                "counts": { "free": counts[0], "busy": counts[1], "failed": counts[2] },
+                "needed": needed,
+                "missing": missing,
+                "nearest": nearest.map(|at| Place::of(&self.grid, &at)),
+                "blocked": blocked.map(|blocked| self.blocked(&snapshot, blocked)),
+            },
+            "waits_for": waiting.map(WaitingJob::waits_for),
+        }))
+    }
+
+    /// Describes the obstacles and the moves that would make room.
+    fn blocked(&self, snapshot: &Snapshot, blocked: &Blocked) -> Value {
+        let name = |job: JobId| self.held[job.0 as usize].id.clone();
+        let holder = |job, nodes| json!({ "lease": name(job), "job": name(job), "nodes": nodes });
+        let mut value = json!(blocked.json(snapshot, name, holder, |until| date(until.0)));
+        value["drained"] = json!([]);
+        value
+    }
+
+    /// Counts the boxes of a shape in nodes that fit now at the same time, and finds the time at
+    /// which there will be more.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the shape does not fit the machine.
+    pub fn slots(&self, shape: &str) -> Result<Value, String> {
+        let asked = Ask::typed(Some(shape), None, &self.grid).map_err(|fault| fault.to_string())?;
+        let Ask::Shape(sides) = asked else { return Err("no machine has such a side".to_string()) };
+        let (snapshot, shapes) = (self.snapshot(&self.state())?, [Shape::new(sides)]);
+        let name = |job: JobId| self.held[job.0 as usize].id.clone();
+        let found = SlotsAnswer::of(&snapshot, &shapes, |job| self.end(job), BUDGET, None);
+        let mut value = json!(found.json(&self.grid, name, |at| date(at.0)));
+        value["shape"] = json!(Point::of(&self.grid, sides));
+        Ok(value)
+    }
+
+    /// Explains in sentences why a job is waiting, or which nodes it holds.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such job.
+    pub fn why(&self, text: &str) -> Result<String, String> {
+        let unknown = || "no such job is waiting or running".to_string();
+        let (name, which) = (self.find)(text).ok_or_else(unknown)?;
+        if let Some(fault) = self.unreadable.get(&name) {
+            return Ok(format!("{which}{name}: {fault}"));
+        }
+        if let Some(held) = self.held.iter().find(|held| held.job.as_ref() == Some(&name)) {
+            let parts = held.parts.iter().map(|part| explain::words(&self.grid, part));
+            return Ok(format!("{which}{name} holds {}", parts.collect::<Vec<_>>().join("; ")));
+        }
+        let job = self.waits(&name).ok_or_else(unknown)?;
+        let Some(request) = job.request else {
+            return Ok(format!("{which}{name}: {}", job.sentence));
+        };
+        let snapshot = self.snapshot(&self.state())?;
+        let context = Context { moved: MOVED, queued: Queued::Kept, planned: None };
+        let (_, mut lines) = self.explainer(|one| one.explain(&snapshot, &request, &context));
+        lines.extend(job.forecast.as_ref().map(|(_, words)| words.clone()));
+        Ok(format!("{which}{name} waits: {}\n{}", job.sentence, lines.join("\n")))
+    }
+}
+
+impl Holding {
+    /// Returns the number of nodes.
+    pub fn nodes(&self) -> u32 {
+        self.parts.iter().map(Cuboid::volume).sum()
+    }
+
+    fn lease(&self, view: &View) -> Value {
+        json!({
+            "id": self.id,
+            "state": "held",
+            "machine": view.name,
+            "nodes": self.nodes(),
+            "requested": self.nodes(),
+            "parts": Place::all(&view.grid, &self.parts),
+            "start": self.start.map(date),
+            "expires": self.end.map(date),
+            "tenant": self.user,
+            "job": self.job.as_ref().unwrap_or(&self.id),
+        })
+    }
+}
+
+impl WaitingJob {
+    fn request(&self, view: &View) -> Value {
+        let axes = view.grid.axes();
+        json!({
+            "id": self.id,
+            "state": "waiting",
+            "machine": view.name,
+            "requested": self.nodes,
+            "shape": self.shape.map(|sides| sides[..axes].to_vec()),
+            "asked": date(self.submitted),
+            "tenant": self.user,
+            "job": self.id,
+        })
+    }
+
+    fn waits_for(&self) -> Value {
+        json!({ "kind": self.kind, "sentence": self.sentence, "by": self.starts.map(date) })
+    }
+}
