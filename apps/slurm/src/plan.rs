@@ -3,9 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use pavior::scheduling::Started;
 use pavior::workload::Shaper;
-use pavior::{Cuboid, JobId, NodeId, Occupancy, Placement, Request, Time};
+use pavior::{Cuboid, JobId, NodeId, Occupancy, Request};
 
 use crate::SlurmError;
 use crate::ledger::site::Site;
@@ -29,7 +28,6 @@ use limits::{Limits, is_limit};
 use machine::{MachineState, Obstacle, Role};
 pub(crate) use memory::Memory;
 use memory::{Eviction, JobMemory};
-use request::scheduled;
 use world::{Rules, World};
 
 /// The number of waiting jobs, starting with the first, that get a note; also the maximum per
@@ -107,8 +105,8 @@ pub(crate) fn decide(
         waiting: waits.len(),
         opened: count(&Role::Opened) + count(&Role::Preempting),
         running: count(&Role::Holds),
-        free: state.machine().free().clone(),
-        failed: state.machine().failed_nodes(),
+        free: state.planner.machine().free().clone(),
+        failed: state.planner.machine().failed_nodes(),
         overlaps: state.overlaps,
         boxless: boxless.into_iter().map(|(index, why)| (ledger.jobs[index].name, why)).collect(),
         changes,
@@ -152,15 +150,9 @@ pub(crate) fn queue(
     {
         let job = &world.ledger.jobs[index];
         if limits.over(job).is_none() {
-            let job = scheduled(index, job, arrival(world.now, place), request);
-            state.dispatcher.submit(job).expect("a job is submitted only once");
+            state.planner.submit(index as u64, place, request, job.limit);
         }
     }
-}
-
-/// Returns an arrival time for the job at a position in the queue. Only the order matters.
-fn arrival(now: u64, place: usize) -> Time {
-    Time((now + place as u64).min(u64::MAX / 2))
 }
 
 /// A cycle in progress.
@@ -277,7 +269,7 @@ impl Cycle<'_> {
         waits: &[Waiting],
         limits: &mut Limits<'_>,
     ) -> Result<Vec<IndexedNote>, SlurmError> {
-        let World { ledger, now, .. } = self.world;
+        let ledger = self.world.ledger;
         let mut limited = Vec::new();
         let mut queued = Vec::new();
         for (place, &(index, request)) in waits.iter().enumerate() {
@@ -287,32 +279,26 @@ impl Cycle<'_> {
             } else if let Some(limit) = limits.over(job) {
                 limited.push((index, notes::limited(&limit)));
             } else {
-                let arrival = arrival(now, place);
-                let submitted = scheduled(index, job, arrival, request);
-                self.state.dispatcher.submit(submitted).expect("a job is submitted only once");
+                self.state.planner.submit(index as u64, place, request, job.limit);
                 if limits.concern(job) {
-                    queued.push((index, arrival));
+                    queued.push((index, place));
                 }
             }
         }
-        while let Some(started) = self.state.dispatcher.start_next(Time(now), &mut ())? {
-            let Started { job, placement: Placement::Whole(cuboid), .. } = started else {
-                continue;
-            };
-            let (index, cuboid) = (job.id.0 as usize, *cuboid);
+        while let Some((id, cuboid)) = self.state.planner.start_next()? {
+            let Some(cuboid) = cuboid else { continue };
+            let index = id.0 as usize;
             let slurm = &ledger.jobs[index];
             self.open_gate(slurm, &cuboid);
             self.state.roles[index] = Role::Opened;
             limits.take(slurm);
-            queued.retain(|&(other, arrival)| {
+            queued.retain(|&(other, place)| {
                 let job = &ledger.jobs[other];
                 if other == index || !limits.touches(slurm, job) {
                     return other != index;
                 }
                 let Some(limit) = limits.over(job) else { return true };
-                let dispatcher = &mut self.state.dispatcher;
-                let place = dispatcher.queue().place_of(arrival, JobId(other as u64));
-                place.and_then(|place| dispatcher.withdraw(place));
+                self.state.planner.withdraw(other as u64, place);
                 limited.push((other, notes::limited(&limit)));
                 false
             });
@@ -376,7 +362,7 @@ impl Cycle<'_> {
         let still = self.still_waiting(waits, notes);
         let waits = still.iter().take(MOST_NOTES).map(|(index, request)| (*index, Err(request)));
         let notes = notes.iter().take(MOST_NOTES).map(|(index, note)| (*index, Ok(note)));
-        let standing = self.state.dispatcher.standing(Time(now));
+        let standing = self.state.planner.standing();
         let mut written = 0;
         for (index, note) in waits.chain(notes) {
             let slurm = &world.ledger.jobs[index];
@@ -386,8 +372,10 @@ impl Cycle<'_> {
             }
             let comment = match note {
                 Err(request) => {
-                    let planned = self.state.planned(world, standing.as_ref(), index);
-                    notes::waiting(world, &self.state.snapshot(request), request, planned)
+                    let planned =
+                        self.state.planner.planned(standing.as_ref(), JobId(index as u64));
+                    let snapshot = self.state.planner.snapshot(request);
+                    notes::waiting(world, &snapshot, request, planned)
                 }
                 Ok(note) => note.clone(),
             };

@@ -13,10 +13,11 @@ use pavior::answers::forecasts::{
 use pavior::scheduling::Dispatcher;
 use pavior::workload::{Job as Run, Service, TimeUnit};
 use pavior::{Grid, JobId, Time};
+use pavior_cluster::ENDLESS_S;
 
 use super::layout::Layout;
 use crate::objects::{Object as _, Uid};
-use crate::world::{Index, UNLIMITED_S};
+use crate::world::Index;
 
 /// The maximum number of past Jobs.
 const RUNS: usize = 5_000;
@@ -123,8 +124,8 @@ impl Question {
             now: seconds(now),
             past: (!past.runs.is_empty()).then(|| past.jobs()),
             kinds: known.collect(),
-            // Jobs without a time limit run for as long as the scheduler assumes.
-            endless: seconds(UNLIMITED_S),
+            // Jobs without a limit run as long as the scheduler assumes.
+            endless: seconds(ENDLESS_S),
             jobs: waiting.iter().map(|(id, _)| *id).collect(),
         };
         let numbers =

@@ -3,11 +3,9 @@
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
-use pavior::answers::{PlannedStart, Queued, Snapshot, Why};
-use pavior::scheduling::{Standing, run_forward};
+use pavior::answers::{Queued, Snapshot, Why};
 use pavior::text::shown;
-use pavior::workload::{Job as QueueJob, Service};
-use pavior::{Cuboid, JobId, NodeId, Occupancy, Placement as Held, Request, Time};
+use pavior::{Cuboid, JobId, NodeId, Occupancy, Request, Time};
 use pavior_cluster::{Context, Explainer};
 
 use super::action::Action;
@@ -20,7 +18,7 @@ use super::records::Record;
 use super::state::{Allocation, Holder, MachineState};
 use super::waiting::{Prospect, Waiting};
 use crate::objects::{Job, Object as _, ObjectRef, PlacementSpec};
-use crate::world::{Index, JobGroup, UNLIMITED_S};
+use crate::world::{Index, JobGroup};
 
 /// The time in seconds, from the creation of its newest Job, after which an incomplete set is
 /// reported.
@@ -61,23 +59,24 @@ pub(super) fn place<'a>(
     let held = order::held(records);
     let waiting = order::waiting(layout, index, &held, groups, memory);
     let queue = Queue::of(layout, index, held, waiting, memory, &mut state);
-    for waits in &queue.jobs {
-        state.submit(waits);
+    for (place, waits) in queue.jobs.iter().enumerate() {
+        state.planner.submit(waits.id.0, place, waits.request, waits.group.seconds());
     }
     let (started, proposals) = start(layout, &mut state, &queue)?;
     let question = detail.forecast.then(|| state.question(layout, &queue, &started, memory));
     let question = question.transpose()?;
-    let starts = if detail.starts { state.starts(layout)? } else { HashMap::new() };
+    let starts = detail.starts.then(|| state.planner.starts(&layout.config.scheduler));
+    let starts = starts.transpose()?.unwrap_or_default();
     let still: Vec<_> = queue.jobs.iter().filter(|one| !started.contains(&one.id)).collect();
-    let ahead = |waits: &&Candidate<'_>| state.ahead(&waits.request, waits.estimate());
+    let ahead = |waits: &&Candidate<'_>| state.ahead(&waits.request, waits.group.seconds());
     let ahead: Vec<_> = still.iter().take(detail.explained).map(ahead).collect();
-    // All Jobs share one snapshot, and Jobs with the same request share an explanation.
-    let snapshot = LazyCell::new(|| Snapshot::of(state.dispatcher.machine()));
-    let standing = state.dispatcher.standing(Time(state.now));
+    // Jobs share one snapshot, and those with the same request share one explanation.
+    let snapshot = LazyCell::new(|| Snapshot::of(state.planner.machine()));
+    let standing = state.planner.standing();
     let mut reasons = HashMap::new();
     let explained = still.into_iter().enumerate().flat_map(|(place, waits)| {
         let why = if place < detail.explained {
-            let planned = state.planned(standing.as_ref(), waits.id);
+            let planned = state.planner.planned(standing.as_ref(), waits.id);
             let queued = ahead[place].unwrap_or(Queued::Kept);
             let context = Context { moved: detail.moves, queued, planned };
             let find = || state.reason(layout, &snapshot, waits, &context);
@@ -85,7 +84,7 @@ pub(super) fn place<'a>(
             let why = if planned.is_some() || ahead[place].is_some() {
                 find()
             } else {
-                let shared = reasons.entry((waits.request, waits.within));
+                let shared = reasons.entry(waits.request);
                 shared.or_insert_with(find).clone()
             };
             let reader = (waits.group.first().namespace(), detail.audience);
@@ -100,7 +99,7 @@ pub(super) fn place<'a>(
         each.map(move |job| Waiting { starts, request, ..Waiting::new(job, why.clone()) })
     });
     let waiting = explained.chain(queue.refused).collect();
-    let machine = state.dispatcher.machine();
+    let machine = state.planner.machine();
     let (free, unavailable) = (machine.free().clone(), machine.failed_nodes());
     let busy = layout.config.grid.nodes() - free.count() - unavailable;
     let (held, failed) =
@@ -116,17 +115,13 @@ fn start(
     queue: &Queue<'_>,
 ) -> Result<(HashSet<JobId>, Vec<Action>), String> {
     let (mut started, mut proposals) = (HashSet::new(), Vec::new());
-    let now = Time(state.now);
     let first = state.first();
-    let dispatcher = &mut state.dispatcher;
-    while let Some(start) =
-        dispatcher.start_next(now, &mut ()).map_err(|error| error.to_string())?
-    {
-        let id = start.job.id;
+    let mut next = || state.planner.start_next().map_err(|error| error.to_string());
+    while let Some((id, cuboid)) = next()? {
         started.insert(id);
-        let Held::Whole(cuboid) = start.placement else { continue };
+        let Some(cuboid) = cuboid else { continue };
         let waits = &queue.jobs[(id.0 - first) as usize];
-        proposals.extend(proposal(layout, &waits.group, cuboid));
+        proposals.extend(proposal(layout, &waits.group, &cuboid));
     }
     Ok((started, proposals))
 }
@@ -142,7 +137,7 @@ fn picture(
         let (namespace, name) = (job.namespace(), job.name());
         (*id, Holder { kind: "Job", namespace, name, end: None })
     }));
-    (held, state.dispatcher.machine().failed().collect())
+    (held, state.planner.machine().failed().collect())
 }
 
 /// Returns the proposal for a placement.
@@ -167,16 +162,8 @@ fn proposal(layout: &Layout<'_>, group: &JobGroup<'_>, cuboid: &Cuboid) -> Optio
 struct Candidate<'a> {
     group: JobGroup<'a>,
     id: JobId,
+    /// Nodes outside its pool count as failed.
     request: Request,
-    /// The pool of usable nodes; nodes outside it count as failed.
-    within: Option<usize>,
-}
-
-impl Candidate<'_> {
-    /// Returns its time limit.
-    fn estimate(&self) -> Time {
-        Time(self.group.seconds().unwrap_or(UNLIMITED_S))
-    }
 }
 
 /// The waiting groups in order, and Jobs that are not queued.
@@ -234,7 +221,7 @@ impl<'a> Queue<'a> {
                 queue.refuse(&group, Prospect::Waits, &why);
                 continue;
             }
-            let (request, within) = match state.confined(layout, memory, &group, request) {
+            let request = match state.confined(layout, memory, &group, request) {
                 Ok(found) => found,
                 Err(why) => {
                     queue.refuse(&group, why.0, &why.1);
@@ -244,7 +231,7 @@ impl<'a> Queue<'a> {
             *place += 1;
             *held += request.nodes;
             let id = JobId(state.first() + queue.jobs.len() as u64);
-            queue.jobs.push(Candidate { group, id, request, within });
+            queue.jobs.push(Candidate { group, id, request });
         }
         queue
     }
@@ -264,9 +251,9 @@ impl<'a> MachineState<'a> {
         memory: &Memory,
         group: &JobGroup<'a>,
         request: Request,
-    ) -> Result<(Request, Option<usize>), (Prospect, String)> {
+    ) -> Result<Request, (Prospect, String)> {
         let fits = |state: &mut MachineState<'_>, request: &Request| {
-            state.dispatcher.could_ever_fit(request).is_ok()
+            state.planner.dispatcher.could_ever_fit(request).is_ok()
         };
         if !fits(self, &request) {
             let why = format!("its shape does not fit on {}", layout.config.grid);
@@ -281,45 +268,18 @@ impl<'a> MachineState<'a> {
             bad.dedup();
         }
         if bad.is_empty() {
-            return Ok((request, None));
+            return Ok(request);
         }
-        let (pool, within) = self.pool(bad).map_err(|why| (Prospect::Never, why))?;
-        let confined = request.within(pool);
+        let confined = request.within(self.pool(bad));
         if fits(self, &confined) || avoided.is_some() {
-            return Ok((confined, Some(within)));
+            return Ok(confined);
         }
-        let (pool, _) = self.pool(always).map_err(|why| (Prospect::Never, why))?;
-        if fits(self, &request.within(pool)) {
-            return Ok((confined, Some(within)));
+        let always = request.within(self.pool(always));
+        if fits(self, &always) {
+            return Ok(confined);
         }
         let why = "no box of its shape matches its selectors, affinity and tolerations";
         Err((Prospect::Never, why.to_string()))
-    }
-
-    fn submit(&mut self, waits: &Candidate<'_>) {
-        let estimate = waits.estimate();
-        let arrival = Time(self.now + (waits.id.0 - self.first()));
-        let submitted = self.dispatcher.submit(QueueJob {
-            id: waits.id,
-            index: waits.id.0,
-            number: waits.id.0,
-            arrival,
-            request: waits.request,
-            service: Service::Run(estimate),
-            estimate,
-        });
-        submitted.expect("each candidate has its own number");
-    }
-
-    /// Computes when each Job starts according to the time limits. A Job without a limit is assumed
-    /// to run for a year, so the Jobs behind it have no start time.
-    fn starts(&self, layout: &Layout<'_>) -> Result<HashMap<JobId, u64>, String> {
-        let scheduler = layout.config.scheduler.build(()).map_err(|error| error.to_string())?;
-        let fork = self.dispatcher.fork(scheduler, |job| job.estimate);
-        let run = run_forward(fork, Time(self.now), Vec::new());
-        let starts = run.map_err(|error| error.to_string())?.into_iter();
-        let known = starts.filter(|(_, at)| at.0 < self.now + UNLIMITED_S / 2);
-        Ok(known.map(|(job, at)| (job, at.0)).collect())
     }
 
     /// Prepares the forecast for the Jobs that are still waiting.
@@ -339,17 +299,12 @@ impl<'a> MachineState<'a> {
             (waits.id, kind(namespace, waits.request.nodes, said(&waits.group)))
         });
         let held = self.holders().filter_map(|(id, holder)| {
-            let job = &self.dispatcher.running().get(id)?.job;
+            let job = &self.planner.dispatcher.running().get(id)?.job;
             let said = holder.end.map(|_| seconds(job.estimate.0));
             Some((job.id, kind(holder.namespace, job.request.nodes, said)))
         });
         let known = held.chain(asked);
-        Question::of(layout, &memory.past, &self.dispatcher, self.now, known, waiting)
-    }
-
-    /// Returns the start that the scheduler has reserved for a Job, if it is within half a year.
-    fn planned(&self, standing: Option<&Standing>, job: JobId) -> Option<PlannedStart> {
-        PlannedStart::of(standing, job, Time(self.now + UNLIMITED_S / 2))
+        Question::of(layout, &memory.past, &self.planner.dispatcher, self.now, known, waiting)
     }
 
     /// Calls a function with the names and ends of the holders. The audience determines which names
@@ -385,9 +340,8 @@ impl<'a> MachineState<'a> {
         waits: &Candidate<'_>,
         context: &Context,
     ) -> Option<Why> {
-        let within = waits.within.map(|within| snapshot.clone().within(&self.pools[within]));
-        let snapshot = within.as_ref().unwrap_or(snapshot);
+        let snapshot = self.planner.within(snapshot, &waits.request);
         let anyone = ("", Audience::Operator);
-        self.explainer(layout, anyone, |one| one.why(snapshot, &waits.request, context))
+        self.explainer(layout, anyone, |one| one.why(&snapshot, &waits.request, context))
     }
 }

@@ -3,32 +3,27 @@
 use std::collections::{BTreeMap, HashMap};
 
 use pavior::answers::Queued;
-use pavior::boxes::tile;
-use pavior::scheduling::{AdvanceReservation, Dispatcher};
+use pavior::scheduling::AdvanceReservation;
 use pavior::text::shown;
-use pavior::workload::{Job as QueueJob, Service};
-use pavior::{
-    Cuboid, Grid, JobId, Machine as Engine, NodeId, Occupancy, Placement as Held, Pool, Request,
-    Time,
-};
+use pavior::{Cuboid, JobId, NodeId, Occupancy, Pool, Request, Time};
+use pavior_cluster::{ENDLESS_S, Planner};
 
 use super::demands::Demands;
 use super::layout::Layout;
 use super::records::Record;
 use crate::objects::{Node, Object as _, Pod};
-use crate::world::{Index, JobGroup, UNLIMITED_S};
+use crate::world::{Index, JobGroup};
 
 /// The occupied machine.
 pub(super) struct MachineState<'a> {
-    pub(super) dispatcher: Dispatcher,
+    pub(super) planner: Planner,
     pub(super) now: u64,
     /// The holders by number, the oldest placement first. Waiting Jobs have the numbers after
     /// these.
     holders: Vec<Holder<'a>>,
     pub(super) overlaps: Vec<NodeId>,
-    pub(super) pools: Vec<Occupancy>,
-    known: HashMap<Vec<u32>, (Pool, usize)>,
-    /// Nodes that pods with given requirements cannot use: at present, and regardless of node
+    known: HashMap<Vec<u32>, Option<Pool>>,
+    /// Nodes that pods with given requirements cannot use: now, and regardless of the nodes'
     /// conditions.
     excluded: Vec<(Vec<Demands<'a>>, [Vec<u32>; 2])>,
 }
@@ -45,15 +40,12 @@ impl<'a> MachineState<'a> {
         now: i64,
     ) -> Result<MachineState<'a>, String> {
         let config = &layout.config;
-        let engine = Engine::with_seed(config.grid, &config.strategy, 1);
-        let engine = engine.map_err(|error| error.to_string())?;
-        let scheduler = config.scheduler.build(()).map_err(|error| error.to_string())?;
+        let now = now.max(0) as u64;
         let mut state = MachineState {
-            dispatcher: Dispatcher::new(engine, scheduler),
-            now: now.max(0) as u64,
+            planner: Planner::new(config.grid, &config.strategy, &config.scheduler, now)?,
+            now,
             holders: Vec::new(),
             overlaps: Vec::new(),
-            pools: Vec::new(),
             known: HashMap::new(),
             excluded: Vec::new(),
         };
@@ -63,7 +55,7 @@ impl<'a> MachineState<'a> {
         let (confirmed, proposed): (Vec<&Record<'_>>, Vec<&Record<'_>>) =
             records.iter().partition(|record| record.placement.status.confirmed);
         for record in confirmed.into_iter().chain(proposed) {
-            state.hold(layout, record, &mut owners);
+            state.hold(record, &mut owners);
         }
         state.hold_foreign_pods(layout, index, &mut owners);
         // Nodes without a holder that do not accept pods count as failed. Holders of such nodes
@@ -71,7 +63,7 @@ impl<'a> MachineState<'a> {
         let right = |node: &Node| node.is_ready() && config.has_its_resource(node);
         for (at, node) in layout.map.nodes.iter().enumerate() {
             if owners[at].is_none() && !node.is_some_and(right) {
-                let _ = state.dispatcher.fail(NodeId(at as u32));
+                let _ = state.planner.dispatcher.fail(NodeId(at as u32));
             }
         }
         state.reserve(layout);
@@ -89,18 +81,20 @@ impl<'a> MachineState<'a> {
             // Unknown node names reserve nothing.
             let reservation = AdvanceReservation::new(number as u64, &grid, boxes, times);
             if let Some(reservation) = reservation.ok().filter(|_| one.to > self.now) {
-                let _ = self.dispatcher.reserve(reservation);
+                let _ = self.planner.dispatcher.reserve(reservation);
             }
         }
     }
 
-    /// Returns the maintenance period that a waiting request would run into if it were placed now.
-    pub(super) fn ahead(&mut self, request: &Request, estimate: Time) -> Option<Queued> {
-        if self.dispatcher.calendar().is_empty() {
+    /// Returns the maintenance into which a waiting request would run if it were placed now.
+    pub(super) fn ahead(&mut self, request: &Request, limit: Option<u64>) -> Option<Queued> {
+        let estimate = Time(limit.unwrap_or(ENDLESS_S));
+        let dispatcher = &mut self.planner.dispatcher;
+        if dispatcher.calendar().is_empty() {
             return None;
         }
-        let placement = self.dispatcher.probe_unreserved(request).ok()?;
-        let calendar = self.dispatcher.calendar();
+        let placement = dispatcher.probe_unreserved(request).ok()?;
+        let calendar = dispatcher.calendar();
         let met = calendar.in_the_way(Time(self.now), estimate, &placement)?;
         Some(Queued::Ahead { reservation: met.number(), from: met.from(), until: met.to() })
     }
@@ -126,8 +120,8 @@ impl<'a> MachineState<'a> {
         starts: impl Iterator<Item = (JobId, Holder<'a>)>,
     ) -> Vec<Allocation> {
         let holding = |(id, holder): (JobId, Holder<'_>)| {
-            let parts = self.dispatcher.machine().placement(id)?.parts().to_vec();
-            let start = self.dispatcher.running().get(id)?.start.0;
+            let parts = self.planner.machine().placement(id)?.parts().to_vec();
+            let start = self.planner.dispatcher.running().get(id)?.start.0;
             let name = holder.named();
             let namespace = shown(holder.namespace).to_string();
             Some(Allocation { name, namespace, start, end: holder.end, parts })
@@ -157,27 +151,22 @@ impl<'a> MachineState<'a> {
         self.excluded[at].1.clone()
     }
 
-    /// Returns the pool of all nodes except some and its position in `pools`.
-    ///
-    /// # Errors
-    /// Returns an error if the machine cannot have such a pool.
-    pub(super) fn pool(&mut self, without: Vec<u32>) -> Result<(Pool, usize), String> {
+    /// Returns the pool of all nodes except some.
+    pub(super) fn pool(&mut self, without: Vec<u32>) -> Option<Pool> {
         if let Some(&known) = self.known.get(&without) {
-            return Ok(known);
+            return known;
         }
-        let mut nodes = Occupancy::all_free(*self.dispatcher.machine().grid());
+        let mut nodes = Occupancy::all_free(*self.planner.machine().grid());
         for &node in &without {
             nodes.take_node(NodeId(node));
         }
-        let pool = self.dispatcher.add_pool(nodes.clone()).map_err(|error| error.to_string())?;
-        self.pools.push(nodes);
-        let known = (pool, self.pools.len() - 1);
-        self.known.insert(without, known);
-        Ok(known)
+        let pool = self.planner.pool(nodes);
+        self.known.insert(without, pool);
+        pool
     }
 
-    /// Assigns the nodes of a placement.
-    fn hold(&mut self, layout: &Layout<'_>, record: &Record<'a>, owners: &mut [Option<bool>]) {
+    /// Assigns the nodes of a record.
+    fn hold(&mut self, record: &Record<'a>, owners: &mut [Option<bool>]) {
         let confirmed = record.placement.status.confirmed;
         let mut free = Vec::new();
         for node in record.held() {
@@ -195,10 +184,10 @@ impl<'a> MachineState<'a> {
             name: &record.placement.spec.job,
             end: run.map(|run| created.saturating_add(run)),
         };
-        self.take(&layout.config.grid, &mut free, holder, created);
-        for node in free {
+        for node in &free {
             owners[node.index()] = Some(confirmed);
         }
+        self.take(free, holder, created);
     }
 
     /// Assigns nodes to pods without a placement, grouped by owner.
@@ -218,37 +207,14 @@ impl<'a> MachineState<'a> {
             }
         }
         let now = self.now;
-        for (holder, mut nodes) in foreign {
-            self.take(&layout.config.grid, &mut nodes, holder, now);
+        for (holder, nodes) in foreign {
+            self.take(nodes, holder, now);
         }
     }
 
-    /// Assigns nodes to a holder. Does nothing if there are no nodes.
-    fn take(&mut self, grid: &Grid, nodes: &mut Vec<NodeId>, holder: Holder<'a>, start: u64) {
-        nodes.sort_unstable();
-        nodes.dedup();
-        if nodes.is_empty() {
-            return;
-        }
-        let around = bounding_box(grid, nodes);
-        let placement = if around.volume() as usize == nodes.len() {
-            Held::Whole(around)
-        } else {
-            Held::Parts(tile(grid, &around, |node| nodes.binary_search(&node).is_ok()))
-        };
-        let start = start.min(self.now);
-        let number = self.first();
-        let estimate = Time(holder.end.map_or(UNLIMITED_S, |end| end.saturating_sub(start).max(1)));
-        let job = QueueJob {
-            id: JobId(number),
-            index: number,
-            number,
-            arrival: Time(start),
-            request: Request::nodes(nodes.len() as u32),
-            service: Service::Run(estimate),
-            estimate,
-        };
-        if self.dispatcher.hold(job, Time(start), placement).is_ok() {
+    /// Assigns nodes to a holder. Does nothing without nodes.
+    fn take(&mut self, nodes: Vec<NodeId>, holder: Holder<'a>, start: u64) {
+        if self.planner.hold(self.first(), nodes, start, holder.end) {
             self.holders.push(holder);
         }
     }
@@ -265,17 +231,6 @@ pub(crate) struct Allocation {
     /// The end according to its time limit, in seconds since 1970.
     pub(crate) end: Option<u64>,
     pub(crate) parts: Vec<Cuboid>,
-}
-
-/// Returns the smallest box around nodes that does not wrap around.
-fn bounding_box(grid: &Grid, nodes: &[NodeId]) -> Cuboid {
-    let (mut low, mut high) = ([u16::MAX; 3], [0; 3]);
-    for &node in nodes {
-        for (axis, at) in grid.point(node).into_iter().enumerate() {
-            (low[axis], high[axis]) = (at.min(low[axis]), at.max(high[axis]));
-        }
-    }
-    Cuboid::new(low, [0, 1, 2].map(|axis| high[axis] - low[axis] + 1))
 }
 
 /// A holder of nodes.

@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Index;
+use super::index::Index;
 use crate::objects::{GLOBAL_INDEX, Job, Object as _, Placement, Pod, Uid};
-
-/// The assumed run time of Jobs without a limit, in seconds: a year.
-pub(crate) const UNLIMITED_S: u64 = 365 * 86_400;
 
 /// Jobs that share one box, in the order of their ranks; at least one.
 #[derive(Clone, Debug)]

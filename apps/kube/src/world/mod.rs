@@ -6,7 +6,7 @@ mod kueue;
 
 use std::collections::{BTreeMap, HashMap};
 
-pub(crate) use group::{JobGroup, UNLIMITED_S};
+pub(crate) use group::JobGroup;
 pub(crate) use index::Index;
 pub(crate) use kueue::{Kueue, quota};
 

@@ -5,8 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pavior::scheduling::Dispatcher;
 use pavior::{NodeId, Occupancy, Pool};
+use pavior_cluster::Planner;
 
 use crate::ledger::demands::Demands;
 use crate::ledger::reservations::Reservation;
@@ -29,8 +29,6 @@ pub(crate) struct Candidates<'a> {
     /// The reservations that have nodes, and these nodes.
     reserved: Vec<(&'a Reservation, HashSet<NodeId>)>,
     known: HashMap<Key<'a>, Option<Pool>>,
-    /// The nodes of each pool of the machine.
-    pools: Vec<Occupancy>,
 }
 
 impl<'a> Candidates<'a> {
@@ -41,7 +39,7 @@ impl<'a> Candidates<'a> {
             (reservation, reservation.nodes.iter().filter_map(id).collect::<HashSet<_>>())
         });
         let reserved = reserved.filter(|(_, nodes)| !nodes.is_empty()).collect();
-        Candidates { world, reserved, known: HashMap::new(), pools: Vec::new() }
+        Candidates { world, reserved, known: HashMap::new() }
     }
 
     /// Returns the pool of a job's candidates; `None` if it is the whole machine.
@@ -52,7 +50,7 @@ impl<'a> Candidates<'a> {
     pub(crate) fn pool_of(
         &mut self,
         job: &'a SlurmJob,
-        machine: &mut Dispatcher,
+        planner: &mut Planner,
     ) -> Result<Option<Pool>, &'static str> {
         let demands = job.demands.as_ref().map_err(|fault| *fault)?;
         let reservation = job.reservation.as_str();
@@ -63,27 +61,20 @@ impl<'a> Candidates<'a> {
         let end = job.limit.map(|limit| self.world.now.saturating_add(limit));
         let met = self.reserved.iter().map(|(other, _)| other.meets(self.world.now, end)).collect();
         let key = Key { demands, reserved: Some((reservation, met)) };
-        Ok(self.pool(key, machine))
+        Ok(self.pool(key, planner))
     }
 
     /// Returns the pool of the nodes that satisfy a job's demands, whether reserved or not.
-    pub(crate) fn whenever(&mut self, job: &'a SlurmJob, machine: &mut Dispatcher) -> Option<Pool> {
+    pub(crate) fn whenever(&mut self, job: &'a SlurmJob, planner: &mut Planner) -> Option<Pool> {
         let demands = job.demands.as_ref().ok()?;
-        self.pool(Key { demands, reserved: None }, machine)
+        self.pool(Key { demands, reserved: None }, planner)
     }
 
-    fn pool(&mut self, key: Key<'a>, machine: &mut Dispatcher) -> Option<Pool> {
+    fn pool(&mut self, key: Key<'a>, planner: &mut Planner) -> Option<Pool> {
         if let Some(pool) = self.known.get(&key) {
             return *pool;
         }
-        let nodes = self.nodes(&key);
-        let all = nodes.count() == self.world.config.grid.nodes();
-        let pool = if all {
-            None
-        } else {
-            self.pools.push(nodes.clone());
-            Some(machine.add_pool(nodes).expect("the nodes belong to the machine"))
-        };
+        let pool = planner.pool(self.nodes(&key));
         self.known.insert(key, pool);
         pool
     }
@@ -120,16 +111,5 @@ impl<'a> Candidates<'a> {
         // A job that requests no reservation of nodes, or may leave it, cannot use other nodes that
         // Slurm reports as reserved, even if the reservations cannot be read.
         own || (!asks && condition != Condition::Reserved)
-    }
-
-    /// Returns true if all of the given nodes are in a pool, or in the machine.
-    pub(crate) fn has_all(&self, pool: Option<Pool>, nodes: &[NodeId]) -> bool {
-        let pool = pool.map(|pool| &self.pools[pool.0 as usize]);
-        pool.is_none_or(|pool| nodes.iter().all(|&node| pool.is_node_free(node)))
-    }
-
-    /// Returns the nodes of each pool, by its number.
-    pub(crate) fn into_pools(self) -> Vec<Occupancy> {
-        self.pools
     }
 }

@@ -2,11 +2,9 @@
 
 use std::collections::HashSet;
 
-use pavior::answers::{PlannedStart, Snapshot};
-use pavior::boxes::tile;
-use pavior::scheduling::{Dispatcher, Standing};
-use pavior::workload::{Job, Service, Shaper};
-use pavior::{Cuboid, JobId, Machine, NodeId, Occupancy, Placement, Request, Time};
+use pavior::workload::Shaper;
+use pavior::{NodeId, Request};
+use pavior_cluster::Planner;
 
 use crate::SlurmError;
 use crate::ledger::site::Site;
@@ -14,8 +12,8 @@ use crate::ledger::{Condition, Key, Phase, SlurmJob};
 use crate::names::NodeName;
 use crate::plan::candidates::Candidates;
 use crate::plan::preemption;
-use crate::plan::request::{box_of, request, scheduled};
-use crate::plan::world::{ENDLESS, SOON, World};
+use crate::plan::request::{box_of, request};
+use crate::plan::world::{SOON_S, World};
 
 /// The role of a job in this cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,14 +53,12 @@ fn is_for_nodes(reason: &str) -> bool {
 /// The machine in a cycle, with the jobs that hold nodes; its queue is empty at first. A job's
 /// number on it is its index in the ledger.
 pub(crate) struct MachineState {
-    pub(crate) dispatcher: Dispatcher,
+    pub(crate) planner: Planner,
     pub(crate) roles: Vec<Role>,
     /// Nodes that two jobs hold, which should never happen.
     pub(crate) overlaps: Vec<NodeId>,
     /// Jobs whose nodes are not a box of their shape.
     pub(crate) misplaced: Vec<usize>,
-    /// The nodes in the machine's pools, by number.
-    pools: Vec<Occupancy>,
     /// Waiting jobs that cannot be placed now, regardless of the running jobs.
     pub(crate) unplaceable: Vec<(usize, Obstacle)>,
 }
@@ -77,36 +73,6 @@ pub(crate) enum Obstacle {
 }
 
 impl MachineState {
-    pub(crate) fn machine(&self) -> &Machine {
-        self.dispatcher.machine()
-    }
-
-    /// Returns the current machine for a request: nodes outside its pool count as failed.
-    pub(crate) fn snapshot(&self, request: &Request) -> Snapshot {
-        let whole = Snapshot::of(self.machine());
-        match request.pool.and_then(|pool| self.pools.get(pool.0 as usize)) {
-            Some(nodes) => whole.within(nodes),
-            None => whole,
-        }
-    }
-
-    /// Returns the start that the scheduler plans for a waiting job; `None` if the job waits for
-    /// jobs whose end is unknown, such as suspended ones.
-    pub(crate) fn planned(
-        &self,
-        world: World<'_>,
-        standing: Option<&Standing>,
-        index: usize,
-    ) -> Option<PlannedStart> {
-        let end = Time(world.now.saturating_add(ENDLESS / 2));
-        let planned = PlannedStart::of(standing, JobId(index as u64), end)?;
-        let grid = self.machine().grid();
-        let meets = |part: &Cuboid| planned.place.is_none_or(|at| part.intersects(grid, &at));
-        let held = self.machine().held();
-        let mut there = held.iter().filter(|(_, held)| held.parts().iter().any(meets));
-        there.all(|(job, _)| world.end(*job).is_some()).then_some(planned)
-    }
-
     pub(crate) fn of(
         world: World<'_>,
         site: &Site,
@@ -139,7 +105,7 @@ struct Builder<'a> {
     world: World<'a>,
     site: &'a Site,
     evicting: &'a HashSet<Key>,
-    dispatcher: Dispatcher,
+    planner: Planner,
     conditions: Vec<Condition>,
     owners: Vec<Option<usize>>,
     overlaps: Vec<NodeId>,
@@ -155,11 +121,7 @@ impl<'a> Builder<'a> {
         evicting: &'a HashSet<Key>,
     ) -> Result<Builder<'a>, SlurmError> {
         let World { config, ledger, .. } = world;
-        let machine = Machine::with_seed(config.grid, &config.strategy, 1)
-            .map_err(|error| SlurmError::Config(error.to_string()))?;
-        let scheduler = config.scheduler.build(());
-        let scheduler = scheduler.map_err(|error| SlurmError::Config(error.to_string()))?;
-        let dispatcher = Dispatcher::new(machine, scheduler);
+        let planner = Planner::new(config.grid, &config.strategy, &config.scheduler, world.now);
         let nodes = config.grid.nodes() as usize;
         let mut conditions = world.conditions();
         // A job whose record is unreadable holds these nodes or will get them, even if Slurm
@@ -173,7 +135,7 @@ impl<'a> Builder<'a> {
             world,
             site,
             evicting,
-            dispatcher,
+            planner: planner.map_err(SlurmError::Config)?,
             conditions,
             owners: vec![None; nodes],
             overlaps: Vec::new(),
@@ -210,28 +172,16 @@ impl<'a> Builder<'a> {
         if job.phase == Phase::Running {
             self.overlaps.extend(twice);
         }
-        self.take(index, job, &ids, None);
+        self.take(index, job, &ids);
     }
 
-    fn take(&mut self, index: usize, job: &SlurmJob, ids: &[NodeId], whole: Option<Cuboid>) {
-        if ids.is_empty() {
-            return;
-        }
-        let grid = self.world.config.grid;
-        let held = |node: NodeId| ids.binary_search(&node).is_ok();
-        let placement = match whole {
-            Some(cuboid) => Placement::Whole(cuboid),
-            None => Placement::Parts(tile(&grid, &Cuboid::whole(&grid), held)),
+    fn take(&mut self, index: usize, job: &SlurmJob, ids: &[NodeId]) {
+        let now = self.world.now;
+        let start = match job.phase {
+            Phase::Running => job.start.unwrap_or(now),
+            Phase::Pending | Phase::Completing => now,
         };
-        let start = Time(match job.phase {
-            Phase::Running => job.start.unwrap_or(self.world.now).min(self.world.now),
-            Phase::Pending | Phase::Completing => self.world.now,
-        });
-        let mut scheduled = scheduled(index, job, start, Request::nodes(ids.len() as u32));
-        if let Some(until) = job.until(self.world.now) {
-            scheduled.estimate = Time(until.saturating_sub(start.0).max(1));
-        }
-        if self.dispatcher.hold(scheduled, start, placement).is_ok() {
+        if self.planner.hold(index as u64, ids.to_vec(), start, job.until(now)) {
             for id in ids {
                 self.owners[id.index()] = Some(index);
             }
@@ -241,21 +191,12 @@ impl<'a> Builder<'a> {
     /// Holds the nodes that Slurm is powering off for a short time, with a job that is not in the
     /// ledger.
     fn wait_for_power(&mut self) {
-        let off = |node: NodeId| {
-            let index = node.index();
-            self.conditions[index] == Condition::PoweringOff && self.owners[index].is_none()
+        let off = |index: &usize| {
+            self.conditions[*index] == Condition::PoweringOff && self.owners[*index].is_none()
         };
-        let grid = self.world.config.grid;
-        let parts = tile(&grid, &Cuboid::whole(&grid), off);
-        if parts.is_empty() {
-            return;
-        }
-        let number = self.world.ledger.jobs.len() as u64;
-        let (id, now, service) = (JobId(number), Time(self.world.now), Service::Run(SOON));
-        let request = Request::nodes(parts.iter().map(Cuboid::volume).sum());
-        let job = Job { id, index: id.0, number, arrival: now, request, service, estimate: SOON };
-        let held = self.dispatcher.hold(job, now, Placement::Parts(parts));
-        debug_assert!(held.is_ok(), "no job holds them");
+        let nodes = (0..self.owners.len()).filter(off).map(|index| NodeId(index as u32));
+        let (nodes, now) = (nodes.collect(), self.world.now);
+        self.planner.hold(self.world.ledger.jobs.len() as u64, nodes, now, Some(now + SOON_S));
     }
 
     fn pending(&mut self, index: usize, job: &'a SlurmJob, shaper: &mut Shaper) -> Role {
@@ -291,14 +232,14 @@ impl<'a> Builder<'a> {
     /// Returns a job's request, restricted to the nodes that it may use.
     fn confined(&mut self, job: &'a SlurmJob, shaper: &mut Shaper) -> Result<Request, Obstacle> {
         let request = request(self.world.config, job, shaper).map_err(Obstacle::Never)?;
-        let machine = &mut self.dispatcher;
+        let machine = &mut self.planner;
         let pool = self.candidates.pool_of(job, machine);
         let confined = request.within(pool.map_err(|fault| Obstacle::Never(fault.into()))?);
-        if confined.pool.is_none() || machine.could_ever_fit(&confined).is_ok() {
+        if confined.pool.is_none() || machine.dispatcher.could_ever_fit(&confined).is_ok() {
             return Ok(confined);
         }
         let whenever = request.within(self.candidates.whenever(job, machine));
-        match machine.could_ever_fit(&whenever) {
+        match machine.dispatcher.could_ever_fit(&whenever) {
             Ok(()) => Err(Obstacle::Reserved),
             Err(_) => Err(Obstacle::Never(NO_CANDIDATES.into())),
         }
@@ -310,19 +251,18 @@ impl<'a> Builder<'a> {
             return Role::Obstructed("its shape cannot be parsed");
         };
         let sides = request.shape.unwrap_or([1; 3]);
-        let Some(cuboid) = box_of(self.world.config, &ids, sides) else {
+        if box_of(self.world.config, &ids, sides).is_none() {
             return Role::Obstructed("its nodes are not a box of its shape");
-        };
-        let machine = &mut self.dispatcher;
-        match self.candidates.pool_of(job, machine) {
-            Ok(pool) if self.candidates.has_all(pool, &ids) => {}
+        }
+        match self.candidates.pool_of(job, &mut self.planner) {
+            Ok(pool) if self.planner.has_all(pool, &ids) => {}
             _ => return Role::Obstructed("it may not use one of its nodes now"),
         }
         if ids.iter().any(|id| self.owners[id.index()].is_some())
             || self.evicting.contains(&job.key())
         {
             if let Some(free) = self.to_be_freed(job, &ids) {
-                self.take(index, job, &free, None);
+                self.take(index, job, &free);
                 return Role::Preempting;
             }
             if ids.iter().any(|id| self.owners[id.index()].is_some()) {
@@ -338,7 +278,7 @@ impl<'a> Builder<'a> {
         if !ids.iter().all(free) {
             return Role::Obstructed("a node is not available");
         }
-        self.take(index, job, &ids, Some(cuboid));
+        self.take(index, job, &ids);
         Role::Opened
     }
 
@@ -371,11 +311,10 @@ impl<'a> Builder<'a> {
             let stranger = *condition == Condition::Taken && self.owners[index].is_none();
             if stranger || *condition == Condition::Unavailable {
                 // Slurm handles the job on a failed node; new jobs go elsewhere.
-                let _ = self.dispatcher.fail(NodeId(index as u32));
+                let _ = self.planner.dispatcher.fail(NodeId(index as u32));
             }
         }
-        let Builder { dispatcher, overlaps, misplaced, unplaceable, candidates, .. } = self;
-        let pools = candidates.into_pools();
-        MachineState { dispatcher, roles, overlaps, misplaced, pools, unplaceable }
+        let Builder { planner, overlaps, misplaced, unplaceable, .. } = self;
+        MachineState { planner, roles, overlaps, misplaced, unplaceable }
     }
 }

@@ -98,7 +98,7 @@ pub(crate) fn choose(
         if looked_at > LOOKED_AT {
             return None;
         }
-        let whole = state.snapshot(&request);
+        let whole = state.planner.snapshot(&request);
         if place == 0 {
             first = earliest(&whole, shape, |job| world.end(job));
         }

@@ -1,29 +1,21 @@
 //! The boxes that jobs request.
 
 use pavior::boxes::{orientations, volume};
-use pavior::workload::{Job, Service, Shaper};
-use pavior::{Cuboid, Grid, JobId, NodeId, Request, Sides, Time};
+use pavior::workload::Shaper;
+use pavior::{Cuboid, Grid, NodeId, Request, Sides};
 
 use crate::Config;
 use crate::ledger::SlurmJob;
 use crate::ledger::records::CONTROL_CHARACTERS;
 use crate::plan::shape;
-use crate::plan::world::ENDLESS;
 
 /// Returns the rule that turns a number of nodes into a box: the same as in `job_submit.lua`.
 pub(crate) fn shaper(grid: &Grid) -> Shaper {
     Shaper::new(&"compact".parse().expect("a shape rule"), grid, 1, 0)
 }
 
-/// Converts a job for the scheduler, with its time limit as run time.
-pub(crate) fn scheduled(index: usize, job: &SlurmJob, arrival: Time, request: Request) -> Job {
-    let (number, estimate) = (index as u64, Time(job.limit.unwrap_or(ENDLESS)));
-    let service = Service::Run(estimate);
-    Job { id: JobId(number), index: number, number, arrival, request, service, estimate }
-}
-
-/// Returns the request of a job: the shape in its comment, or the box that the shape rule chooses
-/// for its number of nodes.
+/// Returns the request of a job: the shape in its comment, or the box that the shape rule makes of
+/// its number of nodes.
 ///
 /// # Errors
 /// Returns an error if the job has no valid request, as a sentence without text from the job.

@@ -7,12 +7,9 @@ use crate::ledger::site::Site;
 use crate::ledger::usage::Usage;
 use crate::ledger::{Condition, Ledger, SlurmJob};
 
-/// The estimate for jobs without a time limit, in seconds: a year.
-pub(crate) const ENDLESS: u64 = 365 * 86_400;
-
 /// The estimated time until Slurm has powered off a node, in seconds. The real time is unknown, so
-/// no job is started that would delay the first job's use of the node.
-pub(crate) const SOON: Time = Time(1);
+/// no job is started that would keep the node from the first job.
+pub(crate) const SOON_S: u64 = 1;
 
 /// A ledger and the time at which it was read.
 #[derive(Clone, Copy)]
@@ -53,7 +50,7 @@ impl<'a> World<'a> {
     pub(crate) fn end(&self, job: JobId) -> Option<Time> {
         match self.job(job) {
             Some(job) => job.until(self.now).map(Time),
-            None => Some(Time(self.now + SOON.0)),
+            None => Some(Time(self.now + SOON_S)),
         }
     }
 }

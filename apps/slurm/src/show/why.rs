@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use pavior::answers::{PlannedStart, Queued};
-use pavior::scheduling::run_forward;
 use pavior::strategies::explain;
 use pavior::text::shown;
 use pavior::{Cuboid, JobId, Time};
@@ -18,7 +17,7 @@ use crate::plan::explanation::explainer;
 use crate::plan::limits::Limits;
 use crate::plan::machine::{MachineState, Obstacle, Role};
 use crate::plan::request::{request, shaper};
-use crate::plan::world::{ENDLESS, Rules, World};
+use crate::plan::world::{Rules, World};
 use crate::plan::{notes, queue};
 use crate::{Config, SlurmError};
 
@@ -53,7 +52,7 @@ pub(crate) fn answer(
     rules: Rules<'_>,
     name: JobName,
 ) -> Result<String, SlurmError> {
-    let World { config, ledger, now } = world;
+    let World { config, ledger, .. } = world;
     let mut shaper = shaper(&config.grid);
     let Some(index) = ledger.jobs.iter().position(|job| job.name == name) else {
         let found = ledger.unreadable.iter().find(|record| record.job == Some(name));
@@ -64,7 +63,7 @@ pub(crate) fn answer(
     let mut state = MachineState::of(world, rules.site, &HashSet::new(), &mut shaper)?;
     let words = |cuboid: &Cuboid| explain::words(&config.grid, cuboid);
     let holds = |state: &MachineState| {
-        let parts = state.machine().placement(id);
+        let parts = state.planner.machine().placement(id);
         let parts = parts.map_or(Vec::new(), |held| held.parts().iter().map(words).collect());
         parts.join("; ")
     };
@@ -102,34 +101,22 @@ pub(crate) fn answer(
         return Ok(format!("{name} is not started yet: limit {limit}"));
     }
     queue(world, rules.site, &mut state, &mut limits);
-    while state.dispatcher.start_next(Time(now), &mut ())?.is_some() {}
-    if state.machine().placement(id).is_some() {
+    while state.planner.start_next()?.is_some() {}
+    if state.planner.machine().placement(id).is_some() {
         return Ok(format!("{name} may start now on {}", holds(&state)));
     }
-    let planned = planned(world, &state, index)?;
+    // The job's reservation, or else its start if each job runs until its time limit.
+    let planner = &state.planner;
+    let standing = planner.standing();
+    let reserved = PlannedStart::of(standing.as_ref(), id, Time::MAX);
+    let planned = if reserved.is_some() {
+        planner.planned(standing.as_ref(), id)
+    } else {
+        let starts = planner.starts(&config.scheduler).map_err(SlurmError::Config)?;
+        starts.get(&id).map(|&at| PlannedStart { at: Time(at), place: None })
+    };
     let context = Context { moved: MOVED, queued: Queued::Kept, planned };
-    let snapshot = state.snapshot(&asked);
+    let snapshot = planner.snapshot(&asked);
     let (_, lines) = explainer(world, |one| one.explain(&snapshot, &asked, &context));
     Ok(lines.join("\n"))
-}
-
-/// Returns the planned start of a waiting job: its reservation, or else its start if each job runs
-/// until its time limit and no other job arrives.
-fn planned(
-    world: World<'_>,
-    state: &MachineState,
-    index: usize,
-) -> Result<Option<PlannedStart>, SlurmError> {
-    let (id, now) = (JobId(index as u64), Time(world.now));
-    let standing = state.dispatcher.standing(now);
-    if PlannedStart::of(standing.as_ref(), id, Time::MAX).is_some() {
-        return Ok(state.planned(world, standing.as_ref(), index));
-    }
-    let scheduler = world.config.scheduler.build(());
-    let scheduler = scheduler.map_err(|error| SlurmError::Config(error.to_string()))?;
-    let starts = run_forward(state.dispatcher.fork(scheduler, |job| job.estimate), now, vec![])?;
-    let start = starts.into_iter().find(|(job, _)| *job == id);
-    let planned = start.map(|(_, at)| PlannedStart { at, place: None });
-    // A later start depends on a job without a time limit.
-    Ok(planned.filter(|planned| planned.at.since(now) < Time(ENDLESS / 2)))
 }

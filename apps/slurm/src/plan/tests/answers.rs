@@ -41,7 +41,7 @@ fn a_question_has_the_answer_of_the_table() {
         let state = MachineState::of(world, &site, &HashSet::new(), &mut shaper).unwrap();
         let shape = [number(&case["shape"][0]) as u16, number(&case["shape"][1]) as u16];
         let request = Request::shape(shape);
-        let snapshot = state.snapshot(&request);
+        let snapshot = state.planner.snapshot(&request);
         let context = Context { moved: MOVED, queued: Queued::First, planned: None };
         let times: Vec<(String, u64)> =
             jobs.iter().map(|job| (date(NOW + number(&job["end"])), number(&job["end"]))).collect();

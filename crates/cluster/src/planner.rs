@@ -1,0 +1,201 @@
+//! The machine that a plan is made for: jobs that hold nodes, the queue, and pools of nodes.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use pavior::answers::{PlannedStart, Snapshot};
+use pavior::boxes::tile;
+use pavior::scheduling::{self, DispatchError, Dispatcher, Standing, run_forward};
+use pavior::workload::{Job, Service};
+use pavior::{
+    Cuboid, Grid, JobId, Machine, NodeId, Occupancy, Placement, Pool, Request, Time, strategies,
+};
+
+/// The assumed run time of jobs without a time limit, in seconds: a year.
+pub const ENDLESS_S: u64 = 365 * 86_400;
+
+/// A machine with its running and waiting jobs, as read from a ledger. Times are in seconds since
+/// 1970.
+pub struct Planner {
+    /// The machine, the queue and the running jobs.
+    pub dispatcher: Dispatcher,
+    now: u64,
+    /// The nodes of each pool, by its number.
+    pools: Vec<Occupancy>,
+    /// Jobs without a known end.
+    endless: HashSet<JobId>,
+}
+
+/// Describes a job for the scheduler: its run time is its time limit.
+fn job(number: u64, arrival: u64, request: Request, limit: Option<u64>) -> Job {
+    let estimate = Time(limit.unwrap_or(ENDLESS_S));
+    let (id, arrival, service) = (JobId(number), Time(arrival), Service::Run(estimate));
+    Job { id, index: number, number, arrival, request, service, estimate }
+}
+
+impl Planner {
+    /// Creates a machine whose nodes are all free.
+    ///
+    /// # Errors
+    /// Returns an error if the strategy or the scheduler does not work on the machine.
+    pub fn new(
+        grid: Grid,
+        strategy: &strategies::Selection,
+        scheduler: &scheduling::Selection,
+        now: u64,
+    ) -> Result<Planner, String> {
+        let machine = Machine::with_seed(grid, strategy, 1).map_err(|error| error.to_string())?;
+        let scheduler = scheduler.build(()).map_err(|error| error.to_string())?;
+        let dispatcher = Dispatcher::new(machine, scheduler);
+        Ok(Planner { dispatcher, now, pools: Vec::new(), endless: HashSet::new() })
+    }
+
+    /// Returns the machine.
+    pub fn machine(&self) -> &Machine {
+        self.dispatcher.machine()
+    }
+
+    /// Assigns nodes to a job that runs until `end`, if that is known. Returns false if there are no
+    /// nodes, or one of them is held.
+    pub fn hold(
+        &mut self,
+        number: u64,
+        mut nodes: Vec<NodeId>,
+        start: u64,
+        end: Option<u64>,
+    ) -> bool {
+        nodes.sort_unstable();
+        nodes.dedup();
+        let grid = *self.machine().grid();
+        let Some(around) = bounding_box(&grid, &nodes) else { return false };
+        let placement = if around.volume() as usize == nodes.len() {
+            Placement::Whole(around)
+        } else {
+            Placement::Parts(tile(&grid, &around, |node| nodes.binary_search(&node).is_ok()))
+        };
+        let start = start.min(self.now);
+        let limit = end.map(|end| end.saturating_sub(start).max(1));
+        let job = job(number, start, Request::nodes(nodes.len() as u32), limit);
+        self.note_end(number, end);
+        self.dispatcher.hold(job, Time(start), placement).is_ok()
+    }
+
+    fn note_end(&mut self, number: u64, known: Option<u64>) {
+        if known.is_none() {
+            self.endless.insert(JobId(number));
+        }
+    }
+
+    /// Returns an arrival time for the job at a position in the queue. Only the order matters.
+    fn arrival(&self, position: usize) -> u64 {
+        (self.now + position as u64).min(u64::MAX / 2)
+    }
+
+    /// Adds a job at a position in the queue, with its time limit in seconds, if it has one.
+    ///
+    /// # Panics
+    /// Panics if a job has this number already.
+    pub fn submit(&mut self, number: u64, position: usize, request: Request, limit: Option<u64>) {
+        let job = job(number, self.arrival(position), request, limit);
+        self.note_end(number, limit);
+        self.dispatcher.submit(job).expect("each job has a number of its own");
+    }
+
+    /// Removes a job that was added at a position.
+    pub fn withdraw(&mut self, number: u64, position: usize) {
+        let arrival = Time(self.arrival(position));
+        let place = self.dispatcher.queue().place_of(arrival, JobId(number));
+        place.and_then(|place| self.dispatcher.withdraw(place));
+    }
+
+    /// Starts the job that the scheduler chooses, and returns its number and its box.
+    ///
+    /// # Errors
+    /// Returns an error if the scheduler or the strategy fails.
+    pub fn start_next(&mut self) -> Result<Option<(JobId, Option<Cuboid>)>, DispatchError> {
+        let started = self.dispatcher.start_next(Time(self.now), &mut ())?;
+        Ok(started.map(|start| match start.placement {
+            Placement::Whole(cuboid) => (start.job.id, Some(*cuboid)),
+            Placement::Parts(_) => (start.job.id, None),
+        }))
+    }
+
+    /// Returns the pool of some nodes; `None` if it is the whole machine.
+    ///
+    /// # Panics
+    /// Panics if the nodes are on another grid.
+    pub fn pool(&mut self, nodes: Occupancy) -> Option<Pool> {
+        if nodes.count() == self.machine().grid().nodes() {
+            return None;
+        }
+        self.pools.push(nodes.clone());
+        Some(self.dispatcher.add_pool(nodes).expect("they are nodes of the machine"))
+    }
+
+    /// Returns true if all of the given nodes are in a pool, or in the machine.
+    pub fn has_all(&self, pool: Option<Pool>, nodes: &[NodeId]) -> bool {
+        let pool = pool.map(|pool| &self.pools[pool.0 as usize]);
+        pool.is_none_or(|pool| nodes.iter().all(|&node| pool.is_node_free(node)))
+    }
+
+    /// Returns the current machine for a request.
+    pub fn snapshot(&self, request: &Request) -> Snapshot {
+        self.within(&Snapshot::of(self.machine()), request).into_owned()
+    }
+
+    /// Restricts a snapshot to a request: nodes outside its pool count as failed.
+    pub fn within<'a>(&self, whole: &'a Snapshot, request: &Request) -> Cow<'a, Snapshot> {
+        match request.pool.and_then(|pool| self.pools.get(pool.0 as usize)) {
+            Some(nodes) => Cow::Owned(whole.clone().within(nodes)),
+            None => Cow::Borrowed(whole),
+        }
+    }
+
+    /// Returns the time from which starts are not reported, because they depend on a job without a
+    /// time limit.
+    fn horizon(&self) -> Time {
+        Time(self.now.saturating_add(ENDLESS_S / 2))
+    }
+
+    /// Returns the scheduler's reservations.
+    pub fn standing(&self) -> Option<Standing> {
+        self.dispatcher.standing(Time(self.now))
+    }
+
+    /// Returns the start that the scheduler plans for a waiting job; `None` if the job waits for
+    /// jobs whose end is unknown.
+    pub fn planned(&self, standing: Option<&Standing>, job: JobId) -> Option<PlannedStart> {
+        let planned = PlannedStart::of(standing, job, self.horizon())?;
+        let grid = self.machine().grid();
+        let meets = |part: &Cuboid| planned.place.is_none_or(|at| part.intersects(grid, &at));
+        let held = self.machine().held();
+        let mut there = held.iter().filter(|(_, held)| held.parts().iter().any(meets));
+        there.all(|(job, _)| !self.endless.contains(job)).then_some(planned)
+    }
+
+    /// Returns the starts of waiting jobs if each job runs until its time limit and no other job
+    /// arrives. Jobs that wait for one without a time limit are missing.
+    ///
+    /// # Errors
+    /// Returns an error if the scheduler or the strategy fails.
+    pub fn starts(&self, scheduler: &scheduling::Selection) -> Result<HashMap<JobId, u64>, String> {
+        let scheduler = scheduler.build(()).map_err(|error| error.to_string())?;
+        let fork = self.dispatcher.fork(scheduler, |job| job.estimate);
+        let starts = run_forward(fork, Time(self.now), Vec::new());
+        let starts = starts.map_err(|error| error.to_string())?.into_iter();
+        let known = starts.filter(|(_, at)| *at < self.horizon());
+        Ok(known.map(|(job, at)| (job, at.0)).collect())
+    }
+}
+
+/// Returns the smallest box around nodes that does not wrap around; `None` if there are none.
+fn bounding_box(grid: &Grid, nodes: &[NodeId]) -> Option<Cuboid> {
+    let (mut low, mut high) = ([u16::MAX; 3], [0; 3]);
+    for &node in nodes {
+        for (axis, at) in grid.point(node).into_iter().enumerate() {
+            (low[axis], high[axis]) = (at.min(low[axis]), at.max(high[axis]));
+        }
+    }
+    let sides = || [0, 1, 2].map(|axis| high[axis] - low[axis] + 1);
+    (!nodes.is_empty()).then(|| Cuboid::new(low, sides()))
+}
