@@ -1,11 +1,12 @@
 //! The main loop of the daemon.
 
+use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use pavior::json::log;
 use pavior::workload::Shaper;
+use pavior_cluster::metrics::registry;
 use serde_json::json;
 
 use crate::calls::{Operator, Question, capture, now};
@@ -59,9 +60,10 @@ const SITE_AGAIN: u64 = 240;
 /// only one cycle was requested, this is an error.
 pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
-    let metrics = Arc::new(Metrics::new());
+    let mut registry = registry(metrics::PREFIX);
+    let metrics = Metrics::register(&mut registry);
     if let Some(address) = &config.metrics {
-        metrics::serve(address, &metrics)?;
+        metrics::serve(address, registry)?;
     }
     let mut daemon = Daemon {
         shaper: shaper(&config.grid),
@@ -98,14 +100,11 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
         if once || matches!(outcome, Err(SlurmError::Unfit(_))) {
             return outcome;
         }
-        signals.wait(daemon.config.poll_ms);
-        if signals.stopped() {
-            Manager::stopping();
-            log(now(), "info", "ended", json!({}));
-            return Ok(());
-        }
-        if signals.reload() {
-            daemon.read_again(path);
+        let read = || daemon.read_again(path);
+        match signals.wait(daemon.config.poll_ms, read) {
+            ControlFlow::Break(()) => return Ok(()),
+            ControlFlow::Continue(Some(config)) => daemon.change(config),
+            ControlFlow::Continue(None) => {}
         }
     }
 }
@@ -117,8 +116,8 @@ struct Daemon {
     lock: Lock,
     shaper: Shaper,
     memory: Memory,
-    metrics: Arc<Metrics>,
-    /// The newest job seen so far.
+    metrics: Metrics,
+    /// The newest job of the last cycles.
     newest: Newest,
     site: Site,
     site_looked: u64,
@@ -139,31 +138,24 @@ impl Daemon {
         log(now(), "info", event, json!({ "machine": machine, "partition": partition }));
     }
 
-    /// Reads the configuration again. If it is invalid, the old one stays in effect.
-    fn read_again(&mut self, path: &Path) {
-        Manager::reloading();
-        let read = Config::read(path).and_then(|config| {
-            start::look(&config, self.operator.is_some())?;
-            start::names(&config, &Ledger::read(&config)?)?;
-            Ok(config)
-        });
-        match read {
-            Ok(config) => {
-                if config.metrics != self.config.metrics {
-                    let more = json!({ "error": "metrics: the address changes at the next start" });
-                    log(now(), "warn", "configuration", more);
-                }
-                (self.shaper, self.config) = (shaper(&config.grid), config);
-                // The names of the gate and the reservation may have changed.
-                (self.site_looked, self.look_at) = (0, 0);
-                self.say_what_is_served("configuration read again");
-            }
-            Err(error) => {
-                let more = json!({ "error": error.to_string() });
-                log(now(), "error", "configuration rejected; keeping the old one", more);
-            }
+    /// Reads the configuration again, and checks it.
+    fn read_again(&self, path: &Path) -> Result<Config, SlurmError> {
+        let config = Config::read(path)?;
+        start::look(&config, self.operator.is_some())?;
+        start::names(&config, &Ledger::read(&config)?)?;
+        Ok(config)
+    }
+
+    /// Uses another configuration.
+    fn change(&mut self, config: Config) {
+        if config.metrics != self.config.metrics {
+            let more = json!({ "error": "metrics: the address changes at the next start" });
+            log(now(), "warn", "configuration", more);
         }
-        Manager::ready();
+        (self.shaper, self.config) = (shaper(&config.grid), config);
+        // The names of the gate and the reservation may have changed.
+        (self.site_looked, self.look_at) = (0, 0);
+        self.say_what_is_served("configuration read again");
     }
 
     /// Returns true if this daemon is the active one. A dry run needs no lock, since it changes
@@ -185,11 +177,10 @@ impl Daemon {
     fn cycle(&mut self) -> Result<(), SlurmError> {
         let begun = SystemTime::now();
         let outcome = self.look_and_change();
-        let seconds = begun.elapsed().map_or(0.0, |length| length.as_secs_f64());
         let line =
             |error: &SlurmError| ("warn", "cycle skipped", json!({ "error": error.to_string() }));
         self.troubles.log(Trouble::Absent, outcome.as_ref().err().map(line));
-        self.metrics.cycle(outcome.is_ok(), seconds);
+        self.metrics.cycle(outcome.is_ok(), begun);
         let status = match &outcome {
             Ok(status) => status.clone(),
             Err(SlurmError::Missing(line)) => line.clone(),

@@ -6,12 +6,11 @@ use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Metric, Registry};
-
-/// Writes all metrics of a daemon as OpenMetrics text.
-pub type Text = Arc<dyn Fn() -> String + Send + Sync>;
 
 /// The content type of the text.
 const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -57,11 +56,27 @@ pub fn named<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, h
 }
 
 /// Returns the metrics as an HTTP response.
-pub(crate) fn answer(text: String) -> Response {
-    ([(CONTENT_TYPE, KIND)], text).into_response()
+pub(crate) fn answer(registry: &Registry) -> Response {
+    ([(CONTENT_TYPE, KIND)], text(registry)).into_response()
 }
 
 /// Creates a site that answers every request with the metrics.
-pub fn only(text: Text) -> Router {
-    Router::new().fallback(move || async move { answer(text()) })
+pub fn only(registry: Arc<Registry>) -> Router {
+    Router::new().fallback(move || async move { answer(&registry) })
+}
+
+/// Creates the registry of a daemon, with the version of the program.
+pub fn registry(prefix: &str) -> Registry {
+    let mut registry = Registry::with_prefix(prefix);
+    let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+    registry.register("build", "The program", build);
+    registry
+}
+
+/// Writes all metrics in a registry as OpenMetrics text.
+pub fn text(registry: &Registry) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = encode(&mut text, registry);
+    text
 }

@@ -23,6 +23,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router};
 use futures_util::stream;
+use prometheus_client::registry::Registry;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -30,8 +31,7 @@ use tokio::time::timeout;
 
 use crate::board::{Board, Change};
 use crate::http::Stay;
-use crate::metrics::{self, Text};
-use crate::{Asked, View};
+use crate::{Asked, View, metrics};
 
 static PAGE: LazyLock<String> = LazyLock::new(pavior_viewer::live);
 
@@ -50,13 +50,13 @@ const MOST: usize = 1000;
 /// The board, with the places for watching pages and for questions.
 struct App {
     board: Arc<Board>,
-    metrics: Text,
+    metrics: Arc<Registry>,
     watchers: Arc<Semaphore>,
     questions: Arc<Semaphore>,
 }
 
 /// Creates the site for a board.
-pub fn site(board: Arc<Board>, metrics: Text) -> Router {
+pub fn site(board: Arc<Board>, metrics: Arc<Registry>) -> Router {
     let app = App {
         board,
         metrics,
@@ -65,7 +65,7 @@ pub fn site(board: Arc<Board>, metrics: Text) -> Router {
     };
     Router::new()
         .route("/", get(page))
-        .route("/metrics", get(async |State(app): Shared| metrics::answer((app.metrics)())))
+        .route("/metrics", get(async |State(app): Shared| metrics::answer(&app.metrics)))
         .route("/v1/state", get(state))
         .route("/v1/watch", get(watch))
         .route("/v1/series", get(async |State(app): Shared| Json(app.board.series())))
@@ -129,7 +129,7 @@ async fn answered<T: Send + 'static>(
     let (view, _) = app.board.view();
     let work = move || {
         let _turn = turn;
-        answer(&*view)
+        answer(&view)
     };
     let done = tokio::task::spawn_blocking(work).await.map_err(|_| busy())?;
     done.map_err(|detail| fault(StatusCode::UNPROCESSABLE_ENTITY, &detail))

@@ -1,20 +1,22 @@
 //! The daemon: watches the cluster, plans after a change, and writes the actions of the plan.
 
 mod election;
-mod observer;
 mod reconciler;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kube::Client;
 use pavior::json::log as write_log;
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 
 use crate::client::{KubeError, connect, now, runtime};
+use crate::objects::Machine;
 use crate::page::Page;
 use crate::read::ClusterWatch;
+use crate::write::Writer;
 use reconciler::Reconciler;
 
 /// Options of the daemon.
@@ -49,15 +51,9 @@ pub fn run(options: &Options) -> Result<(), KubeError> {
         if let Some(address) = &options.probes {
             page.health.serve(address)?;
         }
-        let work = async {
-            if !options.observe {
-                log("info", "started", json!({ "name": options.name }));
-                return reconcile(client, page, options).await;
-            }
-            log("info", "observing", json!({}));
-            let machine = options.spec.as_deref().map(observer::machine).transpose()?;
-            observer::observe(client, page, machine).await
-        };
+        let event = if options.observe { "observing" } else { "started" };
+        log("info", event, json!({ "name": options.name }));
+        let work = reconcile(client, page, options);
         tokio::select! {
             result = work => result,
             _ = term.recv() => Ok(()),
@@ -68,28 +64,48 @@ pub fn run(options: &Options) -> Result<(), KubeError> {
     })
 }
 
+/// Plans after each change. An observer has no [`Writer`](crate::write::Writer) and takes no part
+/// in the election: its account needs only get, list and watch.
 async fn reconcile(client: Client, page: Page, options: &Options) -> Result<(), KubeError> {
-    let (mut cluster, mut updates) = ClusterWatch::begin(&client, page.is_there());
-    let mut elected =
-        election::take_part(client.clone(), options.name.clone(), Arc::clone(&page.health));
-    let mut reconciler = Reconciler::new(client, page);
+    let (mut cluster, mut updates) = match &options.spec {
+        Some(path) if options.observe => ClusterWatch::begin_with_machine(&client, machine(path)?),
+        _ => ClusterWatch::begin(&client, page.is_there() || options.observe),
+    };
+    let mut elected = if options.observe {
+        watch::channel(false).1
+    } else {
+        election::take_part(client.clone(), options.name.clone(), Arc::clone(&page.health))
+    };
+    let always = options.always && !options.observe;
+    let writer = (!options.observe).then(|| Writer::new(client));
+    let mut reconciler = Reconciler::new(writer, page);
     let none = || KubeError::Unreachable("all watches have ended".to_string());
     loop {
         tokio::select! {
             one = updates.recv() => cluster.apply(one.ok_or_else(none)?),
-            changed = elected.changed(), if !options.always => changed.map_err(|_| none())?,
+            changed = elected.changed(), if !always && !options.observe => {
+                changed.map_err(|_| none())?;
+            }
             () = tokio::time::sleep(reconciler.pause()) => {}
             () = reconciler.page.foreseen() => {}
         }
         let whole = cluster.gather(&mut updates).await;
         reconciler.page.note_unreadable(cluster.faults());
-        let leads = options.always || *elected.borrow_and_update();
-        reconciler.leads(leads);
+        reconciler.leads(always || *elected.borrow_and_update());
         if whole {
             cluster.world.join_quota();
             reconciler.reconcile(&cluster).await?;
         }
     }
+}
+
+/// Reads a Machine from a file, for a cluster without one.
+fn machine(path: &Path) -> Result<Machine, KubeError> {
+    let bad = |why: String| KubeError::File { path: path.to_path_buf(), why };
+    let text = pavior::files::read_text(path, pavior::files::Limits::DOCUMENT);
+    let text = text.map_err(|error| bad(error.to_string()))?;
+    let machine: Result<Machine, _> = serde_saphyr::from_str(&text);
+    machine.map_err(|error| bad(pavior::text::shown(&error.to_string()).to_string()))
 }
 
 fn log(level: &str, event: &str, more: Value) {

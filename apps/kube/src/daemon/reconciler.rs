@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
-use kube::Client;
 use pavior_cluster::date;
 use serde_json::{Value, json};
 
@@ -33,7 +32,8 @@ const EVENTS_AT_ONCE: usize = 16;
 
 /// State kept between reconciliations. Losing it does no harm.
 pub(super) struct Reconciler {
-    writer: Writer,
+    /// `None` if it only observes.
+    writer: Option<Writer>,
     memory: HashMap<String, Memory>,
     /// The times of recent actions, by kind and object.
     recent: HashMap<(&'static str, ObjectRef), Instant>,
@@ -48,9 +48,9 @@ pub(super) struct Reconciler {
 }
 
 impl Reconciler {
-    pub(super) fn new(client: Client, page: Page) -> Reconciler {
+    pub(super) fn new(writer: Option<Writer>, page: Page) -> Reconciler {
         Reconciler {
-            writer: Writer::new(client),
+            writer,
             memory: HashMap::new(),
             recent: HashMap::new(),
             events: HashMap::new(),
@@ -96,9 +96,11 @@ impl Reconciler {
         self.recent.retain(|_, at| at.elapsed() < AGAIN);
         let (index, now) = (Index::of(&watched.world), watched.now());
         let mut faults = BTreeMap::new();
+        let is_only = watched.world.machines.len() == 1;
         for (name, machine) in &watched.world.machines {
             let memory = self.memory.entry(name.clone()).or_default();
-            let detail = self.page.detail(name, Detail::DAEMON);
+            let least = if self.writer.is_some() { Detail::DAEMON } else { Detail::OBSERVER };
+            let detail = self.page.detail(name, least);
             let made = plan(&index, name, memory, now, detail);
             if memory.is_patient() {
                 self.retry = Some(PATIENCE);
@@ -112,7 +114,14 @@ impl Reconciler {
                         self.apply(&seen, made, now).await;
                     }
                 }
+                Err(fault) if is_only && self.writer.is_none() => {
+                    return Err(KubeError::Machine(format!("{name}: {fault}")));
+                }
                 Err(fault) => {
+                    if self.page.health.faults().machines.get(name) != Some(&fault) {
+                        let more = json!({ "machine": name, "fault": fault });
+                        log("warn", "the Machine has a fault", more);
+                    }
                     faults.insert(name.clone(), fault.clone());
                     let fault = Some(fault);
                     if self.leads {
@@ -152,7 +161,7 @@ impl Reconciler {
             // There may be no update when its time has passed.
             self.retry_after(AGAIN);
         }
-        let (writer, began) = (&self.writer, Instant::now());
+        let Some(writer) = &self.writer else { return };
         let results: Vec<(Action, Result<(), WriteError>)> = stream::iter(actions)
             .map(|action| async {
                 if began.elapsed() >= WRITES {
@@ -219,32 +228,20 @@ impl Reconciler {
                 return self.retry_after(PATIENCE);
             }
             written += 1;
-            match self.writer.publish_event(waiting, &at).await {
-                Ok(()) => {
-                    let event = (Instant::now(), waiting.why.clone());
-                    self.events.insert(waiting.job.uid.clone(), event);
-                }
-                Err(WriteError::Unavailable) => return self.retry_after(PATIENCE),
-                Err(_) => {}
+            let Some(writer) = &self.writer else { return };
+            if writer.publish_event(waiting, &at).await.is_ok() {
+                let event = (Instant::now(), waiting.why.clone());
+                self.events.insert(waiting.job.uid.clone(), event);
             }
         }
     }
 
     /// Writes the status of a machine if it is new.
     async fn write_status(&mut self, machine: &ObjectRef, status: MachineStatus) {
-        if self.statuses.get(&machine.name) == Some(&status) {
-            return;
-        }
-        match self.writer.status(machine, &status).await {
-            Ok(()) => {
-                if let Some(fault) = &status.fault {
-                    let more = json!({ "machine": machine.name, "fault": fault });
-                    log("warn", "the Machine has a fault", more);
-                }
-                self.statuses.insert(machine.name.clone(), status);
-            }
-            Err(WriteError::Unavailable) => self.retry_after(PATIENCE),
-            Err(_) => {}
+        let old = self.statuses.get(&machine.name);
+        let Some(writer) = self.writer.as_ref().filter(|_| old != Some(&status)) else { return };
+        if writer.status(machine, &status).await.is_ok() {
+            self.statuses.insert(machine.name.clone(), status);
         }
     }
 }

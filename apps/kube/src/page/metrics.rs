@@ -4,11 +4,9 @@ use std::sync::atomic::AtomicU64;
 
 use pavior_cluster::metrics::{SlotGauges, named};
 use prometheus_client::encoding::EncodeLabelSet;
-use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 use crate::objects::MachineStatus;
@@ -40,15 +38,10 @@ pub(crate) struct Metrics {
     busy: Family<OfMachine, Gauge>,
     unavailable: Family<OfMachine, Gauge>,
     slots: SlotGauges,
-    registry: Registry,
 }
 
 impl Metrics {
-    pub(crate) fn new() -> Metrics {
-        let mut registry = Registry::with_prefix("pavior_kube");
-        let all = &mut registry;
-        let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
-        all.register("build", "The program", build);
+    pub(crate) fn register(all: &mut Registry) -> Metrics {
         Metrics {
             turns: named(all, "turns", "Number of reconciliations"),
             turn_seconds: named(all, "turn_seconds", "Duration of the latest reconciliation"),
@@ -62,7 +55,6 @@ impl Metrics {
             busy: named(all, "nodes_busy", "Busy nodes"),
             unavailable: named(all, "nodes_unavailable", "Known nodes that are unavailable"),
             slots: SlotGauges::register(all),
-            registry,
         }
     }
 
@@ -86,12 +78,5 @@ impl Metrics {
         }
         let slots = status.slots.iter().map(|slot| (slot.shape.clone(), [slot.free, slot.bound]));
         self.slots.set(&slots.collect::<Vec<_>>());
-    }
-
-    pub(crate) fn text(&self) -> String {
-        let mut text = String::new();
-        // Writing to a string cannot fail.
-        let _ = encode(&mut text, &self.registry);
-        text
     }
 }

@@ -8,7 +8,9 @@ mod view;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use pavior_cluster::metrics::registry;
 use pavior_cluster::{Board, http, site};
+use prometheus_client::registry::Registry;
 use serde_json::json;
 
 use crate::client::KubeError;
@@ -30,18 +32,22 @@ pub(crate) struct Page {
     board: Option<Arc<Board>>,
     foresight: ForecastTask,
     pub(crate) health: Arc<Health>,
-    pub(crate) metrics: Arc<Metrics>,
+    registry: Arc<Registry>,
+    pub(crate) metrics: Metrics,
 }
 
 impl Page {
     pub(crate) fn new(address: Option<String>, machine: Option<String>) -> Page {
+        let mut registry = registry("pavior_kube");
+        let metrics = Metrics::register(&mut registry);
         Page {
             address,
             machine,
             board: None,
             foresight: ForecastTask::default(),
             health: Arc::default(),
-            metrics: Arc::new(Metrics::new()),
+            registry: Arc::new(registry),
+            metrics,
         }
     }
 
@@ -91,8 +97,7 @@ impl Page {
             return Ok(());
         }
         let board = Arc::new(Board::new(shown));
-        let metrics = Arc::clone(&self.metrics);
-        let site = site(Arc::clone(&board), Arc::new(move || metrics.text()));
+        let site = site(Arc::clone(&board), Arc::clone(&self.registry));
         let bound = http::serve(address, site).map_err(|error| KubeError::Address {
             address: address.clone(),
             why: error.to_string(),

@@ -1,14 +1,18 @@
 //! Signals from the service manager, and status reports to it (sd_notify). Without a manager
 //! nothing is reported. Errors in reports are ignored.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use pavior::json::log;
 use sd_notify::NotifyState;
+use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::SlurmError;
+use crate::calls::now;
+use crate::{Config, SlurmError};
 
 /// The interval of checks for signals, in milliseconds.
 const STEP: u64 = 50;
@@ -32,23 +36,37 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Returns true if the daemon should stop.
-    pub(crate) fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-
-    /// Returns true once for each request to read the configuration again.
-    pub(crate) fn reload(&self) -> bool {
-        self.reload.swap(false, Ordering::Relaxed)
-    }
-
-    /// Waits for `left` milliseconds, or until a signal arrives.
-    pub(crate) fn wait(&self, mut left: u64) {
-        while left > 0 && !self.stopped() && !self.reload.load(Ordering::Relaxed) {
+    /// Waits for `left` milliseconds, or until a signal arrives. Breaks if the daemon should stop;
+    /// otherwise returns the configuration if it was read again and is valid.
+    pub(crate) fn wait(
+        &self,
+        mut left: u64,
+        read: impl FnOnce() -> Result<Config, SlurmError>,
+    ) -> ControlFlow<(), Option<Config>> {
+        let is = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        while left > 0 && !is(&self.stop) && !is(&self.reload) {
             let step = left.min(STEP);
             std::thread::sleep(Duration::from_millis(step));
             left -= step;
         }
+        if is(&self.stop) {
+            let _ = sd_notify::notify(&[NotifyState::Stopping]);
+            log(now(), "info", "ended", json!({}));
+            return ControlFlow::Break(());
+        }
+        if !self.reload.swap(false, Ordering::Relaxed) {
+            return ControlFlow::Continue(None);
+        }
+        if let Ok(now) = NotifyState::monotonic_usec_now() {
+            let _ = sd_notify::notify(&[NotifyState::Reloading, now]);
+        }
+        let read = read();
+        Manager::ready();
+        if let Err(error) = &read {
+            let more = json!({ "error": error.to_string() });
+            log(now(), "error", "configuration rejected; keeping the old one", more);
+        }
+        ControlFlow::Continue(read.ok())
     }
 }
 
@@ -62,18 +80,6 @@ impl Manager {
     /// Reports that the daemon is ready, at startup and after it has read its configuration again.
     pub(crate) fn ready() {
         let _ = sd_notify::notify(&[NotifyState::Ready]);
-    }
-
-    /// Reports that the configuration is being read again.
-    pub(crate) fn reloading() {
-        if let Ok(now) = NotifyState::monotonic_usec_now() {
-            let _ = sd_notify::notify(&[NotifyState::Reloading, now]);
-        }
-    }
-
-    /// Reports that the daemon is stopping.
-    pub(crate) fn stopping() {
-        let _ = sd_notify::notify(&[NotifyState::Stopping]);
     }
 
     /// Reports that the daemon is alive, with a line for `systemctl status`.

@@ -4,10 +4,12 @@
 //! need shapes: the page shows a running job on its nodes, and for a waiting job the box that it
 //! would get.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 use pavior::json::log;
+use pavior_cluster::metrics::registry;
 use pavior_cluster::{Board, for_hosts, http, site};
 use serde_json::json;
 
@@ -15,7 +17,7 @@ use crate::calls::now;
 use crate::daemon::manager::{Manager, Signals};
 use crate::daemon::troubles::{Trouble, Troubles};
 use crate::ledger::Ledger;
-use crate::show::metrics::{Metrics, ObserverMetrics};
+use crate::show::metrics::{self, Metrics, ObserverMetrics};
 use crate::show::page::view;
 use crate::{Config, SlurmError};
 
@@ -31,11 +33,10 @@ pub const ADDRESS: &str = "127.0.0.1:9322";
 pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let board = Arc::new(Board::new(view(&config, Ledger::default(), now())));
-    let mut metrics = Metrics::new();
-    let observed = ObserverMetrics::new(&mut metrics);
-    let metrics = Arc::new(metrics);
-    let text = Arc::clone(&metrics);
-    let site = site(Arc::clone(&board), Arc::new(move || text.text()));
+    let mut all = registry(metrics::PREFIX);
+    let metrics = Metrics::register(&mut all);
+    let observed = ObserverMetrics::register(&mut all);
+    let site = site(Arc::clone(&board), Arc::new(all));
     let site = for_hosts(site, names(address));
     let failed = |error| SlurmError::Io { what: format!("--observe {address}"), error };
     let bound = http::serve(address, site).map_err(failed)?;
@@ -51,14 +52,13 @@ pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmEr
     Manager::ready();
     loop {
         observer.look();
-        signals.wait(observer.config.poll_ms);
-        if signals.stopped() {
-            Manager::stopping();
-            log(now(), "info", "ended", json!({}));
-            return Ok(());
-        }
-        if signals.reload() {
-            observer.read_again(path);
+        match signals.wait(observer.config.poll_ms, || Config::read(path)) {
+            ControlFlow::Break(()) => return Ok(()),
+            ControlFlow::Continue(None) => {}
+            ControlFlow::Continue(Some(config)) => {
+                observer.config = config;
+                log(now(), "info", "configuration read again", json!({}));
+            }
         }
     }
 }
@@ -75,7 +75,7 @@ fn names(address: &str) -> Vec<String> {
 struct Observer {
     config: Config,
     board: Arc<Board>,
-    metrics: Arc<Metrics>,
+    metrics: Metrics,
     observed: ObserverMetrics,
     troubles: Troubles,
     manager: Manager,
@@ -94,7 +94,7 @@ impl Observer {
             Ok(ledger) => self.show(ledger),
             Err(_) => "Slurm does not answer; its last state is shown".to_string(),
         };
-        self.metrics.cycle(is_ok, begun.elapsed().map_or(0.0, |time| time.as_secs_f64()));
+        self.metrics.cycle(is_ok, begun);
         self.manager.alive(status);
     }
 
@@ -114,21 +114,5 @@ impl Observer {
         format!(
             "{holding} jobs hold nodes, {waiting} wait; {free} nodes are free, {failed} unavailable"
         )
-    }
-
-    /// Reads the configuration again. If it is invalid, the old one stays in effect.
-    fn read_again(&mut self, path: &Path) {
-        Manager::reloading();
-        match Config::read(path) {
-            Ok(config) => {
-                self.config = config;
-                log(now(), "info", "configuration read again", json!({}));
-            }
-            Err(error) => {
-                let more = json!({ "error": error.to_string() });
-                log(now(), "error", "configuration rejected; keeping the old one", more);
-            }
-        }
-        Manager::ready();
     }
 }

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::SystemTime;
 
 use pavior::answers::{Shape, slots};
 use pavior::{Occupancy, Sides};
 use pavior_cluster::http;
 use pavior_cluster::metrics::{SlotGauges, named, only};
-use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 use crate::calls::now;
@@ -45,7 +44,6 @@ pub(crate) struct Metrics {
     free: Gauge,
     failed: Gauge,
     slots: SlotGauges,
-    registry: Registry,
 }
 
 /// The maximum number of bit set words examined for one count of slots: about a millisecond.
@@ -68,8 +66,7 @@ pub(crate) struct ObserverMetrics {
 }
 
 impl ObserverMetrics {
-    pub(crate) fn new(metrics: &mut Metrics) -> ObserverMetrics {
-        let all = &mut metrics.registry;
+    pub(crate) fn register(all: &mut Registry) -> ObserverMetrics {
         ObserverMetrics {
             boxes: named(all, "jobs_in_boxes", "Jobs whose nodes form one box"),
             largest_free: named(all, "largest_free_nodes", "Nodes of the largest free box"),
@@ -78,11 +75,7 @@ impl ObserverMetrics {
 }
 
 impl Metrics {
-    pub(crate) fn new() -> Metrics {
-        let mut registry = Registry::with_prefix("pavior_slurm");
-        let all = &mut registry;
-        let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
-        all.register("build", "The program", build);
+    pub(crate) fn register(all: &mut Registry) -> Metrics {
         Metrics {
             cycles: named(all, "cycles", "Completed cycles"),
             failures: named(all, "failures", "Cycles skipped because Slurm did not answer"),
@@ -112,14 +105,13 @@ impl Metrics {
             free: named(all, "nodes_free", "Free nodes"),
             failed: named(all, "nodes_failed", "Unavailable nodes"),
             slots: SlotGauges::register(all),
-            registry,
         }
     }
 
     /// Counts a cycle, and records its result and duration.
-    pub(crate) fn cycle(&self, is_ok: bool, seconds: f64) {
+    pub(crate) fn cycle(&self, is_ok: bool, begun: SystemTime) {
         self.cycles.inc();
-        self.cycle_seconds.set(seconds);
+        self.cycle_seconds.set(begun.elapsed().map_or(0.0, |length| length.as_secs_f64()));
         self.up.set(i64::from(is_ok));
         self.failures.inc_by(u64::from(!is_ok));
         if is_ok {
@@ -141,30 +133,28 @@ impl Metrics {
         self.failed.set(failed.into());
         self.slots.set(&slots_of(config, free));
     }
-
-    pub(crate) fn text(&self) -> String {
-        let mut text = String::new();
-        // Writing to a string cannot fail.
-        let _ = encode(&mut text, &self.registry);
-        text
-    }
 }
 
+/// The prefix of all names.
+pub(crate) const PREFIX: &str = "pavior_slurm";
+
 /// Serves the metrics at every path.
-pub(crate) fn serve(address: &str, metrics: &Arc<Metrics>) -> Result<(), SlurmError> {
-    let metrics = Arc::clone(metrics);
-    let site = only(Arc::new(move || metrics.text()));
+pub(crate) fn serve(address: &str, all: Registry) -> Result<(), SlurmError> {
+    let site = only(Arc::new(all));
     let failed = |error| SlurmError::Io { what: format!("metrics: {address}"), error };
     http::serve(address, site).map(drop).map_err(failed)
 }
 
 #[cfg(test)]
 mod tests {
+    use pavior_cluster::metrics::{registry, text as text_of};
+
     use super::*;
 
     #[test]
     fn records_that_cannot_be_read_and_an_absent_slurm_are_counted_apart() {
-        let metrics = Metrics::new();
+        let mut registry = registry(PREFIX);
+        let metrics = Metrics::register(&mut registry);
         metrics.failures.inc_by(3);
         metrics.unreadable_total.inc_by(5);
         metrics.unreadable.set(2);
@@ -172,7 +162,7 @@ mod tests {
             "machine = \"mesh:4x4\"\nnodes = \"n{}\"\npartition = \"p\"\nslots = [\"2x2\"]\n";
         let config = Config::parse(text).unwrap();
         metrics.slots.set(&slots_of(&config, &Occupancy::all_free(config.grid)));
-        let text = metrics.text();
+        let text = text_of(&registry);
         for line in [
             "pavior_slurm_failures_total 3",
             "pavior_slurm_unreadable_total 5",
