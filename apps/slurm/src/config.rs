@@ -1,6 +1,6 @@
 //! The configuration: one TOML file.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use pavior::{Grid, Machine, NodeId, Request, Sides};
 use serde::Deserialize;
 
 use crate::SlurmError;
+use crate::names::patterns::{self, Nodes};
 use crate::names::{NodeName, is_plain};
 
 /// The default name of the license that every job in the partition waits for, and of the
@@ -118,21 +119,6 @@ pub(crate) enum Order {
     Easy,
 }
 
-/// The names of nodes as written in the file.
-#[derive(Deserialize)]
-#[serde(
-    untagged,
-    expecting = "a pattern such as n{:03} or n{x}-{y}-{z}, lists such as n[01-64], or a table"
-)]
-pub(crate) enum Nodes {
-    /// A pattern or a list of names.
-    Text(String),
-    /// Lists of names, which are concatenated.
-    Lists(Vec<String>),
-    /// The coordinates of each name.
-    Table(BTreeMap<String, Vec<u16>>),
-}
-
 /// The maximum file size in bytes, so that an endless file is not read forever.
 const LONGEST: u64 = 16 << 20;
 
@@ -163,7 +149,7 @@ impl Config {
         let grid: Grid = written.machine.parse().map_err(|error: pavior::BadName| {
             format!("machine = \"{}\": {}", written.machine, error.reason)
         })?;
-        let names = crate::names::patterns::names(&grid, written.nodes, written.first)?;
+        let names = patterns::names(&grid, written.nodes, written.first)?;
         let strategy = written.strategy.as_deref().unwrap_or("tff");
         let strategy: Selection = strategy.parse().map_err(|error: pavior::BadName| {
             format!("strategy = \"{strategy}\": {}", error.reason)

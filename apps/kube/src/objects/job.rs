@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde::Deserialize;
 
-use super::{BOX, GLOBAL_INDEX, Object as _, PodSpec, Quota, SECONDS, SHAPE, Uid, resource, slim};
+use super::kueue::Quota;
+use super::object::{
+    BOX, Condition, GLOBAL_INDEX, Object as _, SECONDS, SHAPE, Uid, resource, slim,
+};
+use super::pod::PodSpec;
 
 /// A Job, with the fields that matter to its placement.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -54,25 +58,6 @@ pub(crate) struct JobStatus {
     pub(crate) completion_time: Option<Time>,
     #[serde(default)]
     pub(crate) conditions: Vec<Condition>,
-}
-
-/// A condition of an object.
-#[derive(Clone, Debug, Default, Deserialize)]
-pub(crate) struct Condition {
-    #[serde(rename = "type")]
-    pub(crate) kind: String,
-    pub(crate) status: String,
-    #[serde(default)]
-    pub(crate) reason: String,
-    #[serde(default)]
-    pub(crate) message: String,
-}
-
-impl Condition {
-    /// Returns whether a condition of this type is true.
-    pub(crate) fn holds(all: &[Condition], kind: &str) -> bool {
-        all.iter().any(|one| one.kind == kind && one.status == "True")
-    }
 }
 
 resource!(Job, NamespaceResourceScope, "batch", "v1", "jobs");

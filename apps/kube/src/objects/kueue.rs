@@ -6,9 +6,8 @@ use pavior::text::shown;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::job::Condition;
+use super::object::{Condition, Object as _, ObjectRef, Uid, resource, slim};
 use super::pod::Toleration;
-use super::{Object as _, ObjectRef, Uid, resource, slim};
 
 /// Our controller name in admission checks.
 pub(crate) const CONTROLLER: &str = "pavior.dev/placement";

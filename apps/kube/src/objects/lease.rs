@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::{resource, slim};
+use super::object::{resource, slim};
 
 /// The namespace of the program and its Lease.
 pub(crate) const NAMESPACE: &str = "pavior-system";

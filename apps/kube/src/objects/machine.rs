@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{GROUP, VERSION, resource, slim};
+use super::object::{GROUP, VERSION, resource, slim};
 
 /// A machine as described by its operator.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::job::Condition;
-use super::{Object as _, resource, slim};
+use super::object::{Condition, Object as _, resource, slim};
 
 /// A node, with the fields that matter to a machine.
 #[derive(Clone, Debug, Default, Deserialize)]

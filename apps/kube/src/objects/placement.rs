@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{GROUP, Uid, VERSION, resource, slim};
+use super::object::{GROUP, Uid, VERSION, resource, slim};
 
 /// The record of a Job's nodes. It is named after the Job's uid and owned by the Job. A new
 /// placement is a proposal; pods are opened once it is confirmed.

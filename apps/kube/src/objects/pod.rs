@@ -6,8 +6,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::job::Condition;
-use super::{GATE, Object as _, Taint, resource, slim};
+use super::node::Taint;
+use super::object::{Condition, GATE, Object as _, resource, slim};
 
 /// A pod.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::World;
+use super::state::World;
 use crate::objects::{Job, MACHINE, Object as _, Placement, Pod, Uid};
 
 /// A world with lookups.

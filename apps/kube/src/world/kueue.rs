@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::World;
+use super::state::World;
 use crate::objects::{AdmissionCheck, ObjectRef, Quota, ResourceFlavor, Uid, Workload};
 
 /// Kueue objects.

@@ -3,34 +3,9 @@
 mod group;
 mod index;
 mod kueue;
-
-use std::collections::{BTreeMap, HashMap};
+mod state;
 
 pub(crate) use group::JobGroup;
 pub(crate) use index::Index;
-pub(crate) use kueue::{Kueue, quota};
-
-use crate::objects::{Job, Machine, Node, Object as _, Placement, Pod, Uid};
-
-/// The objects that were read. Each kind is complete.
-#[derive(Debug, Default)]
-pub(crate) struct World {
-    pub(crate) machines: BTreeMap<String, Machine>,
-    pub(crate) nodes: BTreeMap<String, Node>,
-    pub(crate) jobs: BTreeMap<Uid, Job>,
-    pub(crate) pods: BTreeMap<Uid, Pod>,
-    pub(crate) placements: BTreeMap<Uid, Placement>,
-    /// Start times of Jobs in seconds since 1970, where known, for forecasts.
-    pub(crate) start_times: HashMap<Uid, i64>,
-    pub(crate) kueue: Kueue,
-}
-
-impl World {
-    /// Notes the start time of the Jobs in a confirmed placement.
-    pub(crate) fn note_start(&mut self, placement: &Placement) {
-        if placement.status.confirmed {
-            let jobs = placement.spec.jobs().iter();
-            self.start_times.extend(jobs.map(|job| (job.clone(), placement.created())));
-        }
-    }
-}
+pub(crate) use kueue::quota;
+pub(crate) use state::World;

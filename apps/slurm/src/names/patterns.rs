@@ -11,10 +11,25 @@ use std::collections::{BTreeMap, HashSet};
 
 use pavior::text::shown;
 use pavior::{Coordinates, Grid, NodeId};
+use serde::Deserialize;
 
 use super::NodeName;
 use super::hosts::expand;
-use crate::config::Nodes;
+
+/// The names of nodes as written in the file.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a pattern such as n{:03} or n{x}-{y}-{z}, lists such as n[01-64], or a table"
+)]
+pub(crate) enum Nodes {
+    /// A pattern or a list of names.
+    Text(String),
+    /// Lists of names, which are concatenated.
+    Lists(Vec<String>),
+    /// The coordinates of each name.
+    Table(BTreeMap<String, Vec<u16>>),
+}
 
 /// Returns the name of each node, by number.
 ///

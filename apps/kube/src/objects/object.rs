@@ -1,0 +1,216 @@
+//! Metadata of all kinds of objects, and our names in it.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
+use serde::{Deserialize, Deserializer};
+
+/// The API group of our objects and the served version.
+pub(crate) const GROUP: &str = "pavior.dev";
+pub(crate) const VERSION: &str = "v1alpha1";
+
+/// The prefix of our annotations.
+const OURS: &str = "pavior.dev/";
+/// The annotation of a Job with its shape, such as `4x4x2`.
+pub(crate) const SHAPE: &str = "pavior.dev/shape";
+/// The annotation of a Job with its machine, if the cluster has several.
+pub(crate) const MACHINE: &str = "pavior.dev/machine";
+/// The annotation of a Job with its maximum run time in seconds.
+pub(crate) const SECONDS: &str = "pavior.dev/seconds";
+/// The annotation that says whether a Job, or all Jobs of its set together, get a box.
+pub(crate) const BOX: &str = "pavior.dev/box";
+/// The label of a JobSet's Jobs with their number among all Jobs of the set.
+pub(crate) const GLOBAL_INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
+/// The scheduling gate of pods that wait for a box.
+pub(crate) const GATE: &str = "pavior.dev/placement";
+
+/// The maximum length of an annotation; a longer one is dropped.
+const LONGEST: usize = 256;
+
+/// Implements `kube::Resource` for a type.
+macro_rules! resource {
+    ($name:ident, $scope:ident, $group:expr, $version:expr, $plural:expr) => {
+        impl kube::Resource for $name {
+            type DynamicType = ();
+            type Scope = kube::core::$scope;
+
+            fn kind((): &()) -> std::borrow::Cow<'_, str> {
+                stringify!($name).into()
+            }
+
+            fn group((): &()) -> std::borrow::Cow<'_, str> {
+                $group.into()
+            }
+
+            fn version((): &()) -> std::borrow::Cow<'_, str> {
+                $version.into()
+            }
+
+            fn plural((): &()) -> std::borrow::Cow<'_, str> {
+                $plural.into()
+            }
+
+            fn meta(&self) -> &k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
+                &self.metadata
+            }
+
+            fn meta_mut(
+                &mut self,
+            ) -> &mut k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
+                &mut self.metadata
+            }
+        }
+    };
+}
+pub(crate) use resource;
+
+/// Reads metadata without managed fields and foreign annotations.
+pub(crate) fn slim<'de, D: Deserializer<'de>>(input: D) -> Result<ObjectMeta, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Slim {
+        name: Option<String>,
+        namespace: Option<String>,
+        uid: Option<String>,
+        resource_version: Option<String>,
+        creation_timestamp: Option<Time>,
+        deletion_timestamp: Option<Time>,
+        #[serde(default)]
+        labels: Option<BTreeMap<String, String>>,
+        #[serde(default)]
+        annotations: Option<BTreeMap<String, String>>,
+        owner_references: Option<Vec<OwnerReference>>,
+    }
+    let slim = Slim::deserialize(input)?;
+    let ours = slim.annotations.map(|mut all| {
+        all.retain(|name, value| name.starts_with(OURS) && value.len() <= LONGEST);
+        all
+    });
+    let owners = slim.owner_references.map(|mut all| {
+        all.retain(|owner| owner.controller == Some(true));
+        all
+    });
+    Ok(ObjectMeta {
+        name: slim.name,
+        namespace: slim.namespace,
+        uid: slim.uid,
+        resource_version: slim.resource_version,
+        creation_timestamp: slim.creation_timestamp,
+        deletion_timestamp: slim.deletion_timestamp,
+        labels: slim.labels,
+        annotations: ours,
+        owner_references: owners,
+        ..ObjectMeta::default()
+    })
+}
+
+/// The identity of an object. Names may be reused; uids are not.
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, serde::Serialize,
+)]
+#[serde(transparent)]
+pub(crate) struct Uid(pub(crate) String);
+
+/// Allows lookups by the text of a uid without a copy.
+impl Borrow<str> for Uid {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A reference to an object in the version that was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct ObjectRef {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) uid: Uid,
+    pub(crate) version: String,
+}
+
+impl ObjectRef {
+    pub(crate) fn of(object: &impl Object) -> ObjectRef {
+        ObjectRef {
+            namespace: object.namespace().to_string(),
+            name: object.name().to_string(),
+            uid: object.uid(),
+            version: object.meta().resource_version.clone().unwrap_or_default(),
+        }
+    }
+}
+
+/// Metadata of any object.
+pub(crate) trait Object: kube::Resource {
+    fn name(&self) -> &str {
+        self.meta().name.as_deref().unwrap_or_default()
+    }
+
+    fn namespace(&self) -> &str {
+        self.meta().namespace.as_deref().unwrap_or_default()
+    }
+
+    fn uid(&self) -> Uid {
+        Uid(self.id().to_string())
+    }
+
+    /// Returns the text of the uid.
+    fn id(&self) -> &str {
+        self.meta().uid.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the resource version. The API server's versions are increasing decimal numbers.
+    fn version_number(&self) -> u128 {
+        let version = self.meta().resource_version.as_deref();
+        version.and_then(|version| version.parse().ok()).unwrap_or(0)
+    }
+
+    /// Returns the creation time in seconds since 1970, by the API server's clock.
+    fn created(&self) -> i64 {
+        self.meta().creation_timestamp.as_ref().map_or(0, |time| time.0.as_second())
+    }
+
+    /// Returns whether it is being deleted.
+    fn is_terminating(&self) -> bool {
+        self.meta().deletion_timestamp.is_some()
+    }
+
+    fn label(&self, name: &str) -> Option<&str> {
+        self.meta().labels.as_ref()?.get(name).map(String::as_str)
+    }
+
+    fn annotation(&self, name: &str) -> Option<&str> {
+        self.meta().annotations.as_ref()?.get(name).map(String::as_str)
+    }
+
+    /// Returns the uid of its controller.
+    fn owner(&self) -> Option<Uid> {
+        self.owner_id().map(|id| Uid(id.to_string()))
+    }
+
+    /// Returns the text of that uid.
+    fn owner_id(&self) -> Option<&str> {
+        let owner = self.meta().owner_references.as_ref()?.first()?;
+        Some(&owner.uid)
+    }
+}
+
+impl<K: kube::Resource> Object for K {}
+
+/// A condition of an object.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct Condition {
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) status: String,
+    #[serde(default)]
+    pub(crate) reason: String,
+    #[serde(default)]
+    pub(crate) message: String,
+}
+
+impl Condition {
+    /// Returns whether a condition of this type is true.
+    pub(crate) fn holds(all: &[Condition], kind: &str) -> bool {
+        all.iter().any(|one| one.kind == kind && one.status == "True")
+    }
+}
