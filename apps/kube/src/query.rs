@@ -12,9 +12,7 @@ use serde::Serialize;
 
 use crate::client::{KubeError, connect, now, runtime};
 use crate::objects::{Job, Machine, Node, Object as _, Placement, Pod, QUEUE, Uid, Workload};
-use crate::plan::{
-    Audience, Detail, Forecast, MachineConfig, Memory, Plan, Waiting, plan, unassigned,
-};
+use crate::plan::{Detail, Forecast, MachineConfig, Memory, Plan, Waiting, plan, unassigned};
 use crate::read::{LIVING, all, start_times};
 use crate::world::{Index, JobGroup, World};
 
@@ -161,14 +159,7 @@ impl Cluster {
     /// # Errors
     /// Returns an error if the description of a machine is invalid.
     pub fn queue(&self) -> Result<Vec<Entry>, KubeError> {
-        self.entries(Detail {
-            explained: usize::MAX,
-            moves: 0,
-            starts: true,
-            audience: Audience::Operator,
-            forecast: true,
-            ..Detail::DAEMON
-        })
+        self.entries(Detail::OPERATOR)
     }
 
     fn entries(&self, detail: Detail) -> Result<Vec<Entry>, KubeError> {
@@ -221,15 +212,7 @@ impl Cluster {
     /// # Errors
     /// Returns an error if there is no such Job, or the description of a machine is invalid.
     pub fn why(&self, namespace: &str, name: &str, moved: usize) -> Result<Entry, KubeError> {
-        let detail = Detail {
-            explained: usize::MAX,
-            moves: moved,
-            starts: true,
-            audience: Audience::Operator,
-            forecast: true,
-            ..Detail::DAEMON
-        };
-        let entries = self.entries(detail)?.into_iter();
+        let entries = self.entries(Detail { moves: moved, ..Detail::OPERATOR })?.into_iter();
         let mut named = entries.filter(|one| one.namespace == namespace && one.name == name);
         named.next().ok_or_else(|| {
             let name = format!("{namespace}/{name}");

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch::{Receiver, Sender};
 
 use crate::series::Series;
+use crate::view::Drawn;
 use crate::{View, date};
 
 /// The maximum number of changes that are kept.
@@ -20,19 +21,6 @@ pub(crate) struct Change {
     pub(crate) seq: u64,
     pub(crate) kind: &'static str,
     pub(crate) data: Arc<str>,
-}
-
-/// The data that the page draws: leases and requests by name, and unavailable nodes.
-struct Drawn {
-    leases: BTreeMap<String, Value>,
-    waiting: Vec<(String, Value)>,
-    failed: Vec<Vec<u16>>,
-}
-
-impl Drawn {
-    fn of(view: &View) -> Drawn {
-        Drawn { leases: view.leases(), waiting: view.requests(), failed: view.unavailable() }
-    }
 }
 
 struct Inner {
@@ -56,7 +44,7 @@ impl Board {
     pub fn new(view: View) -> Board {
         // Numbers below 2^53, which JavaScript can represent.
         let seq = view.now.saturating_mul(1_000_000).min(1 << 52);
-        let (drawn, changes, series) = (Drawn::of(&view), VecDeque::new(), Series::default());
+        let (drawn, changes, series) = (view.drawn(), VecDeque::new(), Series::default());
         Board {
             inner: Mutex::new(Inner { seq, view: Arc::new(view), drawn, changes, series }),
             news: Sender::new(seq),
@@ -69,7 +57,7 @@ impl Board {
 
     /// Shows a new view from now on.
     pub fn publish(&self, view: View) {
-        let (drawn, now) = (Drawn::of(&view), view.now);
+        let (drawn, now) = (view.drawn(), view.now);
         let mut inner = self.inner();
         let told = told(&inner.drawn, &drawn, &view.name);
         for (kind, mut data) in told {

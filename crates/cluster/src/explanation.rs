@@ -36,7 +36,7 @@ pub struct Explainer<'a> {
 
 /// Returns the box that a request asks for; `None` if it asks for a number of nodes. It may be
 /// turned unless the request has a freedom of its own.
-pub fn shape_of(request: &Request) -> Option<Shape> {
+fn shape_of(request: &Request) -> Option<Shape> {
     let turns = request.freedom.is_none();
     request.shape.map(|sides| if turns { Shape::new(sides) } else { Shape::fixed(sides) })
 }

@@ -1,5 +1,9 @@
-//! The page, questions and metrics of a machine whose jobs are managed by another program: Slurm or
-//! Kubernetes.
+//! Plans, explanations and a page for a machine whose jobs are managed by another program, such as
+//! Slurm or Kubernetes.
+//!
+//! A daemon reads its ledger, and fills a [`Planner`] with the jobs that hold nodes and those that
+//! wait. The planner names the jobs that start; an [`Explainer`] says why the others wait. The
+//! folder `examples` of the package has a small daemon.
 //!
 //! A daemon publishes a [`View`] on a [`Board`] each time it has read its ledger. The board sends
 //! the changes to pages. Questions change nothing. Only the latest changes and the history of
@@ -18,12 +22,12 @@ mod site;
 mod view;
 
 pub use board::Board;
-pub use explanation::{Context, Explainer, nearest_free, shape_of};
+pub use explanation::{Context, Explainer, nearest_free};
 pub use hosts::for_hosts;
 pub use planner::{ENDLESS_S, Planner};
 pub use probes::probes;
 pub use site::site;
-pub use view::{Asked, Holding, MOVED, View, WaitingJob};
+pub use view::{Asked, Find, Holding, MOVED, View, WaitingJob};
 
 /// Formats seconds since 1970 as a date, in UTC.
 pub fn date(seconds: u64) -> String {

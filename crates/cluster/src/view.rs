@@ -77,6 +77,9 @@ pub struct Asked {
     pub waiting: Option<String>,
 }
 
+/// Returns the name of the job that a text means, with a sentence that says so.
+pub type Find = Box<dyn Fn(&str) -> Option<(String, String)> + Send + Sync>;
+
 /// The state of a machine at one time.
 pub struct View {
     /// The time, in seconds since 1970.
@@ -97,12 +100,19 @@ pub struct View {
     pub failed: Vec<NodeId>,
     /// Waiting jobs in the order of the queue.
     pub waiting: Vec<WaitingJob>,
-    /// Returns the name of the job that a text means, with a sentence that says so.
-    pub find: Box<dyn Fn(&str) -> Option<(String, String)> + Send + Sync>,
+    /// Finds the job that a user means.
+    pub find: Find,
     /// Jobs that cannot be read, each with the reason.
     pub unreadable: BTreeMap<String, String>,
     /// Turns a number of nodes into a box; `None` if every job must have a shape.
     pub shaper: Option<fn(&Grid) -> Shaper>,
+}
+
+/// The data that the page draws: leases and requests by name, and unavailable nodes.
+pub(crate) struct Drawn {
+    pub(crate) leases: BTreeMap<String, Value>,
+    pub(crate) waiting: Vec<(String, Value)>,
+    pub(crate) failed: Vec<Vec<u16>>,
 }
 
 impl View {
@@ -158,20 +168,14 @@ impl View {
         self.state().free().largest_free().map_or(0, |at| u64::from(at.volume()))
     }
 
-    /// Returns the running leases by name, for the page.
-    pub(crate) fn leases(&self) -> BTreeMap<String, Value> {
-        self.held.iter().map(|held| (held.id.clone(), held.lease(self))).collect()
-    }
-
-    /// Returns the waiting requests in order, for the page.
-    pub(crate) fn requests(&self) -> Vec<(String, Value)> {
-        self.waiting.iter().map(|job| (job.id.clone(), job.request(self))).collect()
-    }
-
-    /// Returns the coordinates of unavailable nodes.
-    pub(crate) fn unavailable(&self) -> Vec<Vec<u16>> {
+    /// Returns the data that the page draws.
+    pub(crate) fn drawn(&self) -> Drawn {
         let point = |&node: &NodeId| self.grid.point(node)[..self.grid.axes()].to_vec();
-        self.failed.iter().map(point).collect()
+        Drawn {
+            leases: self.held.iter().map(|held| (held.id.clone(), held.lease(self))).collect(),
+            waiting: self.waiting.iter().map(|job| (job.id.clone(), job.request(self))).collect(),
+            failed: self.failed.iter().map(point).collect(),
+        }
     }
 
     /// Returns the reasons why the first jobs in the queue are waiting, and the number of waiting
@@ -284,7 +288,7 @@ impl View {
     /// # Errors
     ///
     /// The reason why the shape does not fit the machine.
-    pub fn slots(&self, shape: &str) -> Result<Value, String> {
+    pub(crate) fn slots(&self, shape: &str) -> Result<Value, String> {
         let asked = Ask::typed(Some(shape), None, &self.grid).map_err(|fault| fault.to_string())?;
         let Ask::Shape(sides) = asked else { return Err("no machine has such a side".to_string()) };
         let (snapshot, shapes) = (self.snapshot(&self.state())?, [Shape::new(sides)]);

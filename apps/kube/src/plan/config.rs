@@ -2,7 +2,7 @@
 
 use k8s_openapi::jiff::Timestamp;
 use pavior::answers::Shape;
-use pavior::boxes::{read_sides, volume};
+use pavior::boxes::{read_sides, volume, words};
 use pavior::scheduling::{Selection as Scheduler, served};
 use pavior::strategies::Selection as Strategy;
 use pavior::text::shown;
@@ -222,9 +222,7 @@ impl MachineConfig {
 
     /// Formats a box as `4x4x2@0,0,6`.
     pub(crate) fn box_name(&self, cuboid: &Cuboid) -> String {
-        let axes = self.grid.axes();
-        let base = cuboid.base[..axes].iter().map(u16::to_string).collect::<Vec<_>>();
-        format!("{}@{}", written(cuboid.sides, axes), base.join(","))
+        words(&self.grid, cuboid).replacen(" at ", "@", 1)
     }
 
     /// Formats the coordinates of a node, such as `0,3,1`.

@@ -47,6 +47,14 @@ impl Detail {
         picture: false,
         forecast: false,
     };
+    /// For commands of an operator.
+    pub(crate) const OPERATOR: Detail = Detail {
+        explained: usize::MAX,
+        starts: true,
+        audience: Audience::Operator,
+        forecast: true,
+        ..Detail::DAEMON
+    };
     /// For the page only.
     pub(crate) const OBSERVER: Detail =
         Detail { starts: true, audience: Audience::Observer, picture: true, ..Detail::DAEMON };

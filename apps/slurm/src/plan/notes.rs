@@ -24,14 +24,12 @@ pub(crate) fn ranks(config: &Config, cuboid: &Cuboid) -> Vec<NodeName> {
 /// creates its hostfile from the list after `ranks=`. Lists longer than [`LONGEST_RANKS`] use
 /// ranges.
 pub(crate) fn placed(config: &Config, cuboid: &Cuboid) -> Note {
-    let base = cuboid.base[..config.grid.axes()].iter().map(u16::to_string);
-    let base = base.collect::<Vec<_>>().join(",");
+    let at = explain::words(&config.grid, cuboid).replacen(" at ", "@", 1);
     let ranks = ranks(config, cuboid);
     let names: Vec<&str> = ranks.iter().map(NodeName::as_str).collect();
     let list = Some(names.join(",")).filter(|list| list.len() <= LONGEST_RANKS);
     let list = list.unwrap_or_else(|| hosts::compress(&ranks));
-    let sides = size(config, cuboid.sides);
-    Note::new(&format!("pavior:box={sides}@{base};ranks={list}"))
+    Note::new(&format!("pavior:box={at};ranks={list}"))
 }
 
 /// Formats the note for a job that can never be placed.
