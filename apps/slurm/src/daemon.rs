@@ -82,7 +82,7 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
         troubles: Troubles::default(),
         manager: Manager::default(),
     };
-    daemon.say_what_is_served("started");
+    daemon.log_machine("started");
     let once = options.once || options.dry_run;
     Manager::ready();
     loop {
@@ -133,7 +133,7 @@ struct Daemon {
 }
 
 impl Daemon {
-    fn say_what_is_served(&self, event: &str) {
+    fn log_machine(&self, event: &str) {
         let (machine, partition) = (self.config.grid.to_string(), &self.config.partition);
         log(now(), "info", event, json!({ "machine": machine, "partition": partition }));
     }
@@ -155,7 +155,7 @@ impl Daemon {
         (self.shaper, self.config) = (shaper(&config.grid), config);
         // The names of the gate and the reservation may have changed.
         (self.site_looked, self.look_at) = (0, 0);
-        self.say_what_is_served("configuration read again");
+        self.log_machine("configuration read again");
     }
 
     /// Returns true if this daemon is the active one. A dry run needs no lock, since it changes
@@ -193,8 +193,8 @@ impl Daemon {
         outcome.map(drop)
     }
 
-    /// Reports unreadable records and nodes that are held by two jobs.
-    fn complain(&mut self, ledger: &Ledger, decision: &Decision) {
+    /// Reports unreadable records and nodes that are held twice.
+    fn log_problems(&mut self, ledger: &Ledger, decision: &Decision) {
         self.troubles.log_unreadable(ledger);
         let line = || {
             let jobs = decision.boxless.iter().take(8);
@@ -237,13 +237,13 @@ impl Daemon {
         let world = World { config: &self.config, ledger: &ledger, now: time };
         let rules = Rules { site, usage: &usage };
         let decision = decide(world, rules, &mut self.shaper, &mut self.memory)?;
-        self.complain(&ledger, &decision);
+        self.log_problems(&ledger, &decision);
         self.count(&ledger, &decision);
         for change in &decision.changes {
             let level = if matches!(change, Change::Comment { .. }) { "debug" } else { "info" };
             let dry_run = self.operator.is_none();
             if level == "info" || dry_run {
-                log(time, level, change.word(), told(change, dry_run));
+                log(time, level, change.word(), log_fields(change, dry_run));
             }
         }
         let objections = match &self.operator {
@@ -355,7 +355,7 @@ impl Daemon {
 }
 
 /// Describes a change for the log.
-fn told(change: &Change, dry_run: bool) -> serde_json::Value {
+fn log_fields(change: &Change, dry_run: bool) -> serde_json::Value {
     let mut told = json!({ "job": change.job().to_string() });
     match change {
         Change::Open { nodes, .. } => {

@@ -59,8 +59,8 @@ impl Board {
     pub fn publish(&self, view: View) {
         let (drawn, now) = (view.drawn(), view.now);
         let mut inner = self.inner();
-        let told = told(&inner.drawn, &drawn, &view.name);
-        for (kind, mut data) in told {
+        let events = events(&inner.drawn, &drawn, &view.name);
+        for (kind, mut data) in events {
             inner.seq += 1;
             let seq = inner.seq;
             data["seq"] = seq.into();
@@ -128,7 +128,7 @@ impl Board {
 }
 
 /// Lists the differences from an old to a new view, as events for the page.
-fn told(old: &Drawn, new: &Drawn, machine: &str) -> Vec<(&'static str, Value)> {
+fn events(old: &Drawn, new: &Drawn, machine: &str) -> Vec<(&'static str, Value)> {
     let mut told = Vec::new();
     let by_name =
         |drawn: &Drawn| -> BTreeMap<String, Value> { drawn.waiting.iter().cloned().collect() };

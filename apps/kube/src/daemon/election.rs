@@ -48,7 +48,7 @@ struct Election {
 }
 
 impl Election {
-    fn see(&mut self, lease: Option<Lease>, now: Instant) {
+    fn observe(&mut self, lease: Option<Lease>, now: Instant) {
         let version = |lease: &Option<Lease>| lease.as_ref().map(Lease::version_number);
         if self.since.is_none() || version(&lease) != version(&self.lease) {
             self.since = Some(now);
@@ -109,12 +109,8 @@ pub(crate) fn take_part(client: Client, own: String, health: Arc<Health>) -> wat
                     if held.is_ok() {
                         election.renewed = Some(now);
                         election.tried = None;
-                    }
-                    // A Lease that was just taken, or that another copy has changed.
-                    if (held.is_err() || !election.leads(now))
-                        && let Ok(lease) = writer.lease().await
-                    {
-                        election.see(lease, Instant::now());
+                    } else if let Ok(lease) = writer.lease().await {
+                        election.observe(lease, Instant::now());
                     }
                     let wait = if held.is_ok() { Duration::ZERO } else { PAUSE };
                     // A conflict with another replica is normal.
@@ -129,11 +125,11 @@ pub(crate) fn take_part(client: Client, own: String, health: Arc<Health>) -> wat
                 note_fault(&health, None);
             }
             match next {
-                Ok(Some(Ok(Event::Apply(lease)))) => election.see(Some(lease), Instant::now()),
-                Ok(Some(Ok(Event::Delete(_)))) => election.see(None, Instant::now()),
+                Ok(Some(Ok(Event::Apply(lease)))) => election.observe(Some(lease), Instant::now()),
+                Ok(Some(Ok(Event::Delete(_)))) => election.observe(None, Instant::now()),
                 Ok(Some(Ok(Event::Init))) => found = None,
                 Ok(Some(Ok(Event::InitApply(lease)))) => found = Some(lease),
-                Ok(Some(Ok(Event::InitDone))) => election.see(found.take(), Instant::now()),
+                Ok(Some(Ok(Event::InitDone))) => election.observe(found.take(), Instant::now()),
                 Ok(None) => return,
                 Ok(Some(Err(watcher::Error::WatchError(status)))) if status.code == 410 => {}
                 Ok(Some(Err(error))) if election.since.is_none() => {
@@ -173,9 +169,9 @@ mod tests {
         let mut election = Election { own: "a".into(), ..Election::default() };
         let start = Instant::now();
         assert_eq!(election.step(start), Step::Wait(RENEW), "it was not read yet");
-        election.see(Some(lease("b", 7)), start);
+        election.observe(Some(lease("b", 7)), start);
         assert_eq!(election.step(start + LASTS / 3), Step::Wait(LASTS * 2 / 3));
-        election.see(Some(lease("b", 8)), start + LASTS / 2);
+        election.observe(Some(lease("b", 8)), start + LASTS / 2);
         assert_eq!(election.step(start + LASTS), Step::Wait(LASTS / 2));
         assert_eq!(election.step(start + LASTS * 3 / 2), Step::Hold { taken: true });
         assert!(!election.leads(start + LASTS * 3 / 2));
@@ -185,16 +181,16 @@ mod tests {
     fn a_holder_renews_and_stops_when_it_cannot() {
         let mut election = Election { own: "a".into(), ..Election::default() };
         let start = Instant::now();
-        election.see(None, start);
+        election.observe(None, start);
         assert_eq!(election.step(start), Step::Create);
         election.renewed = Some(start);
-        election.see(Some(lease("a", 1)), start);
+        election.observe(Some(lease("a", 1)), start);
         assert!(election.leads(start + RENEW));
         assert_eq!(election.step(start), Step::Wait(RENEW));
         assert_eq!(election.step(start + RENEW), Step::Hold { taken: false });
         assert!(!election.leads(start + LASTS));
         // A released Lease is taken immediately.
-        election.see(Some(lease("", 2)), start + LASTS);
+        election.observe(Some(lease("", 2)), start + LASTS);
         assert_eq!(election.step(start + LASTS), Step::Hold { taken: true });
     }
 }

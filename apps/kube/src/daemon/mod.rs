@@ -87,7 +87,7 @@ async fn reconcile(client: Client, page: Page, options: &Options) -> Result<(), 
                 changed.map_err(|_| none())?;
             }
             () = tokio::time::sleep(reconciler.pause()) => {}
-            () = reconciler.page.foreseen() => {}
+            () = reconciler.page.next_forecast() => {}
         }
         let whole = cluster.gather(&mut updates).await;
         reconciler.page.note_unreadable(cluster.faults());

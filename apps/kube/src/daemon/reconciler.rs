@@ -90,7 +90,7 @@ impl Reconciler {
         let began = Instant::now();
         self.memory.retain(|machine, _| watched.world.machines.contains_key(machine));
         self.statuses.retain(|machine, _| watched.world.machines.contains_key(machine));
-        self.page.health.looks(true);
+        self.page.health.note_reconciliation(true);
         self.retry = None;
         self.is_outage = watched.faults().contains_key("placements");
         self.recent.retain(|_, at| at.elapsed() < AGAIN);
@@ -142,7 +142,7 @@ impl Reconciler {
         self.events.retain(|uid, _| watched.world.jobs.contains_key(uid));
         self.page.metrics.turns.inc();
         self.page.metrics.turn_seconds.set(began.elapsed().as_secs_f64());
-        self.page.health.looks(false);
+        self.page.health.note_reconciliation(false);
         Ok(())
     }
 

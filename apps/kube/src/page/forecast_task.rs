@@ -26,8 +26,8 @@ impl ForecastTask {
         self.pending.is_none() && self.asked.is_none_or(|at| at.elapsed() >= REST)
     }
 
-    /// Starts the forecast of a plan, if the plan has one.
-    pub(crate) fn see(&mut self, made: &mut Plan) {
+    /// Starts the forecast of a plan, if it has one.
+    pub(crate) fn update(&mut self, made: &mut Plan) {
         let waiting = made.waiting.iter().map(|one| one.job.uid.clone()).collect();
         let held = made.picture.as_ref().map_or(0, |picture| picture.held.len());
         self.seen[1] = (waiting, held);

@@ -29,7 +29,7 @@ pub(crate) struct Health {
     /// True once the whole cluster has been read.
     whole: AtomicBool,
     /// The start of the current reconciliation.
-    looks: Mutex<Option<Instant>>,
+    since: Mutex<Option<Instant>>,
     faults: Mutex<Faults>,
 }
 
@@ -72,16 +72,16 @@ impl Faults {
 
 impl Health {
     /// Notes the beginning or end of a reconciliation.
-    pub(crate) fn looks(&self, begins: bool) {
+    pub(crate) fn note_reconciliation(&self, begins: bool) {
         self.whole.store(true, Ordering::Relaxed);
-        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
-        *looks = begins.then(Instant::now);
+        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        *since = begins.then(Instant::now);
     }
 
     /// Returns true unless a reconciliation hangs. An idle daemon counts as alive.
     fn is_alive(&self) -> bool {
-        let looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
-        looks.is_none_or(|since| since.elapsed() < HANGS)
+        let since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        since.is_none_or(|at| at.elapsed() < HANGS)
     }
 
     /// Returns the faults for modification.
@@ -120,11 +120,11 @@ mod tests {
     fn it_is_ready_when_it_has_read_and_alive_while_it_does_not_hang() {
         let health = Health::default();
         assert!(health.is_alive() && !health.whole.load(Ordering::Relaxed));
-        health.looks(true);
+        health.note_reconciliation(true);
         assert!(health.is_alive() && health.whole.load(Ordering::Relaxed));
-        *health.looks.lock().unwrap() = Instant::now().checked_sub(2 * HANGS);
+        *health.since.lock().unwrap() = Instant::now().checked_sub(2 * HANGS);
         assert!(!health.is_alive());
-        health.looks(false);
+        health.note_reconciliation(false);
         assert!(health.is_alive());
     }
 
@@ -133,7 +133,7 @@ mod tests {
         let health = Health::default();
         health.faults().kinds.insert("pods".into(), "forbidden".into());
         assert_eq!(health.readiness(), (false, "pods cannot be read: forbidden\n".into()));
-        health.looks(true);
+        health.note_reconciliation(true);
         let why = "placements \"secret\" is forbidden: User \"a\" cannot delete resource \
                    \"placements\" in API group \"pavior.dev\" in the namespace \"team\"";
         health.faults().note_right(why);

@@ -30,7 +30,7 @@ pub(crate) struct Page {
     /// The machine's name; `None` until the first one is known.
     machine: Option<String>,
     board: Option<Arc<Board>>,
-    foresight: ForecastTask,
+    forecasts: ForecastTask,
     pub(crate) health: Arc<Health>,
     registry: Arc<Registry>,
     pub(crate) metrics: Metrics,
@@ -44,7 +44,7 @@ impl Page {
             address,
             machine,
             board: None,
-            foresight: ForecastTask::default(),
+            forecasts: ForecastTask::default(),
             health: Arc::default(),
             registry: Arc::new(registry),
             metrics,
@@ -63,8 +63,8 @@ impl Page {
     }
 
     /// Waits until a forecast is finished or due.
-    pub(crate) async fn foreseen(&mut self) {
-        self.foresight.next().await;
+    pub(crate) async fn next_forecast(&mut self) {
+        self.forecasts.next().await;
     }
 
     /// Returns whether the page shows a machine: the first one unless one was named.
@@ -75,7 +75,7 @@ impl Page {
     /// Returns the level of detail that the page needs from a plan.
     pub(crate) fn detail(&mut self, machine: &str, detail: Detail) -> Detail {
         let picture = self.owns(machine) && self.address.is_some();
-        Detail { picture, forecast: picture && self.foresight.is_due(), ..detail }
+        Detail { picture, forecast: picture && self.forecasts.is_due(), ..detail }
     }
 
     /// Shows a machine after a plan, if the page is for this machine.
@@ -88,10 +88,10 @@ impl Page {
         let own = self.owns(machine);
         self.metrics.show(machine, &made.status, own);
         let Some(address) = self.address.as_ref().filter(|_| own) else { return Ok(()) };
-        self.foresight.see(made);
+        self.forecasts.update(made);
         let Some(picture) = made.picture.take() else { return Ok(()) };
         let now = now.max(0) as u64;
-        let shown = view(machine, picture, made, now, self.foresight.latest());
+        let shown = view(machine, picture, made, now, self.forecasts.latest());
         if let Some(board) = &self.board {
             board.publish(shown);
             return Ok(());
