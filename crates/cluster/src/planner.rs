@@ -55,8 +55,8 @@ impl Planner {
         self.dispatcher.machine()
     }
 
-    /// Assigns nodes to a job that runs until `end`, if that is known. Returns false if there are no
-    /// nodes, or one of them is held.
+    /// Assigns nodes to a job that runs until `end`, if that is known. Returns false if there are
+    /// no nodes, or one of them is held.
     pub fn hold(
         &mut self,
         number: u64,

@@ -106,8 +106,7 @@ pub(crate) fn answer(
         return Ok(format!("{name} may start now on {}", holds(&state)));
     }
     // The job's reservation, or else its start if each job runs until its time limit.
-    let planner = &state.planner;
-    let standing = planner.standing();
+    let (planner, standing) = (&state.planner, state.planner.standing());
     let reserved = PlannedStart::of(standing.as_ref(), id, Time::MAX);
     let planned = if reserved.is_some() {
         planner.planned(standing.as_ref(), id)
