@@ -4,40 +4,12 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// The allowed dependencies of each crate, in the order the crates are best read. Names omit
-/// `pavior-`.
-const ALLOWED: &[(&str, &str)] = &[
-    ("kernel", ""),
-    ("mesh", "kernel"),
-    ("files", "kernel"),
-    ("allocation", "kernel mesh"),
-    ("workload", "kernel mesh"),
-    ("network", "kernel mesh"),
-    ("scheduling", "kernel mesh allocation workload"),
-    ("answers", "kernel mesh allocation workload scheduling"),
-    ("simulation", "kernel mesh allocation workload network answers scheduling"),
-    ("draw", "kernel mesh allocation network"),
-    (
-        "experiments",
-        "kernel mesh allocation workload network scheduling answers simulation draw files",
-    ),
-    (
-        FACADE,
-        "kernel mesh allocation workload network scheduling answers simulation draw experiments \
-         files",
-    ),
-    ("studies", "pavior"),
-    ("viewer", ""),
-    ("cluster", "pavior viewer"),
-    ("serve", "pavior viewer"),
-    ("slurm", "pavior viewer cluster"),
-    ("kube", "pavior viewer cluster"),
-    ("python", "pavior viewer"),
-    ("cli", "pavior viewer studies serve slurm kube"),
-    ("browser", "pavior"),
-    (TRIALS, ""),
-    ("xtask", ""),
-];
+use crate::process::{self, array, text};
+
+const PAGE: &str = "ARCHITECTURE.md";
+
+/// The first line of the table of crates, with the crates that each may use. Names omit `pavior-`.
+const HEAD: &str = "| crate | may use |";
 
 /// The crate that interfaces use. It lists each public item and re-exports no crate as a whole.
 const FACADE: &str = "pavior";
@@ -117,39 +89,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn upward_edges_are_found() {
-        let manifest =
-            "[package]\nname = \"pavior-mesh\"\n[dependencies]\npavior-allocation = {}\n";
-        assert!(of_manifest("m", manifest)[0].contains("must not depend on pavior-allocation"));
-        let manifest =
-            "[package]\nname = \"pavior-allocation\"\n[dependencies]\npavior-mesh = {}\n";
-        assert!(of_manifest("m", manifest).is_empty());
-        assert!(of_manifest("m", "[package]\nname = \"pavior-new\"\n")[0].contains("not listed"));
-    }
-
-    #[test]
-    fn an_interface_uses_the_facade_alone() {
-        for interface in ["cli", "python", "serve", "slurm", "kube", "cluster"] {
-            let manifest = |other: &str| {
-                let name = format!("[package]\nname = \"pavior-{interface}\"\n");
-                of_manifest("m", &format!("{name}[dependencies]\n{other} = {{}}\n"))
-            };
-            assert!(manifest("pavior").is_empty() && manifest("pavior-viewer").is_empty());
-            let inner = ALLOWED.iter().find(|(name, _)| *name == FACADE).unwrap().1;
-            for inner in inner.split_whitespace() {
-                assert_eq!(manifest(&format!("pavior-{inner}")).len(), 1, "{interface}: {inner}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_daemon_compiles_no_network_simulation_or_drawings() {
-        for daemon in ["apps/serve", "apps/slurm", "apps/kube", "crates/cluster"] {
-            let path = crate::root().join(daemon).join("Cargo.toml");
-            let manifest: Table = std::fs::read_to_string(path).unwrap().parse().unwrap();
-            let features = manifest["dependencies"][FACADE]["features"].as_array().unwrap();
-            for feature in features.iter().map(|feature| feature.as_str().unwrap()) {
-                assert!(["answers", "files", "json", "serde"].contains(&feature), "{daemon}");
+    fn upward_edges_and_features_are_found() {
+        let page = "text\n| crate | may use |\n|---|---|\n| mesh, files | no other crate |\n\
+                    | allocation | mesh, files |\n| slurm, kube | pavior |\n";
+        for (name, other, kind, features, problem) in [
+            ("pavior-allocation", "pavior-mesh", None, "", None),
+            ("pavior-mesh", "pavior-allocation", None, "", Some("not depend on allocation")),
+            ("pavior-mesh", "pavior-allocation", Some("dev"), "", Some("not depend on allocation")),
+            ("pavior-mesh", "pavior-trials", Some("dev"), "", None),
+            ("pavior-mesh", "pavior-trials", None, "", Some("not depend on trials")),
+            ("pavior-kube", "pavior-mesh", None, "", Some("not depend on mesh")),
+            ("pavior-kube", "pavior", None, "answers", None),
+            ("pavior-kube", "pavior", None, "simulation", Some("use pavior's `simulation`")),
+            ("pavior-new", "pavior", None, "", Some("not listed")),
+        ] {
+            let package = serde_json::json!({"name": name, "dependencies": [
+                {"name": other, "kind": kind, "features": [features]},
+            ]});
+            let found = of_package(&package, page).join("");
+            match problem {
+                Some(problem) => assert!(found.contains(problem), "{name} {other}: {found}"),
+                None => assert_eq!(found, "", "{name} {other}"),
             }
         }
     }
