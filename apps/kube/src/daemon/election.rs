@@ -109,7 +109,11 @@ pub(crate) fn take_part(client: Client, own: String, health: Arc<Health>) -> wat
                     if held.is_ok() {
                         election.renewed = Some(now);
                         election.tried = None;
-                    } else if let Ok(lease) = writer.lease().await {
+                    }
+                    // A Lease that was just taken, or that another replica has changed.
+                    if (held.is_err() || !election.leads(now))
+                        && let Ok(lease) = writer.lease().await
+                    {
                         election.observe(lease, Instant::now());
                     }
                     let wait = if held.is_ok() { Duration::ZERO } else { PAUSE };

@@ -162,6 +162,7 @@ impl Reconciler {
             self.retry_after(AGAIN);
         }
         let Some(writer) = &self.writer else { return };
+        let began = Instant::now();
         let results: Vec<(Action, Result<(), WriteError>)> = stream::iter(actions)
             .map(|action| async {
                 if began.elapsed() >= WRITES {
@@ -229,9 +230,13 @@ impl Reconciler {
             }
             written += 1;
             let Some(writer) = &self.writer else { return };
-            if writer.publish_event(waiting, &at).await.is_ok() {
-                let event = (Instant::now(), waiting.why.clone());
-                self.events.insert(waiting.job.uid.clone(), event);
+            match writer.publish_event(waiting, &at).await {
+                Ok(()) => {
+                    let event = (Instant::now(), waiting.why.clone());
+                    self.events.insert(waiting.job.uid.clone(), event);
+                }
+                Err(WriteError::Unavailable) => return self.retry_after(PATIENCE),
+                Err(_) => {}
             }
         }
     }
@@ -240,8 +245,16 @@ impl Reconciler {
     async fn write_status(&mut self, machine: &ObjectRef, status: MachineStatus) {
         let old = self.statuses.get(&machine.name);
         let Some(writer) = self.writer.as_ref().filter(|_| old != Some(&status)) else { return };
-        if writer.status(machine, &status).await.is_ok() {
-            self.statuses.insert(machine.name.clone(), status);
+        match writer.status(machine, &status).await {
+            Ok(()) => {
+                if let Some(fault) = &status.fault {
+                    let more = json!({ "machine": machine.name, "fault": fault });
+                    log("warn", "the Machine has a fault", more);
+                }
+                self.statuses.insert(machine.name.clone(), status);
+            }
+            Err(WriteError::Unavailable) => self.retry_after(PATIENCE),
+            Err(_) => {}
         }
     }
 }

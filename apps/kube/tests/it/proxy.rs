@@ -67,7 +67,7 @@ impl Proxy {
                     let mut served = pin!(served.serve_connection(io, service_fn(answer)));
                     let is_swallowed = async {
                         if swallowed.wait_for(|swallows| *swallows).await.is_err() {
-                            pending().await
+                            pending::<()>().await;
                         }
                     };
                     tokio::select! {
