@@ -246,13 +246,7 @@ impl Reconciler {
         let old = self.statuses.get(&machine.name);
         let Some(writer) = self.writer.as_ref().filter(|_| old != Some(&status)) else { return };
         match writer.status(machine, &status).await {
-            Ok(()) => {
-                if let Some(fault) = &status.fault {
-                    let more = json!({ "machine": machine.name, "fault": fault });
-                    log("warn", "the Machine has a fault", more);
-                }
-                self.statuses.insert(machine.name.clone(), status);
-            }
+            Ok(()) => drop(self.statuses.insert(machine.name.clone(), status)),
             Err(WriteError::Unavailable) => self.retry_after(PATIENCE),
             Err(_) => {}
         }
