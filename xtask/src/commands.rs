@@ -37,14 +37,7 @@ const COMMANDS: &[Command] = &[
         "24 GB of disk space. The steps about packaging run under `.ci/run`, or if they are named. \
          Checks with missing tools are skipped and listed at the end; \
          `cargo xtask tools` installs these tools",
-        |root, words| {
-            let names = words.iter().map(|word| word.trim_start_matches("--only").trim_matches('='));
-            let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
-            match words.last() {
-                Some(last) if last == "--only" => vec!["--only needs the name of a step".to_string()],
-                _ => check::run(root, &names),
-            }
-        }),
+        check_steps),
     command("step", "STEP",
         "Run one step of the checks, without the steps that it depends on; also `cargo xtask STEP`",
         "as in the list below", "depends on the step",
@@ -103,6 +96,15 @@ const COMMANDS: &[Command] = &[
     command("tools", "", "Install the Debian packages that the checks use", "two minutes",
         "root, Debian", |root, _| tools::install(root)),
 ];
+
+/// Runs the steps that follow `--only`, or all steps.
+fn check_steps(root: &Path, words: &[String]) -> Vec<String> {
+    if words.last().is_some_and(|last| last == "--only") {
+        return vec!["--only needs the name of a step".to_string()];
+    }
+    let names = words.iter().map(|word| word.trim_start_matches("--only").trim_matches('='));
+    check::run(root, &names.filter(|name| !name.is_empty()).collect::<Vec<&str>>())
+}
 
 /// Runs the command given by the words of a command line, or prints help. Returns the problems, or
 /// an error if the command line is wrong.

@@ -336,8 +336,8 @@ fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
     }
 }
 
-/// Draws the confidence interval of a point. An end cut off by the axis has no cap; an upper one has
-/// an arrow and its value.
+/// Draws the confidence interval of a point. An end cut off by the axis has no cap; the upper one
+/// has an arrow and its value.
 fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &Mark, ink: Ink) {
     let Some(ends) = mark.interval.filter(|[low, high]| low < high) else { return };
     let [low, high] = ends.map(|end| y.clamped(end));

@@ -11,7 +11,8 @@ const LONGEST: Duration = Duration::from_secs(2);
 /// an event, which is no success.
 const CALM: Duration = Duration::from_secs(5);
 
-/// Delays that double up to 2 s, so that a replica acts soon after the API server is available again.
+/// Delays that double up to 2 s, so that a replica acts soon after the API server is available
+/// again.
 pub(crate) struct Delays {
     next: Duration,
     latest: Option<Instant>,

@@ -374,7 +374,7 @@ impl Cluster {
         self.kill("kube-apiserver");
     }
 
-    /// Disturbs one in `one_of` requests: replicas with the account `spoilt` connect through a proxy.
+    /// Disturbs one in `one_of` requests of replicas with the account `spoilt`, by a proxy.
     pub(crate) fn spoil(&self, seed: u64, one_of: u64) -> Proxy {
         let client = client(&self.runtime, self.path(), "pavior");
         let proxy = Proxy::start(&self.runtime, client, seed, one_of);

@@ -1,5 +1,5 @@
-//! A proxy between a replica and the API server that disturbs some requests: it answers 429, 500 and
-//! 410 without forwarding them, and drops answers to changes. It can also swallow everything.
+//! A proxy between a replica and the API server that disturbs some requests: it answers 429, 500
+//! and 410 without forwarding them, and drops answers to changes. It can also swallow everything.
 
 use std::convert::Infallible;
 use std::future::{pending, poll_fn};

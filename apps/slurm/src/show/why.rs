@@ -63,18 +63,18 @@ pub(crate) fn answer(
     let mut state = MachineState::of(world, rules.site, &HashSet::new(), &mut shaper)?;
     let words = |cuboid: &Cuboid| explain::words(&config.grid, cuboid);
     let holds = |state: &MachineState| {
-        let parts = state.planner.machine().placement(id);
-        let parts = parts.map_or(Vec::new(), |held| held.parts().iter().map(words).collect());
-        parts.join("; ")
+        let held = state.planner.machine().placement(id);
+        held.map_or(Vec::new(), |held| held.parts().iter().map(words).collect()).join("; ")
     };
     if job.phase != Phase::Pending {
         return Ok(format!("{name} holds {}", holds(&state)));
     }
-    if let Some((_, found)) = state.unplaceable.iter().find(|(other, _)| *other == index) {
-        return Ok(match found {
-            Obstacle::Never(fault) => format!("{name} cannot be placed: {fault}"),
-            Obstacle::Reserved => notes::reserved(world).as_str().to_string(),
-        });
+    match state.unplaceable.iter().find(|(other, _)| *other == index) {
+        Some((_, Obstacle::Never(fault))) => {
+            return Ok(format!("{name} cannot be placed: {fault}"));
+        }
+        Some((_, Obstacle::Reserved)) => return Ok(notes::reserved(world).as_str().to_string()),
+        None => {}
     }
     let named = || job.named.iter().map(NodeName::as_str).collect::<Vec<_>>().join(",");
     let asked = match (&state.roles[index], request(config, job, &mut shaper)) {
@@ -92,11 +92,9 @@ pub(crate) fn answer(
         (_, Ok(request)) => request,
     };
     let mut limits = Limits::new(rules, ledger);
-    for (index, role) in state.roles.iter().enumerate() {
-        if matches!(role, Role::Opened | Role::Preempting) {
-            limits.take(&ledger.jobs[index]);
-        }
-    }
+    let starting = |role: &Role| matches!(role, Role::Opened | Role::Preempting);
+    let roles = state.roles.iter().zip(&ledger.jobs);
+    roles.filter(|(role, _)| starting(role)).for_each(|(_, job)| limits.take(job));
     if let Some(limit) = limits.over(job) {
         return Ok(format!("{name} is not started yet: limit {limit}"));
     }
