@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use pavior::boxes::{orientations, read_sides};
+use pavior::boxes::read_sides;
 use pavior::strategies::Selection;
-use pavior::strategies::claim::{Claim, Grants, Recognition};
 use pavior::text::{message, shown};
-use pavior::{Grid, Machine, NodeId, Request, Sides};
+use pavior::{Grid, Machine, NodeId, Sides};
+use pavior_cluster::gives_boxes;
 use serde::Deserialize;
 
 use crate::SlurmError;
@@ -229,27 +229,6 @@ fn slots(written: &[String], grid: &Grid) -> Result<Vec<Sides>, String> {
         })
     };
     written.iter().map(one).collect()
-}
-
-/// Returns true if a strategy grants each small shape on a machine as one box with its sides,
-/// turned or not.
-fn gives_boxes(strategy: &Selection, grid: &Grid) -> bool {
-    const LARGEST: u16 = 5;
-    let claim = Claim::of(strategy);
-    let exact = strategy.entry.does.contiguous && matches!(claim.grants, Grants::Exact);
-    // Partition hardware has rules that Slurm does not know.
-    if !exact || matches!(claim.recognition, Recognition::Own { .. }) {
-        return false;
-    }
-    let [a, b, c] = grid.sides().map(|side| side.min(LARGEST));
-    let shapes = (1..=a).flat_map(|x| (1..=b).flat_map(move |y| (1..=c).map(move |z| [x, y, z])));
-    let boxes = |shape: Sides| {
-        let family = (claim.family)(&Request::shape(shape), grid, &strategy.options);
-        let right = |sides: Sides| orientations(shape).any(|turned| turned == sides);
-        !family.is_empty()
-            && family.iter().all(|group| group.parts.len() == 1 && right(group.parts[0].sides))
-    };
-    shapes.into_iter().all(boxes)
 }
 
 /// Reads the partitions, which can be given in two ways.

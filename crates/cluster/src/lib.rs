@@ -10,6 +10,7 @@
 //! utilization are kept.
 
 mod board;
+mod boxes;
 mod explanation;
 mod hosts;
 pub mod http;
@@ -22,6 +23,7 @@ mod site;
 mod view;
 
 pub use board::Board;
+pub use boxes::gives_boxes;
 pub use explanation::{Context, Explainer, nearest_free};
 pub use hosts::for_hosts;
 pub use planner::{ENDLESS_S, Planner};

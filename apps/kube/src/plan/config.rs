@@ -8,6 +8,7 @@ use pavior::strategies::Selection as Strategy;
 use pavior::text::shown;
 use pavior::workload::Ask;
 use pavior::{Cuboid, Freedom, Grid, Machine as Engine, NodeId, Occupancy, Request, Sides};
+use pavior_cluster::gives_boxes;
 
 use super::demands::Demands;
 use super::waiting::Prospect;
@@ -92,8 +93,11 @@ impl MachineConfig {
             .parse()
             .map_err(|error: pavior::BadName| bad("strategy", strategy, error.reason))?;
         Engine::with_seed(grid, &strategy, 1).map_err(|error| format!("strategy: {error}"))?;
-        if !strategy.entry.does.contiguous {
-            return Err("strategy: does not allocate boxes; use tff".to_string());
+        if spec.strategy.is_some() && !gives_boxes(&strategy, &grid) {
+            return Err(format!(
+                "strategy: `{strategy}` does not give every Job one box of its shape; use one \
+                 that does, such as tff"
+            ));
         }
         let scheduler = spec.scheduler.as_deref().unwrap_or("easy");
         let scheduler: Scheduler = served(scheduler, None)

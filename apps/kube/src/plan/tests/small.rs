@@ -248,7 +248,7 @@ fn a_copy_that_has_not_read_everything_yet_deletes_nothing_that_is_right() {
 }
 
 #[test]
-fn a_machine_of_slices_has_a_fault_and_its_jobs_are_left_alone() {
+fn a_machine_without_boxes_of_the_shape_has_a_fault_and_its_jobs_are_left_alone() {
     let mut model = Model::new("torus:4x4", &json!({}));
     model.add_job("a", "2x2", &json!({}));
     model.make_pods();
@@ -260,6 +260,13 @@ fn a_machine_of_slices_has_a_fault_and_its_jobs_are_left_alone() {
     let index = Index::of(&model.world);
     let fault = plan(&index, "m", &mut Memory::default(), 10_000, Detail::DAEMON).unwrap_err();
     assert!(fault.starts_with("kind: `slices`: the only kind is boxes"), "{fault}");
+    // Ranks form a box of the shape, so a strategy must grant one.
+    for strategy in ["2db", "mbs"] {
+        let model = Model::new("torus:4x4", &json!({ "strategy": strategy }));
+        let index = Index::of(&model.world);
+        let fault = plan(&index, "m", &mut Memory::default(), 10_000, Detail::DAEMON).unwrap_err();
+        assert!(fault.contains("does not give every Job one box of its shape"), "{fault}");
+    }
     // The kind `boxes` may be stated.
     let mut model = Model::new("torus:4x4", &json!({ "kind": "boxes" }));
     model.add_job("a", "2x2", &json!({}));

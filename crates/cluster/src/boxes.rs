@@ -1,0 +1,27 @@
+//! Strategies that grant every job one box of its shape.
+
+use pavior::boxes::orientations;
+use pavior::strategies::Selection;
+use pavior::strategies::claim::{Claim, Grants, Recognition};
+use pavior::{Grid, Request, Sides};
+
+/// Returns true if a strategy grants each small shape on a machine as one box with its sides,
+/// turned or not. Ranks of jobs are numbered in such a box.
+pub fn gives_boxes(strategy: &Selection, grid: &Grid) -> bool {
+    const LARGEST: u16 = 5;
+    let claim = Claim::of(strategy);
+    let exact = strategy.entry.does.contiguous && matches!(claim.grants, Grants::Exact);
+    // Partition hardware has rules that Slurm and Kubernetes do not know.
+    if !exact || matches!(claim.recognition, Recognition::Own { .. }) {
+        return false;
+    }
+    let [a, b, c] = grid.sides().map(|side| side.min(LARGEST));
+    let shapes = (1..=a).flat_map(|x| (1..=b).flat_map(move |y| (1..=c).map(move |z| [x, y, z])));
+    let boxes = |shape: Sides| {
+        let family = (claim.family)(&Request::shape(shape), grid, &strategy.options);
+        let right = |sides: Sides| orientations(shape).any(|turned| turned == sides);
+        !family.is_empty()
+            && family.iter().all(|group| group.parts.len() == 1 && right(group.parts[0].sides))
+    };
+    shapes.into_iter().all(boxes)
+}
