@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::MultiGzDecoder;
 use memchr::memchr_iter;
 
 use crate::{Bounded, FileError, Limits};
@@ -46,8 +46,25 @@ pub fn unpacked(
     let is_gzip = begin.starts_with(&[0x1f, 0x8b])
         || name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     let reader: Box<dyn Read> =
-        if is_gzip { Box::new(MultiGzDecoder::new(reader)) } else { Box::new(reader) };
+        if is_gzip { Box::new(Gunzip(MultiGzDecoder::new(reader))) } else { Box::new(reader) };
     Ok(Bounded::new(reader, limits))
+}
+
+/// Decompresses gzip. Errors say what is wrong with the file rather than with the decoder.
+struct Gunzip<R: BufRead>(MultiGzDecoder<R>);
+
+impl<R: BufRead> Read for Gunzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match error.kind() {
+            kind @ io::ErrorKind::UnexpectedEof => {
+                io::Error::new(kind, "the gzip file is truncated")
+            }
+            io::ErrorKind::InvalidInput => {
+                io::Error::new(io::ErrorKind::InvalidData, "the gzip file is corrupt")
+            }
+            _ => error,
+        })
+    }
 }
 
 /// Reads a whole file. Returns `None` if it does not exist. Invalid UTF-8 is replaced.

@@ -45,3 +45,23 @@ fn directories_devices_without_end_and_bytes_that_are_no_text_are_refused() {
     assert!(error.ends_with("line 2, column 6 is not UTF-8 text"), "{error}");
     assert!(!error.contains('\u{1b}') && error.contains("\\u{1b}[2J"), "{error}");
 }
+
+#[test]
+fn truncated_and_corrupt_gzip_files_are_named_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.swf.gz");
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(b"1 2 3\n").unwrap();
+    let whole = encoder.finish().unwrap();
+    let mut damaged = whole.clone();
+    // A byte of the checksum.
+    damaged[whole.len() - 6] ^= 0xff;
+    let text = b"a text that is not gzip";
+    let wrong =
+        [(&whole[..whole.len() - 9], "truncated"), (&damaged[..], "corrupt"), (text, "corrupt")];
+    for (bytes, word) in wrong {
+        std::fs::write(&path, bytes).unwrap();
+        let error = read_text(&path, Limits::DOCUMENT).unwrap_err().to_string();
+        assert!(error.ends_with(&format!("the gzip file is {word}")), "{error}");
+    }
+}

@@ -142,7 +142,9 @@ fn skip_front(reader: &mut impl BufRead, state: &State) -> Result<u64, ReadError
             Some(_) => {
                 let mut line = Vec::new();
                 reader.take(1 << 16).read_until(b'\n', &mut line).map_err(io)?;
-                line.iter().for_each(|&byte| state.count(byte));
+                for &byte in &line {
+                    state.count(byte);
+                }
                 in_front += 1;
                 if in_front == 1 {
                     first = line;

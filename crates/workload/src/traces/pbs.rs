@@ -97,8 +97,10 @@ fn record(line: &[u8]) -> Option<Parts<'_>> {
     (is_date && is_kind).then_some((kind, id, line.len() - pairs.len()))
 }
 
-/// The keys with the size of a job without hosts, with a grammar and a description of each.
-const SIZES: [(&str, fn(&[u8]) -> Option<f64>, &str); 3] = [
+/// A key with the size of a job without hosts, its grammar, and a description of both.
+type SizeKey = (&'static str, fn(&[u8]) -> Option<f64>, &'static str);
+
+const SIZES: [SizeKey; 3] = [
     ("Resource_List.nodect", whole, "number of nodes"),
     ("Resource_List.nodes", chunks, "request: 4:ppn=8, n1:ppn=4+n2:ppn=4"),
     ("Resource_List.select", chunks, "request: 2:ncpus=8+1:ncpus=4"),

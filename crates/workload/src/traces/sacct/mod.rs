@@ -108,6 +108,9 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     jobs.finish(rows.lines.number)
 }
 
+/// The first job number of a cluster, and an id there.
+type ClusterId = (u64, Id);
+
 /// The names of a log and its time zone.
 #[derive(Default)]
 struct Known {
@@ -256,7 +259,7 @@ impl<'l> Row<'l> {
     }
 
     /// Reads the job of the line or returns `None` for a step of one.
-    fn job(&self, known: &mut Known) -> Result<Option<((u64, Id), Draft)>, LineError> {
+    fn job(&self, known: &mut Known) -> Result<Option<(ClusterId, Draft)>, LineError> {
         let raw = self.read(Column::JobIdRaw, cells::id)?.map(|(name, _)| name);
         let Some(name) = self.read(Column::JobId, cells::id)?.map(|(name, _)| name).or(raw) else {
             return Ok(None);
