@@ -188,7 +188,8 @@ mod tests {
             text.contains("2 such pods: team/p0, team/p1. If this is intended, add --exclusive")
         );
         assert!(
-            words("r", users(99)).contains("99 pods: team/p0") && words("r", users(0)).len() > 9
+            words("r", users(99)).contains("99 such pods: team/p0")
+                && words("r", users(0)).len() > 9
         );
         assert!(!words("r", users(99)).contains("p10"));
     }

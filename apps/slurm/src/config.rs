@@ -336,7 +336,10 @@ mod tests {
         assert!(fault(&format!("{GOOD}strategy = \"tfff\"\n")).contains("strategy"));
         assert!(fault(&format!("{GOOD}licence = \"a b\"\n")).contains("licence"));
         assert!(fault(&format!("{GOOD}tell = \"all\"\n")).contains("tell"));
-        assert!(fault(&format!("{GOOD}partitions = [\"a\"]\n")).contains("one of them"));
+        assert!(
+            fault(&format!("{GOOD}partitions = [\"a\"]\n"))
+                .contains("give either partition or partitions")
+        );
         for several in ["[]", "[\"a\", \"a\"]", "[\"a,b\"]"] {
             let text = GOOD.replace("partition = \"mesh\"", &format!("partitions = {several}"));
             assert!(fault(&text).contains("partition"), "{text}");

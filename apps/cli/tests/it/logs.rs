@@ -43,7 +43,7 @@ fn content_says_the_format_of_files_and_of_standard_input() {
     }
     std::fs::write(path("x"), "hello\n").unwrap();
     let said = refused(&["trace", "inspect", &path("x")]);
-    assert!(said.contains("give --log-format: swf, sim, batsim, sacct"), "{said}");
+    assert!(said.contains("specify --log-format: swf, sim, batsim, sacct"), "{said}");
     let said = refused(&["trace", "inspect", &path("x"), "--log-format", "swf"]);
     assert!(said.contains("`hello` is not a number in field 1"), "{said}");
     let said = refused(&["trace", "inspect", &path("x"), "--log-format", "swff"]);
@@ -157,7 +157,7 @@ fn jobs_that_share_routers_are_counted() {
     for command in [["simulate", "--trace", &log].as_slice(), &["advise", &log]] {
         let output = pavior(&[command, &machine, &["--placed", "n[0-3]"]].concat(), "");
         let said = String::from_utf8_lossy(&output.stderr);
-        let counts = "2 of 2 jobs have the places of the log, 1 starting on a router of";
+        let counts = "2 of 2 jobs run on their nodes from the log, 1 starting on a router of";
         assert!(output.status.success() && said.contains(counts), "{command:?} {said}");
     }
 }

@@ -502,8 +502,8 @@ fn lists_of_kubernetes_have_many_forms() {
     for text in [
         shaped.clone(),
         format!("Warning: deprecated\n{shaped}"),
-        typed("Job", &[shaped.clone()]),
-        typed("Job", &[one.clone()]) + "\n" + &typed("Pod", &pods),
+        typed("Job", std::slice::from_ref(&shaped)),
+        typed("Job", std::slice::from_ref(&one)) + "\n" + &typed("Pod", &pods),
         one.clone() + &pods.concat(),
         list(&[job("a", r#","annotations":{"pavior.dev/shape":"2"}"#, &shifted)]),
     ] {
