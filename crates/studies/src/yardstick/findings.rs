@@ -510,6 +510,6 @@ mod tests {
         let evidence =
             Evidence { yardstick: &yardstick, board: &board, parts: &parts, whole: true };
         let judged = Findings::read(&statement(row)).unwrap().judge(&evidence);
-        assert!(judged.is_err_and(|fault| fault.reason.contains("`mesh` is not a scenario")));
+        assert!(judged.is_err_and(|fault| fault.reason.contains("there is no scenario `mesh`")));
     }
 }
