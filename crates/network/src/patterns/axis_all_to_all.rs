@@ -28,8 +28,7 @@ pub(super) static ENTRY: Entry = Entry {
     }],
     variants: &["", "y", "z"],
     does: PatternKind {
-        meaning: "the ranks on each line along an axis send to each other, starting with the next \
-                  one",
+        meaning: "the ranks on a line along an axis send to each other, the next rank first",
         quota_only: false,
         objection,
         build: BuildPattern::Function(build),
