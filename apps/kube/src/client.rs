@@ -25,7 +25,7 @@ pub enum KubeError {
     #[error("machine {0}")]
     Machine(String),
     /// An invalid name of an image or resource.
-    #[error("`{0}` is not a valid name of an image or resource")]
+    #[error("`{0}` is not a valid image or resource name")]
     Name(String),
     /// An address on which the daemon cannot listen.
     #[error("{address}: {why}")]
@@ -44,7 +44,7 @@ pub enum KubeError {
         why: String,
     },
     /// A Job that does not exist or has no shape.
-    #[error("there is no Job {0} with the annotation pavior.dev/shape")]
+    #[error("there is no Job {0} with the pavior.dev/shape annotation")]
     UnknownJob(String),
 }
 

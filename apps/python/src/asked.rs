@@ -77,7 +77,7 @@ fn text(key: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(number) = given.extract::<f64>() {
         return Ok(number.to_string());
     }
-    Err(PyTypeError::new_err(format!("{} is not a value of {key}", shown(&given))))
+    Err(PyTypeError::new_err(format!("{} is not a valid value for {key}", shown(&given))))
 }
 
 /// Creates the experiment from settings. Raises `BadName` on error.
@@ -133,7 +133,7 @@ impl<'py> Call<'py> {
             }
             if is_of_several(&key) {
                 return Err(value(format!(
-                    "{key} applies to several runs, but this makes only one; use \
+                    "{key} applies to several runs, but this call makes only one; use \
                      Experiment({key}=...)"
                 )));
             }
@@ -197,11 +197,11 @@ fn one(key: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
     match count {
         1 => Ok(()),
         0 => Err(value(format!(
-            "{key} is a range or an empty list, but this makes only one run; use \
+            "{key} is a range or an empty list, but this call makes only one run; use \
              Experiment({key}=...)"
         ))),
         several => Err(value(format!(
-            "{key} has {several} values, but this makes only one run; use \
+            "{key} has {several} values, but this call makes only one run; use \
              Experiment({key}=[...]).run()"
         ))),
     }
@@ -264,7 +264,7 @@ impl Asked {
         }
         let specification = specification(py, &all, "simulate", &call.own)?;
         let [point] = &specification.points[..] else {
-            return Err(value("this makes only one run; use Experiment for several"));
+            return Err(value("this call makes only one run; use Experiment for several"));
         };
         if point.is_snapshot() {
             return Err(value("a snapshot is not a run; use Experiment for it"));

@@ -22,9 +22,10 @@ pub(crate) enum JobName {
 impl JobName {
     pub(crate) fn of(argument: &Bound<'_, PyAny>) -> PyResult<JobName> {
         if argument.cast::<PyInt>().is_ok() {
-            return argument.extract().map(JobName::Number).map_err(|_| {
-                value(format!("{} is too large for the name of a job", shown(argument)))
-            });
+            return argument
+                .extract()
+                .map(JobName::Number)
+                .map_err(|_| value(format!("{} is too large for a job name", shown(argument))));
         }
         if let Ok(word) = argument.cast::<PyString>() {
             return Ok(JobName::Word(word.to_str()?.into()));
@@ -32,7 +33,7 @@ impl JobName {
         // This includes numpy integers.
         argument.extract().map(JobName::Number).map_err(|_| {
             let given = shown(argument);
-            PyTypeError::new_err(format!("the name of a job must be an int or a str, not {given}"))
+            PyTypeError::new_err(format!("a job name must be an int or a str, not {given}"))
         })
     }
 

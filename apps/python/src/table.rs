@@ -234,7 +234,7 @@ pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Opti
     };
     words
         .map(Some)
-        .ok_or_else(|| value(format!("the column {name:?} is {}, not text", column.data_type())))
+        .ok_or_else(|| value(format!("the {name:?} column is {}, not text", column.data_type())))
 }
 
 /// Returns a column of numbers of any width, or of times in seconds. `None` if there is no such
@@ -268,6 +268,6 @@ pub(crate) fn numbers(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Op
             );
             ticks.iter().map(|tick| tick.map(|tick| tick as f64 / a_second)).collect()
         }
-        other => return Err(value(format!("the column {name:?} is {other}, not numbers"))),
+        other => return Err(value(format!("the {name:?} column is {other}, not numbers"))),
     }))
 }

@@ -65,9 +65,7 @@ impl Trace {
                 return Ok(None);
             };
             let number = u32::try_from(number).ok().filter(|&number| number > 0);
-            number
-                .map(Some)
-                .ok_or_else(|| value(format!("{key} must be a whole number of at least 1")))
+            number.map(Some).ok_or_else(|| value(format!("{key} must be a positive whole number")))
         };
         let format: Option<String> =
             taken(&more, "log_format")?.map(|format| format.extract()).transpose()?;

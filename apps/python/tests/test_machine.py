@@ -45,7 +45,7 @@ def test_a_request_says_how_free_it_is() -> None:
         assert sum(box.nodes() for box in freed.answers["ff"]) == 4 and "<svg" in freed._repr_svg_()
     placed = machine.allocate((2, 2), freedom="connected")
     assert placed.nodes == 4
-    with pytest.raises(ValueError, match="not a freedom"):
+    with pytest.raises(ValueError, match="not a valid freedom"):
         machine.probe((1, 1), freedom="free")  # type: ignore[arg-type]
 
 

@@ -281,7 +281,7 @@ def test_what_other_processes_cannot_import(tmp_path: Path) -> None:
     experiment = Experiment(scheduler=lambda job: job.nodes, jobs=20, replications=1)
     assert experiment.points[0]["scheduler"] == "priority"
     experiment.run()
-    with pytest.raises(ValueError, match="write it with def"):
+    with pytest.raises(ValueError, match="define this one with def"):
         experiment.run(out=tmp_path / "out")
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
         with pytest.raises(Exception, match="pickle"):

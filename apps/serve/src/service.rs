@@ -203,7 +203,7 @@ async fn serve(
         drop(thread.join());
     });
     if tokio::time::timeout(FINISH, ended).await.is_err() {
-        tracing::warn!("stopped in the middle of a decision, which is not carried out");
+        tracing::warn!("stopped in the middle of a decision, which was not carried out");
     }
     Ok(())
 }

@@ -149,7 +149,7 @@ impl Daemon {
     /// Uses another configuration.
     fn change(&mut self, config: Config) {
         if config.metrics != self.config.metrics {
-            let more = json!({ "error": "metrics: the address changes at the next start" });
+            let more = json!({ "error": "metrics: the new address applies after a restart" });
             log(now(), "warn", "configuration", more);
         }
         (self.shaper, self.config) = (shaper(&config.grid), config);

@@ -114,7 +114,7 @@ impl Recognition {
     pub fn meaning(&self) -> &'static str {
         match self {
             Recognition::First => "to grant the first free base in scan order",
-            Recognition::Best { .. } => "to grant the free base of the best score",
+            Recognition::Best { .. } => "to grant the free base with the best score",
             Recognition::Complete => "to refuse only if no base is free",
             Recognition::Partial(_) => "to grant only free boxes, but it may miss some",
             Recognition::Count => "to grant exactly when enough nodes are free",

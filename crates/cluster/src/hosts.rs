@@ -43,7 +43,7 @@ fn refusal(
         (Some(host), None) => host.to_str().unwrap_or(""),
         // Browsers always send one.
         (None, _) if version < Version::HTTP_11 => return None,
-        _ => return Some((StatusCode::BAD_REQUEST, "a request must have exactly one Host")),
+        _ => return Some((StatusCode::BAD_REQUEST, "a request must have exactly one Host header")),
     };
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -56,7 +56,7 @@ fn refusal(
         return None;
     }
     let detail = "this page is served only under an address or this machine's name; a proxy must \
-                  send such a Host";
+                  send one of these as Host";
     Some((StatusCode::MISDIRECTED_REQUEST, detail))
 }
 

@@ -199,7 +199,7 @@ impl View {
             (ask, Some(shaper)) => Ok(ask.request(&mut shaper(&self.grid))),
             (Ask::Shape(sides), None) => Ok(Request::shape(sides)),
             (Ask::Nodes(_), None) => Err("a job must have a shape".to_string()),
-            (Ask::Beyond(_), None) => Err("no machine has such a side".to_string()),
+            (Ask::Beyond(_), None) => Err("a side is too long".to_string()),
         }
     }
 
@@ -290,7 +290,9 @@ impl View {
     /// The reason why the shape does not fit the machine.
     pub(crate) fn slots(&self, shape: &str) -> Result<Value, String> {
         let asked = Ask::typed(Some(shape), None, &self.grid).map_err(|fault| fault.to_string())?;
-        let Ask::Shape(sides) = asked else { return Err("no machine has such a side".to_string()) };
+        let Ask::Shape(sides) = asked else {
+            return Err("a side is too long".to_string());
+        };
         let (snapshot, shapes) = (self.snapshot(&self.state())?, [Shape::new(sides)]);
         let name = |job: JobId| self.held[job.0 as usize].id.clone();
         let found = SlotsAnswer::of(&snapshot, &shapes, |job| self.end(job), BUDGET, None);

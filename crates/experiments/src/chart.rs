@@ -196,7 +196,7 @@ fn note(rows: &[&Line]) -> String {
         }
         (1, 1) => "95 % confidence intervals, 1 replication per point".to_string(),
         _ if least == most && rows.iter().all(|row| is_certain(row)) => {
-            format!("the same in all of {most} replications per point")
+            format!("identical in all {most} replications per point")
         }
         _ if least == most => format!("95 % confidence intervals, {most} replications per point"),
         _ => format!("95 % confidence intervals, {least} to {most} replications per point"),

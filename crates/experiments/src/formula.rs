@@ -159,7 +159,7 @@ impl Reader<'_> {
         let start = match self.peek() {
             Some('(') => return self.brackets(),
             Some(_) => self.at,
-            None => return Err(self.bad("the formula ends too early")),
+            None => return Err(self.bad("unexpected end of the formula")),
         };
         let part = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_';
         let rest = &self.text[start..];
@@ -194,7 +194,7 @@ impl Reader<'_> {
         }
         let inner = self.sum()?;
         self.depth -= 1;
-        self.take(&[')']).map(|_| inner).ok_or_else(|| self.bad("a closing parenthesis is missing"))
+        self.take(&[')']).map(|_| inner).ok_or_else(|| self.bad("missing closing parenthesis"))
     }
 }
 

@@ -140,7 +140,7 @@ impl Specification {
                 damaged.push(line);
                 continue;
             };
-            let bad = |index: usize| format!("line {line}: `{}` cannot be read", &record[index]);
+            let bad = |index: usize| format!("line {line}: `{}` is malformed", &record[index]);
             let whole = |index: usize| record[index].parse::<u64>().map_err(|_| bad(index));
             let float = |&index: &usize| match &record[index] {
                 "" => Ok(None),

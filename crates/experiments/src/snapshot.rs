@@ -48,7 +48,7 @@ const GRANTED_NODES: MetricSpec = MetricSpec {
 /// A metric whose value is set by the sweep, based on the orders in its specification.
 pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
     name: "printed_order",
-    meaning: "the value of the order of growth that `orders` states for the strategy",
+    meaning: "the strategy's asymptotic cost, as given in `orders`",
     unit: Unit::Count,
     standard: true,
     build: |_| Box::new(Absent),

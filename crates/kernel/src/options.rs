@@ -163,7 +163,7 @@ impl Options {
             return match (0..specs.len()).find(open) {
                 Some(index) if specs[index].values.accept(part) => Ok((index, part)),
                 _ => fail(
-                    format!("`{part}` is not an option value of `{name}`: {}", describe(specs)),
+                    format!("`{part}` is not a valid option of `{name}`: {}", describe(specs)),
                     span.clone(),
                 ),
             };
@@ -181,7 +181,7 @@ impl Options {
         if !specs[index].values.accept(value) {
             let takes = &specs[index].values;
             return fail(
-                format!("`{value}` is not a value of `{key}`, which takes {takes}"),
+                format!("`{value}` is not a valid value for `{key}`, which takes {takes}"),
                 value_span,
             );
         }

@@ -46,7 +46,7 @@ impl FromStr for Grid {
         let is = |word: &str| lower == word;
         if !["mesh", "torus", "grid"].into_iter().any(is) {
             return fail(
-                format!("`{kind}` is not a kind of machine; choose mesh, torus or grid"),
+                format!("`{kind}` is not a valid kind of machine; choose mesh, torus or grid"),
                 0..kind.len(),
             );
         }
@@ -64,7 +64,7 @@ impl FromStr for Grid {
                 Some(Ok(side)) if side > 0 => sides.push(side),
                 _ => {
                     return fail(
-                        format!("`{part}` is not a side; a side must be 1 to 65535"),
+                        format!("`{part}` is not a valid side; a side must be 1 to 65535"),
                         span,
                     );
                 }

@@ -39,7 +39,7 @@ pub enum Freedom {
 
 /// The error for a word that is not in [`Freedom::ALL`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{0}` is not a freedom; choose box, turned, any-box, connected or any")]
+#[error("`{0}` is not a valid freedom; choose box, turned, any-box, connected or any")]
 pub struct UnknownFreedom(pub String);
 
 impl Freedom {

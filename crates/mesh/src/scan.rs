@@ -34,7 +34,7 @@ pub struct Scan {
 
 /// The error for a scan order that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{0}` is not a scan order; write axes from fastest to slowest, such as xyz, yzx or x-yz")]
+#[error("`{0}` is not a valid scan order; list axes, fastest first, such as xyz, yzx or x-yz")]
 pub struct ScanError(String);
 
 impl Default for Scan {

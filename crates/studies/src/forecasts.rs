@@ -148,11 +148,11 @@ pub fn in_words(logs: &[JudgedLog]) -> String {
         judged.iter().filter(|log| good(log) == Some(true)).count()
     };
     format!(
-        "Of {} logs with user estimates, intervals hold as often as intended on {} (87 to 93 % of \
+        "Intervals hold as often as intended on {} of {} logs with user estimates (87 to 93 % of \
          the jobs that wait, 82 to 97 % of each third by nodes with {FEWEST} jobs). The loss is \
          smallest on {}.",
-        judged.len(),
         count(JudgedLog::holds),
+        judged.len(),
         count(JudgedLog::leads),
     )
 }

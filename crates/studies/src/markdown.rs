@@ -29,7 +29,7 @@ pub(super) fn statements(counts: &[StatementCount], all: &[Statement]) -> String
         })
         .collect();
     let mut text =
-        table(&words(&["statement", "claim of the paper", "verdict", "rows"]), &summary, 4, 4);
+        table(&words(&["statement", "paper's claim", "verdict", "rows"]), &summary, 4, 4);
     let differ = all.iter().filter(|one| !one.verdict.is_good());
     let rows: Vec<Vec<String>> = differ.map(Statement::cells).collect();
     if !rows.is_empty() {

@@ -52,7 +52,7 @@ fn summary(counts: &[StatementCount]) -> SectionTable {
     let row = |one: &StatementCount| {
         vec![one.id.clone(), one.verdict().word().to_string(), one.in_words(), one.claim.clone()]
     };
-    let header = ["statement", "verdict", "rows", "claim of the paper"].map(String::from).to_vec();
+    let header = ["statement", "verdict", "rows", "paper's claim"].map(String::from).to_vec();
     SectionTable { header, rows: counts.iter().map(row).collect(), words: 4 }
 }
 

@@ -127,7 +127,7 @@ fn values(
         Take::First => values.first(),
         Take::Last => values.last(),
     };
-    let missing = || format!("no point of the experiment has such a value of `{name}`");
+    let missing = || format!("no point of the experiment has this value of `{name}`");
     Ok(vec![one.ok_or_else(missing)?.clone()])
 }
 

@@ -54,7 +54,7 @@ pub enum AskFault {
         axes: usize,
     },
     /// An invalid side.
-    #[error("`{given}` is not a side; sides must be integers of at least 1")]
+    #[error("`{given}` is not a valid side; sides must be positive integers")]
     Side {
         /// The text or number given as the side.
         given: String,

@@ -56,7 +56,7 @@ impl FromStr for Condition {
         }
         let bad = || BadName {
             reason: format!(
-                "`{text}` is not a condition: a number of nodes, queue=1, or a share such as 25%"
+                "`{text}` is not a valid condition; use a node count, queue=1 or a share like 25%"
             ),
             span: 0..text.len(),
         };

@@ -21,7 +21,7 @@ pub(crate) struct AdviseArgs {
     /// Writes an HTML page
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// The output format [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, otherwise json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<AdviceFormat>,
 }

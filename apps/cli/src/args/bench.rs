@@ -34,7 +34,7 @@ pub(crate) struct BenchArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Measurement")]
 pub(crate) struct RoundArgs {
-    /// Attempts of each strategy
+    /// The number of attempts per strategy
     #[arg(
         long,
         default_value_t = 10_000,
@@ -61,7 +61,7 @@ pub(crate) struct RoundArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Results")]
 pub(crate) struct TimeArgs {
-    /// The output format [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, otherwise json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
     /// Draws the times as SVG

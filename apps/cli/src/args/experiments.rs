@@ -18,7 +18,7 @@ pub(crate) struct ExperimentArgs {
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
     /// Skips strategies, schedulers, freedoms and patterns that do not apply to a machine or a
-    /// workload, and lists them; the same as `skip-unsupported = true` in the file
+    /// workload, and lists them, like `skip-unsupported = true` in the file
     #[arg(long)]
     pub(crate) skip_unsupported: bool,
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub(crate) struct SweepArgs {
     /// The number of threads, which affects only measured times [default: one per core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
-    /// The output format [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, otherwise json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }
@@ -161,7 +161,7 @@ pub(crate) struct PlacementArgs {
     #[arg(long, allow_hyphen_values = true, value_parser = finite)]
     pub(crate) to: Option<f64>,
     /// The unit of time: s (drawn as hours and days), `time_unit` or cycle [default: the unit in
-    /// the placements, else plain numbers]
+    /// the placements, otherwise plain numbers]
     #[arg(long)]
     pub(crate) unit: Option<String>,
 }

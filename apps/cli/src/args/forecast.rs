@@ -25,7 +25,7 @@ pub(crate) struct ForecastArgs {
     /// Writes one line per job of the log, as CSV
     #[arg(long, short, value_name = "FILE", conflicts_with = "queue")]
     pub(crate) out: Option<PathBuf>,
-    /// The output format [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, otherwise json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }

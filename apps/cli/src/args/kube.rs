@@ -26,7 +26,7 @@ pub(crate) struct KubeArgs {
     /// The machine to show on the page, if the cluster has several
     #[arg(long)]
     pub(crate) machine: Option<String>,
-    /// Shows any cluster at an address, without changing it
+    /// Serves the page of any cluster at an address, without changing the cluster
     #[arg(
         long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true,
         default_missing_value = pavior_kube::ADDRESS, conflicts_with_all = ["page", "name"]
@@ -64,7 +64,7 @@ pub(crate) enum KubeCommand {
     /// Lists all Jobs with a shape: state, box, reason for waiting, and start according to the time
     /// limits
     Queue {
-        /// The output format [default: table on a terminal, else json]
+        /// The output format [default: table on a terminal, otherwise json]
         #[arg(long, value_enum)]
         format: Option<Format>,
     },
@@ -94,7 +94,7 @@ pub(crate) enum KubeCommand {
             value_parser = clap::value_parser!(u64).range(..=1_000_000_000_000),
         )]
         budget: u64,
-        /// The output format [default: table on a terminal, else json]
+        /// The output format [default: table on a terminal, otherwise json]
         #[arg(long, value_enum)]
         format: Option<Format>,
     },

@@ -133,7 +133,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// The output format [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, otherwise json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }
@@ -220,7 +220,7 @@ pub(crate) struct ExplainArgs {
     /// Draws the placement by each strategy
     #[arg(long)]
     pub(crate) svg: Option<PathBuf>,
-    /// The output format [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, otherwise json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }
@@ -239,7 +239,7 @@ pub(crate) struct SimulateArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Results")]
 pub(crate) struct ResultArgs {
-    /// The output format [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, otherwise json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
     /// Leaves out the measured time per attempt

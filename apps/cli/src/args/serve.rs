@@ -54,10 +54,10 @@ pub(crate) struct ServeArgs {
     /// The maximum number of nodes that a tenant may hold and request
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) quota: Option<u64>,
-    /// The maximum number of requests per second of a tenant; a batch counts as its operations
+    /// The maximum number of requests per second and tenant; a batch counts as many as it contains
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate: Option<u32>,
-    /// The maximum number of connections at a time; lower if the limit of open files is lower
+    /// The maximum number of open connections; lower if the limit on open files requires it
     #[arg(long, default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) connections: u32,
     /// The minimum number of records kept as history, unless they exceed --history-bytes

@@ -39,7 +39,7 @@ pub(crate) struct SlotsArgs {
     /// Draws the machine with the boxes
     #[arg(long)]
     pub(crate) svg: Option<PathBuf>,
-    /// The output format [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, otherwise json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }

@@ -15,7 +15,7 @@ pub(crate) struct SlurmArgs {
     /// Exits after one cycle
     #[arg(long)]
     pub(crate) once: bool,
-    /// Shows any Slurm cluster at an address, with the page, `why` and metrics, without changing it
+    /// Serves the page, `why` and metrics of any Slurm cluster at an address, without changing it
     #[arg(
         long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true,
         default_missing_value = pavior_slurm::ADDRESS, conflicts_with_all = ["dry_run", "once"]

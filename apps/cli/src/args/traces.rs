@@ -41,8 +41,8 @@ pub(crate) struct ConvertArgs {
     /// The seed of random shape rules
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Writes fields 17 and 18 of an .swf from users' sessions: a job follows its user's last job
-    /// that had ended, if that was at most this long before (20m, 90s, 1h)
+    /// Writes fields 17 and 18 of an .swf from users' sessions: a job follows its user's most
+    /// recently ended job, if that ended at most this long before (20m, 90s, 1h)
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) sessions: Option<Time>,
     /// The version of Batsim to write for
@@ -67,7 +67,7 @@ fn duration(text: &str) -> Result<Time, String> {
     if (0.0..=1e9).contains(&time) {
         Ok(TimeUnit::SECOND.time(time))
     } else {
-        Err("not a time; write 20m, 90s or 1h".to_string())
+        Err("not a valid time; use one such as 20m, 90s or 1h".to_string())
     }
 }
 
@@ -124,7 +124,7 @@ pub(crate) struct InspectArgs {
     /// Writes an HTML page [default without a file: standard output]
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) html: Option<PathBuf>,
-    /// The output format [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, otherwise json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }

@@ -75,7 +75,7 @@ pub(crate) struct UnblockArgs {
     /// Draws the machine before and after the moves
     #[arg(long)]
     pub(crate) svg: Option<PathBuf>,
-    /// The output format [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, otherwise json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }
@@ -83,5 +83,5 @@ pub(crate) struct UnblockArgs {
 /// Parses a time, which is any finite number.
 pub(crate) fn finite(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| "this is not a number".to_string())
+    number.ok_or_else(|| "not a finite number".to_string())
 }

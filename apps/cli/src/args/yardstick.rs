@@ -23,7 +23,7 @@ pub(crate) struct YardstickArgs {
     /// The number of threads, which does not affect results [default: one per core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
-    /// The output format [default: table on a terminal, else json]
+    /// The output format [default: table on a terminal, otherwise json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }

@@ -93,7 +93,7 @@ fn tell(advice: &Advice) -> Result<(), Failure> {
         output::text(&note, WIDTH)?;
     }
     output::text(
-        "± is half the width of the interval; ~ marks an interval that contains zero, so the \
+        "± is the half-width of the interval; ~ marks an interval that contains zero, so the \
          difference is not significant. --format json has the command for each number; --out \
          FILE.html writes a page.",
         WIDTH,

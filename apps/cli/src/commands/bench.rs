@@ -244,7 +244,7 @@ impl Report {
             unit: Unit::Nanoseconds,
         };
         Chart {
-            title: format!("Time of an allocation attempt on {}", self.bench.grid),
+            title: format!("Time per allocation attempt on {}", self.bench.grid),
             x: ChartAxis::plain("", false),
             y,
             categories: rows.iter().map(|row| row.strategy.to_string()).collect(),

@@ -110,9 +110,8 @@ fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
             let bad = BadName { reason, span: 0..part.len() };
             Failure::option("--slots", typed, at, &bad)
         };
-        let sides = read_sides(part).ok_or_else(|| {
-            fault("a shape must have sides of at least 1, such as 4x4x4".to_string())
-        })?;
+        let sides = read_sides(part)
+            .ok_or_else(|| fault("a shape must have positive sides, such as 4x4x4".to_string()))?;
         if all.contains(&sides) || all.len() == SHAPES {
             return Err(fault(format!("at most {SHAPES} shapes, each once")));
         }

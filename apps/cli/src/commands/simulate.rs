@@ -189,7 +189,7 @@ fn run_logs_once(specification: &mut Specification) {
         Policy::Precision { .. } => true,
     };
     if asks {
-        eprintln!("note: this log uses no random numbers, so it runs once");
+        eprintln!("note: this log is replayed without random numbers, so it runs once");
     }
     specification.policy = Policy::Fixed(1);
     specification.targets.clear();

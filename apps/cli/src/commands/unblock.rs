@@ -199,7 +199,7 @@ impl Story {
             let at = self.words(&found.at);
             let lost = match found.unavailable.len() {
                 0 => String::new(),
-                lost => format!("; nodes there that have failed: {lost}"),
+                lost => format!("; failed nodes there: {lost}"),
             };
             let names = self.shown_names(&found.jobs);
             match names.len() {

@@ -82,7 +82,7 @@ fn a_request_says_how_free_it_is() {
     assert_eq!((&given[4]["fits"], &given[4]["jobs"]), (&json!(false), &json!([1])));
     let error = |index: usize| given[index]["error"].as_str().unwrap().to_string();
     assert!(error(5).contains("one of box, turned, any-box, not any"), "{}", error(5));
-    assert!(error(6).contains("`conected` is not a freedom"), "{}", error(6));
+    assert!(error(6).contains("`conected` is not a valid freedom"), "{}", error(6));
     assert!(error(7).contains("\"freedom\" must be a string"), "{}", error(7));
     assert_eq!(given[8]["reason"], json!("no-free-submesh"));
     assert_eq!((&given[9]["granted"], &given[10]["busy"]), (&json!(true), &json!(5)));

@@ -95,5 +95,5 @@ fn sessions_are_written_and_followed() {
     let output = simulate(to, &["--dependencies", "--metrics", "makespan"]);
     assert!(output.status.success(), "{output:?}");
     refused_for(&["trace", "convert", "--sessions", "20m", &log, "x.json"], "only .swf logs");
-    refused_for(&["trace", "convert", "--sessions", "soon", &log, "x.swf"], "write 20m");
+    refused_for(&["trace", "convert", "--sessions", "soon", &log, "x.swf"], "such as 20m");
 }

@@ -219,8 +219,8 @@ fn answers_and_placements_can_be_pasted() {
 fn bad_requests() {
     for (request, reason) in [
         (&["--shape", "3"][..], "1 sides, but the machine has 2 axes"),
-        (&["--shape", "3x0"], "`0` is not a side"),
-        (&["--shape", "3x+2"], "`+2` is not a side"),
+        (&["--shape", "3x0"], "`0` is not a valid side"),
+        (&["--shape", "3x+2"], "`+2` is not a valid side"),
         (&["--shape", "1x1x1x1"], "4 sides"),
         (&["--shape", "1x1", "--nodes", "3"], "cannot be used with"),
         (&["--nodes", "0"], "0 is not in 1.."),

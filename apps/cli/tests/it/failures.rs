@@ -97,7 +97,7 @@ fn options_of_failures_that_make_no_sense() {
         (&["--fail-classes", "chip:9:1", "--spares", "1"], "mesh:16x16 is not made of cubes"),
         (&["--slice", "16"], "mesh:16x16 is not made of cubes"),
         (&["--slice", "17x17"], "it does not fit in any orientation on mesh:16x16"),
-        (&["--slice", "big"], "is not a slice"),
+        (&["--slice", "big"], "is not a valid slice"),
     ] {
         let message = refused(&[&run[..], more].concat());
         assert!(message.contains(expected), "{more:?}: {message}");

@@ -19,12 +19,12 @@ fn names_that_do_not_exist_get_suggestions() {
 #[test]
 fn machines_that_cannot_be() {
     for (machine, at_fault) in [
-        ("mesh:0x4", "`0` is not a side"),
-        ("mesh:70000x2", "`70000` is not a side"),
-        ("mesh:", "`` is not a side"),
+        ("mesh:0x4", "`0` is not a valid side"),
+        ("mesh:70000x2", "`70000` is not a valid side"),
+        ("mesh:", "`` is not a valid side"),
         ("mesh:4x4x4x4", "1 to 3 axes"),
         ("mesh:65535x65535", "nodes"),
-        ("ring:4", "`ring` is not a kind of machine"),
+        ("ring:4", "`ring` is not a valid kind of machine"),
         ("8x8", "write a machine as"),
     ] {
         let message = refused(&["allocate", "--machine", machine, "--strategy", "ff"]);

@@ -100,7 +100,7 @@ fn a_crowd_of_series_is_thinned_by_a_filter() {
     let (chart, _) = plot(&["--filter", "load=1.0,strategy=ff,load=.5", "--title", "Own"]);
     assert!(chart.contains("<title>Own</title>") && chart.contains(">fcfs</text>"), "{chart}");
     for (filter, reason) in [
-        ("uniform", "write sides=uniform"),
+        ("uniform", "such as sides=uniform"),
         ("shceduler=ssd", "did you mean `scheduler`?"),
         ("scheduler=fcsf", "did you mean `fcfs`?"),
         ("strategy=ff,tlb", "did you mean `tbl`?"),
@@ -150,7 +150,7 @@ fn schedules_machines_and_distributions() {
     assert!(refused(&["plot", text(&placements)]).contains("--machine"));
     refused_for(
         &["plot", text(&placements), "--machine", "mesh:2x2"],
-        "not a placement on mesh:2x2",
+        "not a valid placement on mesh:2x2",
     );
     refused(&["plot", text(&placements), "--machine", "grid:4wx4", "--from", "9", "--to", "3"]);
     assert!(refused(&["plot", text(&jobs), "--cdf", "wait"]).contains("waiting_time"));

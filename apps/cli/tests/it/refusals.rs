@@ -101,7 +101,7 @@ fn options_of_what_is_not_simulated() {
     assert!(whole.contains("no switch fails"), "{whole}");
     let all = ["--fail-classes", "switch:mttf=9:mttr=1", "--spare-switches", "48"];
     let all = simulate(&[&["--machine", "torus:8x8x8", "--strategy", "tpu"], &all[..]].concat());
-    assert!(all.contains("48 of 48 switches leave none in use"), "{all}");
+    assert!(all.contains("48 spare switches of 48 leave none in use"), "{all}");
     let moves = ["--trace", &log, "--machine", "mesh:4x4", "--strategy", "ff", "--migration", "1"];
     let moved = simulate(&[&moves[..], &["--jobs-csv", "jobs.csv"]].concat());
     assert!(moved.contains("a job that moves has several: use --placements"), "{moved}");

@@ -138,7 +138,7 @@ fn wrong_options_are_named() {
     let data = folder.path().join("data").display().to_string();
     for (options, reason) in [
         (vec!["--listen", "0.0.0.0:0"], "requires TLS"),
-        (vec!["--listen", "nowhere"], "is not an address"),
+        (vec!["--listen", "nowhere"], "is not a valid address"),
         (vec!["--machine", "mesh:0x4"], "mesh:0x4"),
         (vec!["--machine", "a=mesh:4", "--machine", "a=mesh:5"], "appears twice"),
         (vec!["--strategy", "none"], "none"),

@@ -188,7 +188,7 @@ impl MachineConfig {
     fn nodes(&self, text: &str) -> Result<Sides, String> {
         let axes = self.grid.axes();
         if !is_written(text) {
-            return Err("pavior.dev/shape is not a shape; write one to three sides, such as 4x4x2"
+            return Err("pavior.dev/shape is not a valid shape; use 1 to 3 sides, such as 4x4x2"
                 .to_string());
         }
         let given = text.split('x').count();
@@ -298,7 +298,7 @@ fn divided(chips: &Grid, host: Sides) -> Result<Grid, String> {
     let mut sides = Vec::new();
     for (axis, own) in host.into_iter().enumerate().take(axes) {
         if chips.side(axis) % own != 0 {
-            return Err("host: its sides do not divide those of the grid".to_string());
+            return Err("host: its sides must divide the grid's sides".to_string());
         }
         sides.push(chips.side(axis) / own);
     }

@@ -169,7 +169,7 @@ impl Forecast {
         let words = StartWords {
             grid: &self.grid,
             date: &date,
-            jobs: "Jobs that have run",
+            jobs: "completed Jobs",
             known: "are known",
         };
         self.queue.words(*self.numbers.get(job)?, &words)

@@ -129,7 +129,7 @@ impl<'a> JobGroup<'a> {
             return None;
         }
         if self.jobs().iter().any(|job| job.global_index().is_none()) {
-            return Some(format!("a Job of its set has no number in the label {GLOBAL_INDEX}"));
+            return Some(format!("a Job of its set has no number in its {GLOBAL_INDEX} label"));
         }
         let twice =
             self.jobs().windows(2).any(|two| two[0].global_index() == two[1].global_index());

@@ -16,7 +16,7 @@ fn users_open_no_gates_and_write_no_placements() {
     for shape in ["0x4", "12345678901", "4x4x4x4", "2\n", "\u{1b}[2J", "", "x", "2x", "-1"] {
         let set =
             |job: &mut Value| job["metadata"]["annotations"]["pavior.dev/shape"] = json!(shape);
-        refused(job("bad", "2x2x1", 1), &set, "is not a shape");
+        refused(job("bad", "2x2x1", 1), &set, "is not a valid shape");
     }
     let plain = |job: &mut Value| job["spec"]["completionMode"] = json!("NonIndexed");
     refused(job("bad", "2x2x1", 1), &plain, "Indexed");

@@ -54,7 +54,7 @@ def _toml(value: object) -> str:
         return "{ " + ", ".join(f"{json.dumps(k)} = {_toml(v)}" for k, v in value.items()) + " }"
     if isinstance(value, Iterable):
         return "[" + ", ".join(_toml(member) for member in value) + "]"
-    raise TypeError(f"{value!r} is not a value of a parameter")
+    raise TypeError(f"{value!r} is not a valid parameter value")
 
 
 def _machines(value: Any) -> Any:
@@ -318,10 +318,10 @@ class Experiment:
         report = _progress.reporter(progress, "replications")
         if out is not None and any(name_of(own) == NAMELESS for own in self._specification.classes):
             raise ValueError(
-                "a directory knows functions by their names, and this one has none: write it with def"
+                "a directory identifies functions by name: define this one with def"
             )
         if out is not None and self._specification.logs:
-            raise ValueError("a directory knows logs by their paths: give the path of the file")
+            raise ValueError("a directory identifies logs by path: give the path of the file")
         directory = None if out is None else Directory(os.fspath(out), self._specification)
         journal = Journal() if directory is None else directory.journal
         _sweep.run(

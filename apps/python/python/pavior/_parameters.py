@@ -26,7 +26,7 @@ class Parameters(TypedDict, total=False):
         machines: another name of `machine`
             (str, or sides of a mesh as an int or a sequence of ints; default 'mesh:16x16')
         reservations: a list of advance reservations of nodes, which no job may overlap: JSON lines
-            {"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}; also of "nodes":[[1,1]]
+            {"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}, or with "nodes":[[1,1]]
             (str; default None)
         freedom: the freedom of placement that jobs allow: box, turned, any-box, connected or any,
             also by size, column or share: box:16,connected; box:queue=2; any:25%
@@ -35,7 +35,7 @@ class Parameters(TypedDict, total=False):
             is the time that each moved node adds to its job
             (float or timedelta, in units of time; default None)
         movable: the running jobs that may be moved: up to a number of nodes, with a value in a
-            column, or a share: 64; queue=1; 25%; several mean any of them; all by default
+            column, or a share: 64; queue=1; 25%; several mean any of them; default: all
             (str; default None)
         scheduler: which job starts next; `pavior schedulers` lists the names
             (str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key;
@@ -66,13 +66,13 @@ class Parameters(TypedDict, total=False):
             (float, in jobs per unit of time; default 1.5)
 
     Parameters: Messages (service messages or iterations; logs with communication)
-        communication: the share of the run time of a log's jobs that is communication, 0 to 1; the
+        communication: the share of a logged job's run time that is communication, 0 to 1; the
             network lengthens it
             (float; default None)
         contention: how contention between jobs of a log that share links is treated
-            ('estimated' (a model of queues at links), 'simulated' (their messages are simulated,
+            ('estimated' (a model of queues at links), 'simulated' (a simulation of their messages,
             which is slow); default 'estimated')
-        cycles_per_second: network cycles in a second of the log
+        cycles_per_second: network cycles per second of the log
             (int, in cycles; default 1000000)
         pattern: what jobs send; see `pavior patterns`
             (str: 'one-to-all', 'all-to-all', 'near-neighbour', 'random', 'ring', 'all-reduce',
@@ -84,17 +84,17 @@ class Parameters(TypedDict, total=False):
             'axis-all-to-all'; default 'one-to-all')
         order: the order of destinations of a one-to-all or all-to-all, an option of the pattern
             (str; default None)
-        sending: messages in flight at once; else sequential for messages, blocking for iterations
-            ('sequential' (one message of the job), 'blocking' (one message of each rank),
-            'pipelined' (all of a rank's messages); default None)
-        rounds: how two rounds of a pattern are separated; by default as the pattern specifies
+        sending: messages in flight; default: sequential for messages, blocking for iterations
+            ('sequential' (one message per job), 'blocking' (one message per rank), 'pipelined'
+            (all messages of each rank); default None)
+        rounds: how two rounds of a pattern are separated; default: as the pattern specifies
             ('barrier' (a round starts when the previous one is delivered), 'free' (ranks continue
             without waiting); default None)
         ranks: how the ranks of a job are numbered
             ('coordinates' (row-major over the whole allocation), 'parts' (part by part), 'snake'
             (row by row, with every second row of the job reversed), 'hilbert' (along the Hilbert
             curve through the machine), 'greedy' (a free neighbor of the previous rank, or else the
-            nearest node), 'pattern' (so that messages of the pattern cross few links; also within
+            nearest node), 'pattern' (so that the pattern's messages cross few links, even within
             one box); default 'coordinates')
         flits: the length of a message
             (int, in flits; default 8)
@@ -134,14 +134,15 @@ class Parameters(TypedDict, total=False):
             (str; default 'log')
         kill: cuts logged run times at their estimates, before messages and moves add to them
             (bool; default False)
-        lenient: skips and counts lines that cannot be read, instead of stopping
+        lenient: skips and counts malformed lines instead of stopping
             (bool; default False)
-        dependencies: submits each job after the jobs that its log says it follows (fields 17, 18)
+        dependencies: submits each job after those that it follows according to the log (fields 17,
+            18)
             (bool; default None)
         processors_per_node: divides sizes given in processors; 1 treats them as nodes, regardless
             of the header
             (int; default None)
-        nodes_from: the column of an SWF log, from 1, that contains nodes: 4, 2x4, or either after
+        nodes_from: the column of an SWF log (from 1) that contains nodes: 4, 2x4, or either after
             a colon
             (int; default None)
         pieces: also keeps parts of jobs (status 2, 3, 4) if the log also has the whole job
@@ -155,48 +156,49 @@ class Parameters(TypedDict, total=False):
     Parameters: Failures
         mttf: the mean time to failure of a node, exponential
             (float or timedelta, in units of time; default None)
-        mttr: the mean time to its repair, exponential
+        mttr: the mean time to repair a node, exponential
             (float or timedelta, in units of time; default None)
         fail_classes: the components that fail, each kind with its own means:
             chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,switch:mttf=1e5:mttr=8
             (str, in units of time; default None)
-        spares: cubes of 4x4x4 nodes that are kept out of use until another fails
+        spares: spare cubes of 4x4x4 nodes, kept out of use until another cube fails
             (int, in cubes; default None)
         spare_switches: switches that take over from failed ones
             (int, in switches; default None)
         slice: the slice whose availability is observed: a number of cubes of 4x4x4 nodes, or sides
             in nodes such as 8x8x16; see the metrics slice_availability and slice_free
             (str; default None)
-        failures: a list of failures and repairs: JSON lines {"op":"fail","node":[1,1],"at":60};
-            also of a "cube" or a "switch"
+        failures: a list of failures and repairs: JSON lines {"op":"fail","node":[1,1],"at":60}, or
+            with a "cube" or a "switch"
             (str; default None)
-        checkpoint: interrupted jobs resume from the last multiple of this run time; else from
-            scratch
+        checkpoint: interrupted jobs resume from the last multiple of this run time; default: start
+            over
             (float or timedelta, in units of time; default None)
 
     Parameters: Replications
         warmup: completions to drop before averages start
             (int, in jobs; default 0)
-        max_waiting: ends a run of synthetic jobs with an error when more jobs are waiting; by
-            default 1000000
+        max_waiting: ends a run of synthetic jobs with an error when more jobs than this are
+            waiting; default: 1000000
             (int, in jobs; default None)
-        max_time: ends a run with an error at this time; by default at the largest possible time
+        max_time: ends a run with an error at this time; default: the largest possible time
             (float or timedelta, in units of time; default None)
-        max_interruptions: ends a run with an error when a job loses nodes more often; by default
-            10000
+        max_interruptions: ends a run with an error when a job loses nodes more often than this;
+            default: 10000
             (int, in times; default None)
         seed: the seed of all random numbers
             (int; default 1)
         seeds: another name of `seed`
             (int; default 1)
-        replications: independent replications of every point: 10; 1 for a log
+        replications: independent replications per point; default: 10, or 1 for a log
             (int; default None)
         precision: replicates until the half-widths of the confidence intervals are at most this
             share of the mean, such as 0.05
             (float; default None)
-        precision_metrics: the metrics of precision: turnaround and utilization
+        precision_metrics: the metrics that must be this precise; default: turnaround and
+            utilization
             (str or a sequence of str; default None)
-        confidence: the confidence level of precision
+        confidence: the confidence level for precision
             (float; default 0.95)
         min_replications: the minimum number of replications with precision
             (int; default 5)
@@ -206,8 +208,8 @@ class Parameters(TypedDict, total=False):
             (a sequence of dicts; default None)
 
     Parameters: Results
-        slowdown_bound: the minimum run time in the bounded slowdown; by default 10 s for logs,
-            else 1 unit
+        slowdown_bound: the minimum run time in the bounded slowdown; default: 10 s (logs) or 1
+            unit
             (float or timedelta, in units of time; default None)
         title: the heading of the report
             (str; default None)
@@ -215,10 +217,10 @@ class Parameters(TypedDict, total=False):
             (str or a sequence of str; default None)
         timing: whether allocation attempts are timed
             (bool; default True)
-        baseline: the strategy that others are compared with; the first by default
+        baseline: the strategy that others are compared with; default: the first
             (str; default None)
-        orders: orders of growth by strategy, for the metric printed_order: formulas of N nodes, h
-            rows, B busy submeshes, K nodes a submesh
+        orders: orders of growth by strategy, for the printed_order metric: formulas of N nodes, h
+            rows, B busy submeshes, K nodes per submesh
             (a dict of formulas; default None)
         figure: the figures of the report, each a dict; docs/experiments.md
             (a sequence of dicts; default None)

@@ -92,5 +92,5 @@ def reporter(
     if progress is False:
         return None
     if not callable(progress):
-        raise TypeError(f"progress is True, False or a function of a Progress, not {progress!r}")
+        raise TypeError(f"progress must be True, False or a function, not {progress!r}")
     return progress

@@ -56,9 +56,9 @@ class _Env(gymnasium.Env[Observation, np.int64]):
 
     def __init__(self, episodes: Episodes, reward: Reward, render_mode: str | None) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(f"render_mode is None or 'ansi', not {render_mode!r}")
+            raise ValueError(f"render_mode must be None or 'ansi', not {render_mode!r}")
         if reward != "waiting" and not callable(reward):
-            raise ValueError(f"reward is 'waiting' or a function of info, not {reward!r}")
+            raise ValueError(f"reward must be 'waiting' or a function of info, not {reward!r}")
         self.render_mode = render_mode
         self._episodes = episodes
         self._reward = reward

@@ -168,7 +168,7 @@ pub(crate) fn register(
     };
     let claim = claim_of(&claim, turns).ok_or_else(|| {
         value(format!(
-            "{}: `{}` is not a claim; the claims are first, complete, partial and count",
+            "{}: `{}` is not a valid claim; choose first, complete, partial or count",
             pavior::text::shown(&name),
             pavior::text::shown(&claim)
         ))

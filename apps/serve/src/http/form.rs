@@ -45,7 +45,7 @@ pub(super) fn head(request: &Request, most: usize) -> Result<(), Fault> {
     }
     let hosts = headers.get_all(header::HOST).iter().count();
     if hosts > 1 || hosts == 0 && request.version() >= Version::HTTP_11 {
-        let detail = "a request must have exactly one Host";
+        let detail = "a request must have exactly one Host header";
         return Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
     }
     if request.body().size_hint().lower() > most as u64 {
@@ -58,7 +58,7 @@ pub(super) fn head(request: &Request, most: usize) -> Result<(), Fault> {
 fn parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
     let bad = |detail: String| Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
     let Ok(Query(given)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else {
-        return bad("the query cannot be read".into());
+        return bad("malformed query".into());
     };
     for (index, (name, _)) in given.iter().enumerate() {
         if known.is_empty() {
@@ -69,7 +69,7 @@ fn parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
         }
         // There are few known parameters, so this loop is short.
         if given[..index].iter().any(|(other, _)| other == name) {
-            return bad(format!("the parameter `{name}` appears twice"));
+            return bad(format!("the `{name}` parameter appears twice"));
         }
     }
     Ok(())
@@ -91,11 +91,11 @@ fn media_type(request: &Request) -> Result<(), Fault> {
     let detail = match (given.next(), given.next()) {
         (None, _) if request.body().is_end_stream() => return Ok(()),
         (Some(kind), None) if is_json(kind) => return Ok(()),
-        (None, _) => "the body has no Content-Type".to_string(),
+        (None, _) => "the body has no Content-Type header".to_string(),
         (Some(kind), None) => {
             format!("the body has type `{}`", pavior::text::shown_bytes(kind.as_bytes()))
         }
-        (Some(_), Some(_)) => "the body has two Content-Types".to_string(),
+        (Some(_), Some(_)) => "the body has two Content-Type headers".to_string(),
     };
     let detail = format!("{detail}; bodies must be application/json, as `curl --json` sends them");
     Err(Fault::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", detail))

@@ -37,7 +37,7 @@ pub enum Address {
 #[derive(Debug, Error)]
 pub enum ListenError {
     /// The text is not an address.
-    #[error("`{0}` is not an address: write unix:PATH, or HOST:PORT such as 127.0.0.1:8080")]
+    #[error("`{0}` is not a valid address; use unix:PATH, or HOST:PORT such as 127.0.0.1:8080")]
     Address(String),
     /// Others could read the traffic.
     #[error("{0} is reachable from other machines, which requires TLS (--tls-cert and --tls-key)")]

@@ -164,7 +164,7 @@ fn promises(app: &App, all: &mut Registry) {
     each("promises", what, |known, _| known.promises.made);
     let what = "Promises whose request started in the interval";
     each("promises_kept", what, |known, _| known.promises.kept);
-    let what = "Promises whose request started before the interval, or not by its end";
+    let what = "Promises whose request started before the interval, or had not by its end";
     each("promises_broken", what, |known, _| known.promises.broken);
 }
 

@@ -165,7 +165,7 @@ pub(crate) struct RefusalsReply {
 #[utoipa::path(
     get, path = "/v1/refusals", tag = "leases", params(RefusalsQuery),
     responses(
-        (status = 200, description = "the refusals, the oldest first", body = RefusalsReply),
+        (status = 200, description = "the refusals, oldest first", body = RefusalsReply),
         Guarded, Missing
     )
 )]

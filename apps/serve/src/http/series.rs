@@ -262,7 +262,7 @@ pub(crate) struct SeriesQuery {
 #[utoipa::path(
     get, path = "/v1/series", tag = "machines", params(SeriesQuery),
     responses(
-        (status = 200, description = "the samples, the oldest first", body = SeriesReply),
+        (status = 200, description = "the samples, oldest first", body = SeriesReply),
         Guarded, Missing
     )
 )]

@@ -127,7 +127,7 @@ fn answer(
     let asked =
         Ask::typed(Some(&query.shape), None, grid).map_err(|fault| bad(fault.to_string()))?;
     let Ask::Shape(sides) = asked else {
-        return Err(bad("a side is longer than that of any machine".to_string()));
+        return Err(bad("a side is longer than any machine's".to_string()));
     };
     let shape = Shape::new(sides);
     let snapshot = Snapshot::of(&diagnose::as_it_is(view, board, seed).map_err(bad)?);

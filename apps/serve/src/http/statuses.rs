@@ -48,7 +48,7 @@ problems! {
     }
     /// Problems of routes that change leases or nodes.
     Conflict {
-        409: "refused, with a reason and a diagnosis; a stale epoch; or the lease has ended",
+        409: "refused, with a reason and a diagnosis; the epoch is stale; or the lease has ended",
     }
     /// Problems of routes that read past records.
     Gone {

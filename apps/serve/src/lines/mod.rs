@@ -106,8 +106,8 @@ impl LineSession {
         let sides = |shape: &Value| -> Option<Vec<u64>> {
             shape.as_array()?.iter().map(positive).collect()
         };
-        let sides = |shape| sides(shape).ok_or("\"shape\" must be integers of at least 1");
-        let nodes = |nodes| positive(nodes).ok_or("\"nodes\" must be an integer of at least 1");
+        let sides = |shape| sides(shape).ok_or("\"shape\" must be a list of positive integers");
+        let nodes = |nodes| positive(nodes).ok_or("\"nodes\" must be a positive integer");
         let shape = message.get("shape").map(sides).transpose()?;
         let nodes = message.get("nodes").map(nodes).transpose()?;
         Ask::read(shape.as_deref(), nodes, self.grid()).map_err(|fault| fault.to_string())

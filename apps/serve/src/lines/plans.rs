@@ -94,7 +94,7 @@ impl LineSession {
 fn limits(message: &Map<String, Value>) -> Result<SearchLimits, String> {
     let most = match message.get("max_jobs") {
         None => 3,
-        Some(most) => most.as_u64().ok_or("\"max_jobs\" must be an integer of at least 0")?,
+        Some(most) => most.as_u64().ok_or("\"max_jobs\" must be a non-negative integer")?,
     };
     let turn = match message.get("turn") {
         None => true,

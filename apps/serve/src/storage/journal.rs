@@ -83,7 +83,7 @@ impl JournalStore {
         let end = segment.frames(&mut next, Some(&mut all))?;
         if mark.is_none() {
             let reason = "it is missing or damaged. It states how far the journal reaches: an \
-                          older one from a backup will do";
+                          older copy from a backup is enough";
             return Err(damaged(MARK, reason.to_string()));
         }
         let marks = Marks::open(&*files.disk).map_err(failed)?;

@@ -75,7 +75,7 @@ pub(super) fn snapshot(
     let snapshot = read.map_err(|error| unread(file, offset, "a snapshot", &error))?;
     let file = file.to_string();
     if snapshot.seq != seq {
-        return Err(StoreError::Damaged { file, offset, reason: "it is another snapshot".into() });
+        return Err(StoreError::Damaged { file, offset, reason: "a different snapshot".into() });
     }
     match snapshot.plan_under_way() {
         None => Ok(snapshot),

@@ -64,7 +64,7 @@ impl Segment<'_> {
                 Meaning::OtherFormat if offset == 0 => return Err(self.foreign(offset)),
                 _ if offset == 0 => return Err(StoreError::Former(self.name.to_string())),
                 Meaning::Records | Meaning::Announcement(_) if frame.first != *next => {
-                    let reason = format!("found record {} where {next} belongs", frame.first);
+                    let reason = format!("found record {} instead of {next}", frame.first);
                     return Err(self.damaged(offset, &reason));
                 }
                 Meaning::Announcement(bytes) => announced = Some(bytes),
@@ -107,11 +107,11 @@ impl Segment<'_> {
     /// Returns the error for a file whose frames end before the mark.
     fn short(&self, offset: usize) -> StoreError {
         let Some(Mark { length, next, .. }) = self.mark else {
-            return self.damaged(offset, "its end is missing");
+            return self.damaged(offset, "it is truncated");
         };
         let (found, last) = (self.bytes.len(), next - 1);
         let reason = if (found as u64) < length {
-            format!("its end is missing: it has {found} bytes, but had {length} with record {last}")
+            format!("it is truncated: it has {found} bytes, but had {length} with record {last}")
         } else {
             format!("its frames end here, but reached byte {length} with record {last}")
         };

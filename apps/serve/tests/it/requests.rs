@@ -108,7 +108,7 @@ fn every_route_refuses_parameters_that_it_does_not_have() {
             let name = name.as_str().unwrap();
             let twice = format!("{path}?{name}=1&{name}=1");
             let reply = once(&server, &method, &twice, body, &[]);
-            let told = format!("the parameter `{name}` appears twice");
+            let told = format!("the `{name}` parameter appears twice");
             assert_eq!((reply.status, detail(&reply)), (400, told), "{twice}");
         }
     }

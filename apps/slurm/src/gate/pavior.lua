@@ -160,7 +160,7 @@ local function shape_of(comment)
   local sides = {}
   for side in string.gmatch(string.gsub(found, "X", "x") .. "x", "([^x]*)x") do
     if not string.find(side, "^[0-9]+$") then
-      return nil, "'" .. found .. "' is not a shape; write one like 4x4"
+      return nil, "'" .. found .. "' is not a valid shape; use one such as 4x4"
     end
     if #side > 5 or tonumber(side) < 1 or tonumber(side) > 65535 then
       return nil, "a side of " .. found .. " is not between 1 and 65535"

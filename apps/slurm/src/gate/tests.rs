@@ -158,7 +158,7 @@ fn what_the_daemon_cannot_know_is_refused() {
         ("min_nodes = 4, req_nodes = 'n01'", "nodes are chosen"),
         ("min_nodes = 4, exc_nodes = 'n01;'", "--exclude"),
         ("min_nodes = 3, max_nodes = 11", "no box has 11"),
-        ("comment = '100%d shape=4%s'", "is not a shape"),
+        ("comment = '100%d shape=4%s'", "is not a valid shape"),
         ("comment = 'shape=9x1'", "does not fit"),
         ("min_nodes = 4, partition = 'mesh,other'", "other partitions"),
         ("min_nodes = 4, comment = 'shape=2x2', partition = 'other'", "for partition mesh"),

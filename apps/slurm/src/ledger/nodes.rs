@@ -37,7 +37,7 @@ pub(super) const FORMAT: &str = "%N|%T|%f|%G|%m|%c|%z|%d";
 /// lines.
 pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), SlurmError> {
     if text.chars().next_back().is_some_and(|last| last != '\n') {
-        return Err(SlurmError::Unreadable { command: "sinfo", fault: "it ends too early" });
+        return Err(SlurmError::Unreadable { command: "sinfo", fault: "it is truncated" });
     }
     let (mut nodes, mut unreadable) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();

@@ -86,7 +86,7 @@ pub(crate) fn read(
     let parts: Vec<&str> = parts.collect();
     let (records, rest) = parts.as_chunks::<27>();
     if !rest.is_empty() || text.chars().next_back().is_some_and(|last| last != '\n') {
-        return Err(SlurmError::Unreadable { command: "squeue", fault: "it ends too early" });
+        return Err(SlurmError::Unreadable { command: "squeue", fault: "it is truncated" });
     }
     for [.., behind] in records {
         stranger(behind, "\n");

@@ -79,7 +79,7 @@ fn what_the_daemon_cannot_know_is_refused(cluster: &Cluster) {
         ("-N2 --switches=1", "--switches"),
         ("-N2 -w n01,n02", "nodes are chosen"),
         ("-N3-11", "no box has 11 nodes; the next larger has 12"),
-        ("-N2 --comment='100%d shape=4%s'", "'4%s' is not a shape"),
+        ("-N2 --comment='100%d shape=4%s'", "'4%s' is not a valid shape"),
     ] {
         let (passes, said) = tested(cluster, options);
         assert!(!passes && said.contains(word), "{options}: {said}");

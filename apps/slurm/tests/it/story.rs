@@ -39,7 +39,7 @@ fn a_cluster_of_64_nodes(release: Release) {
 /// Checks that without a daemon no job starts, and that ordinary users cannot change that.
 fn the_gate_holds(cluster: &Cluster) {
     for (options, word) in [
-        ("--comment=shape=4y4", "is not a shape"),
+        ("--comment=shape=4y4", "is not a valid shape"),
         ("--comment=shape=0x4", "is not between 1 and"),
         ("--comment=shape=4x4x4", "axes"),
         ("--comment=shape=9x1", "does not fit"),

@@ -100,7 +100,7 @@ pub fn suite(selection: &Selection) -> Result<u64, Flaw> {
         }
     }
     if machines == 0 {
-        let words = format!("{selection} supports none of the machines that it is judged on");
+        let words = format!("{selection} supports none of the machines used for judging");
         return Err(words.into());
     }
     Ok(answers)

@@ -28,11 +28,11 @@ impl QueueForecast {
             Some(obstacle) => obstacle.words(words.grid),
             None if learned.calibrated => self.range(start, words.date),
             None => format!(
-                "A range requires 30 {} that had to wait; of {} that {}, {} had to.",
+                "A range requires 30 {} that had to wait; only {} of the {} that {} had to.",
                 words.jobs,
+                learned.judged(),
                 learned.runs,
-                words.known,
-                learned.judged()
+                words.known
             ),
         })
     }
@@ -43,7 +43,7 @@ impl QueueForecast {
         let at = |time: Option<Time>| time.map_or_else(|| format!("after {}", date(end)), date);
         format!(
             "It probably starts between {} and {}, as likely before {} as after it. Of the last {} \
-             jobs that had to wait, {} started in such a range.",
+             jobs that had to wait, {} started within their range.",
             at(start.earliest),
             at(start.latest),
             at(start.median),
@@ -62,8 +62,8 @@ impl Obstacle {
                 "It cannot start until an unavailable node is back.".to_string()
             }
             Obstacle::Unavailable(Some((at, missing))) => format!(
-                "It cannot start until an unavailable node is back; {} has the fewest such nodes \
-                 ({missing}).",
+                "It cannot start until an unavailable node is back; {} has the fewest \
+                 unavailable nodes ({missing}).",
                 explain::words(grid, at)
             ),
         }

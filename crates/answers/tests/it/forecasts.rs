@@ -284,8 +284,8 @@ fn what_cannot_start_has_no_time_but_a_reason() {
             };
             assert_eq!(
                 words(0),
-                "It cannot start until an unavailable node is back; 3x3 at 0,0 has the fewest such \
-                 nodes (1)."
+                "It cannot start until an unavailable node is back; 3x3 at 0,0 has the fewest \
+                 unavailable nodes (1)."
             );
             if scheduler == "fcfs" {
                 assert_eq!(behind.times(), [None; 4]);

@@ -58,9 +58,9 @@ fn differences(advice: &Advice) -> Section {
     Section {
         title: "Differences from the current configuration".to_string(),
         text: vec![
-            "The current values, then the difference for each alternative, with half the width of \
+            "The current values, then the difference for each alternative, with the half-width of \
              its interval. ~ marks an interval that contains zero: the difference is not \
-             significant. Waiting is also listed for each third of the jobs by size."
+             significant. The wait is also listed for each third of the jobs by size."
                 .to_string(),
         ],
         drawings: drawings(advice),
@@ -142,9 +142,7 @@ fn method(advice: &Advice) -> Section {
          failures and nodes beyond the request."
             .to_string(),
     );
-    text.push(
-        "Users would have submitted other jobs to a machine with other waiting times.".to_string(),
-    );
+    text.push("With other wait times, users would have submitted other jobs.".to_string());
     text.extend(notes(advice).into_iter().filter(|note| note != MESSAGES));
     Section { title: "How to read this".to_string(), text, folded: true, ..Section::default() }
 }

@@ -42,7 +42,7 @@ pub const SKIP_UNSUPPORTED: &str = "skip-unsupported";
 pub static CONTROLS: &[Control] = &[
     Control {
         name: "name",
-        meaning: "the name of the experiment and of its files; by default the name of the file",
+        meaning: "the name of the experiment and of its files; default: the name of the file",
         kind: ControlKind::Word,
         default: "",
         heading: None,
@@ -64,7 +64,7 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: "replications",
-        meaning: "independent replications of every point: 10; 1 for a log",
+        meaning: "independent replications per point; default: 10, or 1 for a log",
         kind: ControlKind::Count,
         default: "",
         heading: Some(Heading::Replications),
@@ -79,14 +79,14 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: "precision-metrics",
-        meaning: "the metrics of precision: turnaround and utilization",
+        meaning: "the metrics that must be this precise; default: turnaround and utilization",
         kind: ControlKind::Metrics,
         default: "",
         heading: Some(Heading::Replications),
     },
     Control {
         name: "confidence",
-        meaning: "the confidence level of precision",
+        meaning: "the confidence level for precision",
         kind: ControlKind::Share,
         default: "0.95",
         heading: Some(Heading::Replications),
@@ -121,15 +121,15 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: "baseline",
-        meaning: "the strategy that others are compared with; the first by default",
+        meaning: "the strategy that others are compared with; default: the first",
         kind: ControlKind::Text,
         default: "",
         heading: None,
     },
     Control {
         name: "orders",
-        meaning: "orders of growth by strategy, for the metric printed_order: formulas of N nodes, \
-                  h rows, B busy submeshes, K nodes a submesh",
+        meaning: "orders of growth by strategy, for the printed_order metric: formulas of N nodes, \
+                  h rows, B busy submeshes, K nodes per submesh",
         kind: ControlKind::Formulas,
         default: "",
         heading: None,

@@ -24,7 +24,7 @@ pub(super) const MTTF: Parameter = Parameter {
 
 pub(super) const MTTR: Parameter = Parameter {
     name: "mttr",
-    meaning: "the mean time to its repair, exponential",
+    meaning: "the mean time to repair a node, exponential",
     read: |text, _| mean(text, "repair", |given| &mut given.mttr),
     ..FAILURE
 };
@@ -40,7 +40,7 @@ pub(super) const FAIL_CLASSES: Parameter = Parameter {
 
 pub(super) const SPARES: Parameter = Parameter {
     name: "spares",
-    meaning: "cubes of 4x4x4 nodes that are kept out of use until another fails",
+    meaning: "spare cubes of 4x4x4 nodes, kept out of use until another cube fails",
     unit: "cubes",
     read: |text, _| count(text, 0..=MOST_SPARES, |given| &mut given.spares),
     ..STANDING_BY
@@ -70,7 +70,7 @@ pub(super) const SLICE: Parameter = Parameter {
 pub(super) const FAILURES: Parameter = Parameter {
     name: "failures",
     meaning: "a list of failures and repairs: JSON lines \
-              {\"op\":\"fail\",\"node\":[1,1],\"at\":60}; also of a \"cube\" or a \"switch\"",
+              {\"op\":\"fail\",\"node\":[1,1],\"at\":60}, or with a \"cube\" or a \"switch\"",
     kind: ValueType::Text,
     unit: "",
     read: |text, _| Ok(verbatim(text, |given| &mut given.failures)),
@@ -79,7 +79,7 @@ pub(super) const FAILURES: Parameter = Parameter {
 
 pub(super) const CHECKPOINT: Parameter = Parameter {
     name: "checkpoint",
-    meaning: "interrupted jobs resume from the last multiple of this run time; else from scratch",
+    meaning: "interrupted jobs resume from the last multiple of this run time; default: start over",
     read: |text, _| number(text, |value| value > 0.0, "above 0", |given| &mut given.checkpoint),
     ..FAILURE
 };

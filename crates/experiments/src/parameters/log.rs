@@ -91,7 +91,7 @@ pub(super) const KILL: Parameter = Parameter {
 
 pub(super) const DEPENDENCIES: Parameter = Parameter {
     name: "dependencies",
-    meaning: "submits each job after the jobs that its log says it follows (fields 17, 18)",
+    meaning: "submits each job after those that it follows according to the log (fields 17, 18)",
     kind: ValueType::Switch,
     read: |text, _| switch(text, |given| &mut given.dependencies),
     ..LOG
@@ -99,7 +99,7 @@ pub(super) const DEPENDENCIES: Parameter = Parameter {
 
 pub(super) const LENIENT: Parameter = Parameter {
     name: "lenient",
-    meaning: "skips and counts lines that cannot be read, instead of stopping",
+    meaning: "skips and counts malformed lines instead of stopping",
     kind: ValueType::Switch,
     default: &["false"],
     read: |text, _| switch(text, |given| &mut given.lenient),
@@ -116,7 +116,7 @@ pub(super) const PROCESSORS_PER_NODE: Parameter = Parameter {
 
 pub(super) const NODES_FROM: Parameter = Parameter {
     name: "nodes-from",
-    meaning: "the column of an SWF log, from 1, that contains nodes: 4, 2x4, or either after a \
+    meaning: "the column of an SWF log (from 1) that contains nodes: 4, 2x4, or either after a \
               colon",
     kind: ValueType::Count,
     read: |text, _| count(text, 1..=1000, |given| &mut given.nodes_from),

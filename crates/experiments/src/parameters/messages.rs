@@ -23,7 +23,7 @@ const MOST: u64 = u32::MAX as u64;
 /// The fraction of the run times of a log's jobs that is communication.
 pub const COMMUNICATION: Parameter = Parameter {
     name: "communication",
-    meaning: "the share of the run time of a log's jobs that is communication, 0 to 1; the network \
+    meaning: "the share of a logged job's run time that is communication, 0 to 1; the network \
               lengthens it",
     kind: ValueType::Number,
     applies: Applies::Log,
@@ -43,7 +43,7 @@ pub(super) const CONTENTION: Parameter = Parameter {
     meaning: "how contention between jobs of a log that share links is treated",
     kind: ValueType::Choice(&[
         ("estimated", "a model of queues at links"),
-        ("simulated", "their messages are simulated, which is slow"),
+        ("simulated", "a simulation of their messages, which is slow"),
     ]),
     default: &["estimated"],
     read: |text, _| {
@@ -55,7 +55,7 @@ pub(super) const CONTENTION: Parameter = Parameter {
 
 pub(super) const CYCLES_PER_SECOND: Parameter = Parameter {
     name: "cycles-per-second",
-    meaning: "network cycles in a second of the log",
+    meaning: "network cycles per second of the log",
     kind: ValueType::Count,
     unit: "cycles",
     default: &["1000000"],
@@ -81,11 +81,11 @@ pub(super) const ORDER: Parameter = Parameter {
 
 pub(super) const SENDING: Parameter = Parameter {
     name: "sending",
-    meaning: "messages in flight at once; else sequential for messages, blocking for iterations",
+    meaning: "messages in flight; default: sequential for messages, blocking for iterations",
     kind: ValueType::Choice(&[
-        ("sequential", "one message of the job"),
-        ("blocking", "one message of each rank"),
-        ("pipelined", "all of a rank's messages"),
+        ("sequential", "one message per job"),
+        ("blocking", "one message per rank"),
+        ("pipelined", "all messages of each rank"),
     ]),
     read: |text, _| {
         let words = [
@@ -100,7 +100,7 @@ pub(super) const SENDING: Parameter = Parameter {
 
 pub(super) const ROUNDS: Parameter = Parameter {
     name: "rounds",
-    meaning: "how two rounds of a pattern are separated; by default as the pattern specifies",
+    meaning: "how two rounds of a pattern are separated; default: as the pattern specifies",
     kind: ValueType::Choice(&[
         ("barrier", "a round starts when the previous one is delivered"),
         ("free", "ranks continue without waiting"),
@@ -121,7 +121,7 @@ pub(super) const RANKS: Parameter = Parameter {
         ("snake", "row by row, with every second row of the job reversed"),
         ("hilbert", "along the Hilbert curve through the machine"),
         ("greedy", "a free neighbor of the previous rank, or else the nearest node"),
-        ("pattern", "so that messages of the pattern cross few links; also within one box"),
+        ("pattern", "so that the pattern's messages cross few links, even within one box"),
     ]),
     default: &["coordinates"],
     read: |text, _| chosen(text, RankOrder::NAMED, |given| &mut given.ranks),

@@ -23,7 +23,7 @@ pub(super) const MIGRATION: Parameter = Parameter {
 pub(super) const MOVABLE: Parameter = Parameter {
     name: "movable",
     meaning: "the running jobs that may be moved: up to a number of nodes, with a value in a \
-              column, or a share: 64; queue=1; 25%; several mean any of them; all by default",
+              column, or a share: 64; queue=1; 25%; several mean any of them; default: all",
     applies: Applies::Runs,
     read: |text, _| parsed(text, |given| &mut given.movable),
     ..COMMON

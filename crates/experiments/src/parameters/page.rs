@@ -9,11 +9,11 @@ const INTRODUCTION: &str = "\
 
 Every run is a point: a value for each of these parameters. They are options of `pavior simulate`
 (`--arrival-scale 0.5`) and keys of experiment files (`arrival-scale = 0.5`; an underscore may
-stand for a dash). There each may be a list or, for numbers, a range: every combination is a point.
-`simulate` accepts comma-separated lists of strategies, schedulers and loads, but no snapshots.
-Values that are too long for a row are listed below their table.
+replace a dash). In a file, each may be a list or, for numbers, a range: every combination is a
+point. `simulate` accepts comma-separated lists of strategies, schedulers and loads, but no
+snapshots. Values that are too long for a row are listed below their table.
 
-This page is made from the list in `crates/experiments/src/parameters`;
+This page is generated from the list in `crates/experiments/src/parameters`;
 `PAVIOR_UPDATE=1 cargo test -p pavior-experiments made_from_the_list` rewrites it, and the
 keywords of `pavior.simulate` in Python.
 ";

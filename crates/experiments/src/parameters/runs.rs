@@ -79,7 +79,7 @@ pub(super) const WARMUP: Parameter = Parameter {
 
 pub(super) const SLOWDOWN_BOUND: Parameter = Parameter {
     name: "slowdown-bound",
-    meaning: "the minimum run time in the bounded slowdown; by default 10 s for logs, else 1 unit",
+    meaning: "the minimum run time in the bounded slowdown; default: 10 s (logs) or 1 unit",
     heading: Heading::Results,
     applies: Applies::Runs,
     kind: ValueType::Number,
@@ -100,8 +100,8 @@ const BOUND: Parameter = Parameter {
 pub(super) const MAX_WAITING: Parameter = Parameter {
     name: "max-waiting",
     applies: Applies::Synthetic,
-    meaning: "ends a run of synthetic jobs with an error when more jobs are waiting; by default \
-              1000000",
+    meaning: "ends a run of synthetic jobs with an error when more jobs than this are \
+              waiting; default: 1000000",
     unit: "jobs",
     read: |text, _| count(text, 1..=MOST_WAITING, |given| &mut given.max_waiting),
     ..BOUND
@@ -109,7 +109,7 @@ pub(super) const MAX_WAITING: Parameter = Parameter {
 
 pub(super) const MAX_TIME: Parameter = Parameter {
     name: "max-time",
-    meaning: "ends a run with an error at this time; by default at the largest possible time",
+    meaning: "ends a run with an error at this time; default: the largest possible time",
     kind: ValueType::Number,
     unit: "units of time",
     read: |text, _| number(text, |value| value > 0.0, "above 0", |given| &mut given.max_time),
@@ -118,7 +118,7 @@ pub(super) const MAX_TIME: Parameter = Parameter {
 
 pub(super) const MAX_INTERRUPTIONS: Parameter = Parameter {
     name: "max-interruptions",
-    meaning: "ends a run with an error when a job loses nodes more often; by default 10000",
+    meaning: "ends a run with an error when a job loses nodes more often than this; default: 10000",
     unit: "times",
     read: |text, _| count(text, 0..=u64::MAX, |given| &mut given.max_interruptions),
     ..BOUND

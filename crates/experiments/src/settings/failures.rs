@@ -60,7 +60,7 @@ impl FailureSettings {
         match cubes(&machine) {
             None if spares.cubes > 0 => Err(("spares", not_of_cubes(&machine))),
             Some(cubes) if spares.cubes >= cubes => {
-                let reason = format!("{} of {cubes} cubes leave none in use", spares.cubes);
+                let reason = format!("{} spare cubes of {cubes} leave none in use", spares.cubes);
                 Err(("spares", reason))
             }
             _ => Ok(Some(FailureSettings { source, restart, spares })),
@@ -134,7 +134,7 @@ fn check_switches(classes: &FailureClasses, spare: u32) -> Result<(), Fault> {
         return Err(("spare-switches", "no switch fails, so no spare switch is needed".into()));
     }
     if spare >= SWITCHES {
-        let reason = format!("{spare} of {SWITCHES} switches leave none in use");
+        let reason = format!("{spare} spare switches of {SWITCHES} leave none in use");
         return Err(("spare-switches", reason));
     }
     Ok(())

@@ -148,7 +148,7 @@ fn refuse_what_does_not_apply(
             && matches!(parameter.applies, Applies::Messages | Applies::Communication)
         {
             format!(
-                "{name} applies only to jobs that send messages; those of a log do so with \
+                "{name} applies only to jobs that send messages; jobs of a log do so with \
                      {share}"
             )
         } else if reach.log {

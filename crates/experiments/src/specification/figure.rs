@@ -299,7 +299,7 @@ fn stated(
             }
         }
         if mark.x.is_empty() || !mark.y.is_finite() {
-            return node.fail("a stated value needs an `x` and a number `y`");
+            return node.fail("a stated value needs an `x` and a numeric `y`");
         }
         Ok(mark)
     };

@@ -231,7 +231,7 @@ impl Specification {
                 match node.count()? {
                 0 => node.fail("there must be at least one replication"),
                 count if count > Policy::MOST => {
-                    node.fail(format!("at most {} replications of a point", Policy::MOST))
+                    node.fail(format!("at most {} replications per point", Policy::MOST))
                 }
                 count if key != "max-replications" && runs(count) > MOST_RUNS => node.fail(format!(
                     "{} runs, {count} for each of {points} points; the limit is {MOST_RUNS}",

@@ -165,7 +165,7 @@ impl<'a> Node<'a> {
             Node::Value { text, .. } => text.parse().ok(),
             Node::Values { .. } => return self.wrong("a whole number"),
         };
-        value.map_or_else(|| self.fail("this must be a whole number of at least 0"), Ok)
+        value.map_or_else(|| self.fail("this must be a non-negative whole number"), Ok)
     }
 
     /// Returns a number strictly between 0 and 1.

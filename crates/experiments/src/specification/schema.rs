@@ -146,7 +146,7 @@ fn figure() -> Value {
         "properties": {
             "name": described(text(), "names the figure's files"),
             "title": text(),
-            "x": described(parameter.clone(), "the parameter along x; load by default"),
+            "x": described(parameter.clone(), "the parameter along x; default: load"),
             "y": described(text(), "the metric"),
             "series": described(one_or_more(&parameter), "the parameters that distinguish the \
              lines"),

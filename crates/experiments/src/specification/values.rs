@@ -85,7 +85,7 @@ fn range(
             logarithmic = match entry.node.text()? {
                 "log" => true,
                 "linear" => false,
-                other => return entry.node.fail(format!("`{other}` is not linear or log")),
+                other => return entry.node.fail(format!("`{other}` is neither linear nor log")),
             };
         } else {
             return Err(entry.unknown(&["from", "to", "steps", "scale"]));

@@ -195,9 +195,9 @@ fn underlined(text: &str) -> (String, String) {
 fn faults_are_shown_where_they_stand() {
     for (text, place, reason) in [
         ("strategy = ['ff', 'tlb']", "tlb", "did you mean `tbl`?"),
-        ("strategy = 'ff:turn=al'", "al", "`al` is not a value of `turn`"),
+        ("strategy = 'ff:turn=al'", "al", "`al` is not a valid value for `turn`"),
         ("stratgy = 'ff'", "stratgy", "did you mean `strategy`?"),
-        ("machine = 'mesh:0x4'", "0", "is not a side"),
+        ("machine = 'mesh:0x4'", "0", "is not a valid side"),
         ("load = -1", "-1", "from 1e-6 to 1e6"),
         ("load = 'high'", "'high'", "must be a number, not text"),
         ("strategy = 3", "3", "text in quotes"),

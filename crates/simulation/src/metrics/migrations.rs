@@ -24,7 +24,7 @@ pub(super) const NODES: MetricSpec = MetricSpec {
 
 pub(super) const TIME: MetricSpec = MetricSpec {
     name: "migration_time",
-    meaning: "time by which moves postponed the ends of jobs, summed over moves",
+    meaning: "delay of job ends caused by moves, summed over moves",
     unit: Unit::Time,
     standard: false,
     build: |context| {

@@ -12,7 +12,7 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "node_time_lost",
-    meaning: "nodes times the time they were held, minus nodes times run times of completed jobs \
+    meaning: "nodes times time held, minus nodes times run time of completed jobs \
               (only on request)",
     unit: Unit::Time,
     standard: false,

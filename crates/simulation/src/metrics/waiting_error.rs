@@ -5,7 +5,7 @@ use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "waiting_error",
-    meaning: "half of the 95 % interval of `waiting`, by blocks of consecutive jobs (only on \
+    meaning: "half-width of the 95 % interval of `waiting`, by blocks of consecutive jobs (only on \
               request)",
     unit: Unit::Time,
     standard: false,

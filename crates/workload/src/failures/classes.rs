@@ -17,8 +17,8 @@ const fn mean(key: &'static str, meaning: &'static str) -> OptionSpec {
 }
 
 const OPTIONS: &[OptionSpec] = &[
-    mean("mttf", "the mean time to failure of each, exponential"),
-    mean("mttr", "the mean time to its repair, exponential"),
+    mean("mttf", "the mean time to failure of each one, exponential"),
+    mean("mttr", "the mean time to repair one, exponential"),
 ];
 
 /// Components with the same distributions: each fails after an exponential time with one mean and
@@ -125,8 +125,8 @@ mod tests {
             ("cubes:mttf=1:mttr=1", 0..5, "did you mean `cube`"),
             ("node:mttf=1", 0..11, "has no mttr"),
             ("cube", 0..4, "has no mttf"),
-            ("cube:mttf=0:mttr=1", 10..11, "not a value of `mttf`"),
-            ("cube:mttf=1:mttr=nan", 17..20, "not a value of `mttr`"),
+            ("cube:mttf=0:mttr=1", 10..11, "not a valid value for `mttf`"),
+            ("cube:mttf=1:mttr=nan", 17..20, "not a valid value for `mttr`"),
             ("cube:1:2,chip:mttf=1:often=2", 21..26, "no option `often`"),
             ("cube:1:2,cube:3:4", 9..17, "more than one class of cube"),
             ("chip:1:2,node:3:4", 9..17, "more than one class of node"),

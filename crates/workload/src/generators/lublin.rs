@@ -52,7 +52,7 @@ pub(super) const ENTRY: Entry<Generator> = Entry {
             key: "class",
             values: Values::OneOf(&["all", "batch", "interactive", "both"]),
             default: "all",
-            meaning: "one model for all jobs, one class, or both classes side by side",
+            meaning: "one model for all jobs, one class, or both classes mixed",
             bare: true,
         },
         OptionSpec {

@@ -30,7 +30,7 @@ pub enum ReadError {
     #[error("{0}")]
     Option(String),
     /// All job lines are malformed, in lenient reading.
-    #[error("none of {count} job lines can be read; the first: {first}")]
+    #[error("none of {count} job lines is valid; the first: {first}")]
     AllMalformed {
         /// The number of job lines.
         count: u64,

@@ -144,7 +144,7 @@ impl FromStr for Filter {
             let start = at;
             at += part.len() + 1;
             let Some((key, value)) = part.split_once('=') else {
-                let reason = format!("`{part}` is not a condition; write partition=gpu,queue=1");
+                let reason = format!("`{part}` is not a valid condition; use KEY=VALUE");
                 return Err(BadName { reason, span: start..start + part.len() });
             };
             let Some(field) = Field::ALL.into_iter().find(|field| field.key() == key) else {

@@ -249,7 +249,7 @@ impl<'de> Visitor<'de> for Object<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "an object with the list `{}`", self.list)
+        write!(f, "an object with a `{}` list", self.list)
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<(), A::Error> {
@@ -283,7 +283,7 @@ impl<'de> Visitor<'de> for Object<'_> {
         if kept.is_empty() {
             let list = self.list;
             return Err(serde::de::Error::custom(format_args!(
-                "there is no list `{list}`, which is in the whole output"
+                "there is no list `{list}`: save the whole output"
             )));
         }
         let text = serde_json::to_string(&kept).map_err(serde::de::Error::custom)?;

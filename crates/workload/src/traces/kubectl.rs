@@ -272,9 +272,8 @@ fn date(entry: &Entry<'_>, path: &str, value: &Value) -> Result<Option<f64>, Lin
         zone.is_some_and(|zone| zone.contains(['Z', '+', '-']))
     };
     let date = value.as_str().filter(has_zone).and_then(|text| cells::instant(text.as_bytes()));
-    let fault = || {
-        entry.fault(path, "not a date such as 2026-01-05T08:00:00Z or 2026-01-05T10:00:00+02:00")
-    };
+    let fault =
+        || entry.fault(path, "not a valid date with a zone; use one such as 2026-01-05T08:00:00Z");
     date.map(|(seconds, _)| Some(seconds)).ok_or_else(fault)
 }
 
@@ -293,7 +292,8 @@ fn shape(entry: &Entry<'_>, value: &Value) -> Result<Option<Sides>, LineError> {
         sides[..given.len()].copy_from_slice(&given);
         sides
     });
-    let fault = || entry.fault(".metadata.annotations", "pavior.dev/shape is not a shape: 4x4x2");
+    let reason = "pavior.dev/shape is not a valid shape; use one such as 4x4x2";
+    let fault = || entry.fault(".metadata.annotations", reason);
     sides.map(Some).ok_or_else(fault)
 }
 

@@ -101,9 +101,9 @@ fn record(line: &[u8]) -> Option<Parts<'_>> {
 type SizeKey = (&'static str, fn(&[u8]) -> Option<f64>, &'static str);
 
 const SIZES: [SizeKey; 3] = [
-    ("Resource_List.nodect", whole, "number of nodes"),
-    ("Resource_List.nodes", chunks, "request: 4:ppn=8, n1:ppn=4+n2:ppn=4"),
-    ("Resource_List.select", chunks, "request: 2:ncpus=8+1:ncpus=4"),
+    ("Resource_List.nodect", whole, "valid number of nodes"),
+    ("Resource_List.nodes", chunks, "valid request; use one such as 4:ppn=8 or n1:ppn=4+n2:ppn=4"),
+    ("Resource_List.select", chunks, "valid request; use one such as 2:ncpus=8+1:ncpus=4"),
 ];
 
 /// Reads the job of a record or returns `None` for records of other types.
@@ -125,7 +125,7 @@ fn job(
     }
     let digits = id.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let Some(job_number) = number(&id[..digits]) else {
-        return Err(fault(0..line.len().min(1), format!("{} is not a job id", quoted(id))));
+        return Err(fault(0..line.len().min(1), format!("{} is not a valid job id", quoted(id))));
     };
     let pairs = pairs(line, start);
     let place = |key: &str| pairs.get(key.as_bytes()).cloned();
@@ -134,8 +134,8 @@ fn job(
         let value = grammar(&line[at.clone()]).map(Some);
         value.ok_or_else(|| fault(at.clone(), format!("{} is not a {wanted}", quoted(&line[at]))))
     };
-    let instant = |key: &str| read(key, seconds, "time in seconds since 1970");
-    let span = |key: &str| read(key, span, "span of time: 04:00:00, or seconds");
+    let instant = |key: &str| read(key, seconds, "valid time in seconds since 1970");
+    let span = |key: &str| read(key, span, "valid span of time; use 04:00:00 or seconds");
     let submit = instant("ctime")?.or(instant("qtime")?).unwrap_or(-1.0);
     let start = instant("start")?;
     let between = start.zip(instant("end")?).map(|(start, end)| end - start);

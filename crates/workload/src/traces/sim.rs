@@ -88,7 +88,7 @@ impl Line<'_> {
             (None, 7 | 8) => {
                 let at = &places[places.len() - 4];
                 let word = quoted(&self.bytes[at.clone()]);
-                return Err(self.fault(at, format!("{word} is not the word `mesh`")));
+                return Err(self.fault(at, format!("expected the word `mesh`, found {word}")));
             }
             _ => return Err(self.columns(places)),
         };
@@ -125,8 +125,8 @@ impl Line<'_> {
     fn columns(&self, places: &[Range<usize>]) -> LineError {
         let many = if places.len() < ROOM { places.len().to_string() } else { "too many".into() };
         let reason = format!(
-            "{many} columns; a job is `arrival processors run [estimate]`, which `mesh x y z` may \
-             follow, or `arrival x y z run [estimate]`"
+            "{many} columns; a job is `arrival processors run [estimate] [mesh x y z]` or \
+             `arrival x y z run [estimate]`"
         );
         self.fault(&(self.bytes.len()..self.bytes.len()), reason)
     }
@@ -174,9 +174,8 @@ impl Line<'_> {
 
     fn number(&self, what: &str, at: &Range<usize>) -> Result<f64, LineError> {
         let token = &self.bytes[at.clone()];
-        number(token).ok_or_else(|| {
-            self.fault(at, format!("{} is not a number for the {what}", quoted(token)))
-        })
+        number(token)
+            .ok_or_else(|| self.fault(at, format!("{} is not a valid {what}", quoted(token))))
     }
 }
 

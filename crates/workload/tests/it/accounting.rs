@@ -410,12 +410,12 @@ fn faults_in_accounting_logs_name_the_place() {
     let first = record("E", "1", "ctime=1 start=2 end=3 exec_host=a/0");
     for (line, reason) in [
         ("nonsense\n".to_string(), "not a record of an accounting log"),
-        (record("E", "x", "ctime=1"), "is not a job id"),
-        (record("E", "2", "ctime=soon"), "`soon` is not a time in seconds"),
-        (record("E", "2", "ctime=1 Resource_List.walltime=long"), "`long` is not a span of time"),
-        (record("E", "2", "ctime=1 Resource_List.nodect=-1"), "`-1` is not a number of nodes"),
-        (record("E", "2", "ctime=1 Resource_List.nodes=1.5:ppn=2"), "is not a request: 4:ppn=8"),
-        (record("E", "2", "ctime=1e99"), "is not a time in seconds"),
+        (record("E", "x", "ctime=1"), "is not a valid job id"),
+        (record("E", "2", "ctime=soon"), "`soon` is not a valid time in seconds"),
+        (record("E", "2", "ctime=1 Resource_List.walltime=long"), "`long` is not a valid span"),
+        (record("E", "2", "ctime=1 Resource_List.nodect=-1"), "`-1` is not a valid number"),
+        (record("E", "2", "ctime=1 Resource_List.nodes=1.5:ppn=2"), "is not a valid request"),
+        (record("E", "2", "ctime=1e99"), "is not a valid time in seconds"),
     ] {
         let found = fault(&format!("{first}{line}"));
         assert_eq!(found.line, 2);
@@ -513,7 +513,7 @@ fn lists_of_kubernetes_have_many_forms() {
         (list(&[kind(&one)]), "must have a kind, or its list one such as JobList"),
         (kind(&one), "must have a kind"),
         (shaped.replace("\"status\"", "\"kind\""), "the member `kind` appears twice"),
-        (shaped.replace("09:10:00Z", "09:10:00"), ".status.completionTime (byte 0): not a date"),
+        (shaped.replace("09:10:00Z", "09:10:00"), "completionTime (byte 0): not a valid date"),
     ] {
         assert!(fault(&text).reason.contains(reason), "{reason}: {}", fault(&text));
     }
@@ -550,7 +550,7 @@ fn jobs_of_a_set_are_one() {
         assert_eq!((trace.records[0].shape, trace.records[0].tags.status), (shape, 1));
     }
     for (text, reason) in [
-        (job("a", r#","annotations":{"pavior.dev/shape":"2y"}"#, ""), "is not a shape"),
+        (job("a", r#","annotations":{"pavior.dev/shape":"2y"}"#, ""), "is not a valid shape"),
         (job("a", "", r#""startTime":5"#), "items[0].status.startTime (byte"),
         ("{}".to_string(), "a Kubernetes object must have a kind"),
         ("[]".to_string(), "not an object, unlike the others"),

@@ -82,8 +82,8 @@ fn sim_faults_name_the_place() {
         ("0 1 2 3 4 5 6 7 8 9", 20, "too many columns"),
         ("0 12 60 mesh 2 3 2 1", 21, "8 columns; a job is"),
         ("0 12 60 90 mesh 2 3", 20, "7 columns; a job is"),
-        ("0 12 6x0", 6, "`6x0` is not a number for the run time"),
-        ("0 12 60 mash 2 3 2", 9, "`mash` is not the word `mesh`"),
+        ("0 12 6x0", 6, "`6x0` is not a valid run time"),
+        ("0 12 60 mash 2 3 2", 9, "expected the word `mesh`, found `mash`"),
         ("0 12 60 mesh 2 0 2", 16, "a side of 0"),
         ("0 12 60 mesh 2 1 2", 14, "a mesh of 4 nodes is too small for 12 processors"),
         ("0 2 2 70000 60", 7, "a side of 70000"),
@@ -276,7 +276,7 @@ fn a_job_says_how_free_it_is() {
     assert_eq!(freedom(r#""{\"freedom\": \"box\"}""#), Some(Freedom::Box));
     assert_eq!(freedom(r#"{"freedom": null}"#), None);
     let error = with_extra(r#"{"freedom": "conected"}"#).unwrap_err().to_string();
-    assert!(error.contains("`conected` is not a freedom; choose box, turned"), "{error}");
+    assert!(error.contains("`conected` is not a valid freedom; choose box, turned"), "{error}");
     let trace = with_extra(r#"{"shape": [2, 1], "freedom": "turned"}"#).unwrap();
     let rule: Selection<ShapeRule> = "compact".parse().unwrap();
     let shaper = Shaper::new(&rule, &"mesh:4x4".parse().unwrap(), 1, 0);

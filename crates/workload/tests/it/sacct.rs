@@ -96,14 +96,14 @@ fn a_name_with_bars_is_no_column() {
 fn faults_name_the_place() {
     let head = "JobID|Submit|Elapsed|NNodes|State|Timelimit\n";
     for (line, column, reason) in [
-        ("x|5|00:01:00|4|COMPLETED|", 1, "`x` is not a valid JobID: 71, 71_4"),
-        ("1|yesterday|00:01:00|4|COMPLETED|", 3, "`yesterday` is not a valid Submit: 2026-01-02T"),
+        ("x|5|00:01:00|4|COMPLETED|", 1, "`x` is not a valid JobID; expected 71, 71_4"),
+        ("1|yesterday|00:01:00|4|COMPLETED|", 3, "`yesterday` is not a valid Submit; expected 2"),
         (
             "1|5|60|4|COMPLETED|",
             5,
-            "`60` is not a valid Elapsed: [days-]hours:minutes:seconds; Elap",
+            "`60` is not a valid Elapsed; expected [days-]hours:minutes:seconds; Elap",
         ),
-        ("1|5|00:01:00|4|COMPLETED|90", 26, "`90` is not a valid Timelimit: [days-]hours:minu"),
+        ("1|5|00:01:00|4|COMPLETED|90", 26, "`90` is not a valid Timelimit; expected [days-]hours"),
         ("1|5|00:01:00|-4|COMPLETED|", 14, "`-4` is not a valid NNodes"),
         ("1|5|00:01:00|1.46K|COMPLETED|", 14, "`1.46K` is rounded: add --noconvert"),
         ("1|5|00:01:00|4|done|", 16, "`done` is not a valid State"),

@@ -104,13 +104,13 @@ fn a_column_may_have_the_nodes() {
         1
     );
     for (behind, reason) in [
-        (" x4", "`x4` is not a number of nodes"),
-        (" 2x", "`2x` is not a number of nodes"),
-        (" 2x0", "`2x0` is not a number of nodes"),
-        (" 2.5x4", "`2.5x4` is not a number of nodes"),
-        (" 2x4x4", "`2x4x4` is not a number of nodes"),
-        (" a:b", "`a:b` is not a number of nodes"),
-        (" 4:", "`4:` is not a number of nodes"),
+        (" x4", "`x4` is not a valid number of nodes"),
+        (" 2x", "`2x` is not a valid number of nodes"),
+        (" 2x0", "`2x0` is not a valid number of nodes"),
+        (" 2.5x4", "`2.5x4` is not a valid number of nodes"),
+        (" 2x4x4", "`2x4x4` is not a valid number of nodes"),
+        (" a:b", "`a:b` is not a valid number of nodes"),
+        (" 4:", "`4:` is not a valid number of nodes"),
         ("", "there is no column 19"),
     ] {
         match with(&line(1, 64, 1, behind), &at(19)) {

@@ -31,7 +31,7 @@ pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Failure> {
 
 fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName> {
     let Some((key, values)) = text.split_once('=') else {
-        let reason = format!("`{text}` is not a condition: write sides=uniform,load=2");
+        let reason = format!("`{text}` is not a valid condition; use one such as sides=uniform");
         return Err(BadName { reason, span: 0..text.len() });
     };
     let Some(index) = parameters::ALL.iter().position(|parameter| parameter.is_called(key)) else {

@@ -24,7 +24,7 @@ pub(super) fn read(
             json::read(line.as_bytes()).map_err(|error| format!("line {}: {error}", number + 1))?;
         let placed = placed(&value, grid).ok_or_else(|| {
             format!(
-                "line {}: not a placement on {grid}: {{\"job\", \"start\", \"end\", \"parts\"}}",
+                "line {}: not a valid placement on {grid}: expected job, start, end and parts",
                 number + 1
             )
         })?;

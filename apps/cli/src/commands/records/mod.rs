@@ -164,7 +164,7 @@ fn check_name(option: &str, path: &Path, specification: &Specification) -> Resul
     }
     if plain.contains(['{', '}']) {
         return Err(Failure::usage(format!(
-            "{option} {name}: braces mark {{strategy}}, {{scheduler}} or {{load}}"
+            "{option} {name}: braces may contain only strategy, scheduler or load"
         )));
     }
     Ok(())

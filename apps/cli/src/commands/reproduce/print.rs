@@ -71,7 +71,7 @@ fn rows(all: &[Statement]) -> Result<(), Failure> {
 }
 
 fn counts<'c>(all: impl Iterator<Item = &'c StatementCount>) -> Result<(), Failure> {
-    let mut table = Table::new(&["statement", "verdict", "rows", "claim of the paper"], 4);
+    let mut table = Table::new(&["statement", "verdict", "rows", "paper's claim"], 4);
     for one in all {
         let verdict = one.verdict().word().to_string();
         table.row(vec![one.id.clone(), verdict, one.in_words(), one.claim.clone()]);

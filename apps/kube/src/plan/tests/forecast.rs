@@ -75,7 +75,7 @@ fn before_enough_have_run_it_is_said_what_is_lacking() {
         let told = forecast(&model, &mut Memory::default());
         assert!(!told.queue.experience.calibrated);
         let waited = (past - 1).max(0);
-        let lacking = format!("of {past} that are known, {waited} had to.");
+        let lacking = format!("only {waited} of the {past} that are known had to.");
         assert!(words(&told, &second).ends_with(&lacking), "{}", words(&told, &second));
     }
 }
@@ -126,7 +126,7 @@ fn what_cannot_start_has_no_time() {
         model.make_pods();
         let told = forecast(&model, &mut Memory::default());
         let cannot = "It cannot start until an unavailable node is back; 3x2 at 0,0 has the \
-                      fewest such nodes (1).";
+                      fewest unavailable nodes (1).";
         assert_eq!(words(&told, &lacking), cannot);
         assert_eq!(words(&told, &behind), "It does not start within 60 days.");
         let json = told.json(&lacking, |seconds| seconds.to_string());

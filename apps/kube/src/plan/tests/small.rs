@@ -82,7 +82,7 @@ fn jobs_that_cannot_be_placed_are_told_why_and_stop_no_other() {
     let why: Vec<&str> = made.waiting.iter().map(|one| one.why.as_str()).collect();
     assert_eq!(why.len(), 4, "{why:?}");
     for (word, text) in
-        ["not fit on torus:4x4", "2 axes", "write one", "tolerations"].iter().zip(why)
+        ["not fit on torus:4x4", "2 axes", "use 1 to 3", "tolerations"].iter().zip(why)
     {
         assert!(text.contains(word), "{text}");
         assert!(!text.contains('\u{1b}'), "{text:?}");

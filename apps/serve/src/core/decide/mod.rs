@@ -434,7 +434,7 @@ impl Deciding<'_> {
         if own >= left {
             let detail = format!(
                 "{count} requests are waiting, {own} of them from tenant `{tenant}`, which may not \
-                 have more than the places left of {most}"
+                 have more than the number of free places ({most} in total)"
             );
             return Err(Problem::new(Reason::QueueFull, detail));
         }

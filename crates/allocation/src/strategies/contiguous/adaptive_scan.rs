@@ -51,7 +51,7 @@ const ROWS: OptionSpec = OptionSpec {
     key: "rows",
     values: Values::OneOf(&["step", "jump"]),
     default: "step",
-    meaning: "after a row without a base: the next row, or the first that is covered differently",
+    meaning: "the row after one without a base: the next one, or the next one covered differently",
     bare: false,
 };
 

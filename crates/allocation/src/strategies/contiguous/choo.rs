@@ -50,7 +50,7 @@ const SCAN: OptionSpec = OptionSpec {
     key: "scan",
     values: Values::OneOf(&["xyz", "xzy", "yxz", "yzx", "zxy", "zyx"]),
     default: "xyz",
-    meaning: "the axes from the fastest to the slowest, all walked upwards",
+    meaning: "the axes from fastest to slowest, all ascending",
     bare: false,
 };
 

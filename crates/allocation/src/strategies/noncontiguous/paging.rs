@@ -93,7 +93,7 @@ const BORDER: OptionSpec = OptionSpec {
     key: "border",
     values: Values::OneOf(&["ragged", "unused"]),
     default: "ragged",
-    meaning: "whether pages that the border cuts off are granted",
+    meaning: "whether pages cut off by the border are granted",
     bare: false,
 };
 

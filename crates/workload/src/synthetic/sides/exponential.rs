@@ -8,7 +8,7 @@ use pavior_kernel::Entry;
 
 pub(super) const ENTRY: Entry<SideDistribution> = Entry {
     name: "exponential",
-    title: "sides exponential with mean L/2, rounded up, at most L",
+    title: "exponential sides with mean L/2, rounded up, at most L",
     source: "",
     options: &[],
     variants: &[""],

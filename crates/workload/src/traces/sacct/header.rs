@@ -92,7 +92,7 @@ impl Column {
     /// Returns a description of its valid cells.
     pub(super) fn wanted(self) -> &'static str {
         match self {
-            Column::JobId | Column::JobIdRaw => "71, 71_4, 71+0, 71.batch",
+            Column::JobId | Column::JobIdRaw => "71, 71_4, 71+0 or 71.batch",
             Column::Submit | Column::Start | Column::End => {
                 "2026-01-02T03:04:05, with or without +0100, or seconds since 1970 \
                  (SLURM_TIME_FORMAT=%s)"

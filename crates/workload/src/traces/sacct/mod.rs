@@ -245,7 +245,7 @@ impl<'l> Row<'l> {
             return Ok(Some((value, at)));
         }
         let (name, wanted) = (column.name(), column.wanted());
-        Err(self.fault(&at, format!("{} is not a valid {name}: {wanted}", quoted(cell))))
+        Err(self.fault(&at, format!("{} is not a valid {name}; expected {wanted}", quoted(cell))))
     }
 
     /// Returns the value of a cell, or `otherwise` if the log lacks the column.

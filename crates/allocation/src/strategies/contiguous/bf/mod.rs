@@ -56,7 +56,7 @@ const READING: OptionSpec = OptionSpec {
     values: Values::OneOf(&["frame", "base", "area"]),
     default: "frame",
     meaning: "what is counted: busy neighbors of the placement, neighbors of the base that are \
-              not bases, or first the smallest area of bases",
+              not bases, or the smallest area of bases first",
     bare: true,
 };
 

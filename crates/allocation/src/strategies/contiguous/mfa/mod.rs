@@ -91,7 +91,7 @@ const RULE: OptionSpec = OptionSpec {
     key: "rule",
     values: Values::OneOf(&["intended", "printed"]),
     default: "intended",
-    meaning: "the algorithm as meant, or with the printed threshold and loop over orientations",
+    meaning: "the algorithm as intended, or with the printed threshold and loop over orientations",
     bare: true,
 };
 
