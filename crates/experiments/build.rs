@@ -1,4 +1,4 @@
-//! Digests the sources that results depend on, so that results of two builds are never mixed.
+//! Digests the sources on which results depend, so that results of two builds are never mixed.
 
 #[path = "build/sources.rs"]
 mod sources;
@@ -15,7 +15,7 @@ fn main() -> io::Result<()> {
         println!("cargo::rerun-if-changed={}", folder.join("src").display());
         println!("cargo::rerun-if-changed={}", folder.join("Cargo.toml").display());
     }
-    // A missing file would make Cargo run this script every time.
+    // Cargo would run this script every time if a file were missing.
     for file in ["../../Cargo.toml", "../../Cargo.lock"].map(|file| manifest.join(file)) {
         if file.is_file() {
             println!("cargo::rerun-if-changed={}", file.display());

@@ -1,9 +1,9 @@
-//! The shell blocks in the README and on other pages, run as a reader would: in a fresh clone, with
-//! `pavior` on the path.
+//! The shell blocks in the README and on other pages, run as a reader would run them: in a fresh
+//! clone, with `pavior` on the path.
 //!
 //! Each block in the README runs on its own. Those on another page run from top to bottom in one
-//! shell. All of them run twice, so that each also runs after every other one. They must terminate
-//! with status 0, and must not leave files in the clone that git reports.
+//! shell. All of them run twice, so that each also runs after every other one. They must exit with
+//! status 0, and must not leave files in the clone that git reports.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -25,13 +25,13 @@ const PAGES: [&str; 6] = [
     "docs/troubleshooting.md",
 ];
 
-/// Time limit of a block in seconds, on a busy machine.
+/// The time limit for a block, in seconds, on a busy machine.
 const SECONDS: &str = "600";
 
-/// The number of last output lines that a failure shows.
+/// The number of final output lines shown for a failure.
 const SHOWN: usize = 10;
 
-/// A block, or all blocks of a page, and the line of the first command.
+/// A block, or all blocks on a page, and the line of the first command.
 #[derive(Debug, PartialEq)]
 struct Block {
     page: &'static str,
@@ -39,7 +39,7 @@ struct Block {
     text: String,
 }
 
-/// Builds the program, and runs the blocks. Failures are reported with their location.
+/// Builds the program and runs the blocks. Failures are reported with their location.
 pub(crate) fn problems(root: &Path, build: fn(&Path) -> Result<PathBuf, String>) -> Vec<String> {
     let scratch = std::env::temp_dir().join(format!("pavior-blocks-{}", std::process::id()));
     let clone = build(root).and_then(|program| Clone::of(root, &program, &scratch));
@@ -89,11 +89,11 @@ fn of_page(page: &'static str, text: &str) -> Vec<Block> {
     found
 }
 
-/// A fresh clone and the path on which its blocks find the program.
+/// A fresh clone, and the path where its blocks find the program.
 struct Clone {
     folder: PathBuf,
     path: std::ffi::OsString,
-    /// The folder of the blocks' own temporary files.
+    /// The folder for the blocks' own temporary files.
     temporary: PathBuf,
 }
 
@@ -125,7 +125,7 @@ impl Clone {
         Ok(Clone { folder, path: path.map_err(|error| error.to_string())?, temporary })
     }
 
-    /// Runs a block, and ends all of its processes.
+    /// Runs a block, then ends all of its processes.
     fn run(&self, block: &Block) -> Result<(), String> {
         let output = self.temporary.join("output");
         let file = fs::File::create(&output).map_err(|error| error.to_string())?;
@@ -147,7 +147,7 @@ impl Clone {
         let _ = Command::new("kill").args(kill).stderr(Stdio::null()).status();
         match status.code() {
             Some(0) => return Ok(()),
-            // The status of `timeout`.
+            // The exit status of `timeout`.
             Some(124) => return Err(format!("it takes more than {SECONDS} seconds")),
             _ => {}
         }
@@ -157,7 +157,7 @@ impl Clone {
         Err(format!("it fails: {}", lines[lines.len().saturating_sub(SHOWN)..].join("\n")))
     }
 
-    /// Describes and removes files left by a block that git reports.
+    /// Describes and removes files that a block left behind and git reports.
     fn left_behind(&self) -> Option<String> {
         let left = git(&self.folder, &["status", "--porcelain"]).unwrap_or_else(|error| error);
         if left.is_empty() {

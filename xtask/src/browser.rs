@@ -1,4 +1,4 @@
-//! The page that runs the engine: the module for browsers, and the files of `try/`.
+//! The page that runs the engine: the module for browsers, and the files in `try/`.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,12 +8,12 @@ use crate::{notes, process, programs, viewer};
 /// The module's target, which rustup adds to a toolchain.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The module and the folder of the page. The tests of `apps/browser` look for both.
+/// The module, and the folder for the page. The tests of `apps/browser` look for both.
 const MODULE: &str = "target/wasm32-unknown-unknown/browser/pavior_browser.wasm";
 const PAGE: &str = "target/try";
 
-/// The maximum sizes in bytes of the module, compressed with gzip, and of the page with everything
-/// in it.
+/// The maximum sizes, in bytes, of the module, compressed with gzip, and of the page with
+/// everything in it.
 const LARGEST: [(&str, u64); 2] = [("pavior.wasm.gz", 1_500_000), ("pavior.html", 3_000_000)];
 
 /// Builds the page and runs its tests.
@@ -25,8 +25,8 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     }
 }
 
-/// Builds the module and the page. They are only rebuilt if their sources have changed. Returns
-/// false if they are skipped, because this machine lacks a required tool.
+/// Builds the module and the page, each only if its sources have changed. Returns false if they are
+/// skipped because this machine lacks a required tool.
 pub(crate) fn page(root: &Path) -> Result<bool, String> {
     let tools = if has_target(root) {
         viewer::prepared(root)

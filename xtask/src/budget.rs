@@ -1,5 +1,4 @@
-//! The line budget: the table in ARCHITECTURE.md has the maximum number of lines that each part may
-//! have.
+//! The line budget: the table in ARCHITECTURE.md limits the number of lines in each part.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,34 +10,34 @@ const PAGE: &str = "ARCHITECTURE.md";
 /// The first line of the table.
 const HEAD: &str = "| part | folders | Rust | Python, TypeScript, shell |";
 
-/// The number of lines by which a limit may exceed the count. A commit that removes more lowers the
+/// The allowed excess of a limit over the count, in lines. A commit that removes more lowers the
 /// limit.
 const SLACK: usize = 100;
 
 /// Numbers of lines: of Rust, and of the other languages that are counted.
 type Lines = [usize; 2];
 
-/// A row of the table: a part of the repository and its limits.
+/// A table row: a part of the repository and its limits.
 struct Part {
     name: String,
     folders: String,
     limits: Lines,
 }
 
-/// Compares the lines of each part with the table.
+/// Compares the number of lines in each part with the table.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let compared = read(root).and_then(|(page, files)| of_page(&page, &files));
     compared.unwrap_or_else(|problem| vec![problem])
 }
 
-/// Updates the table with the current counts where they are lower.
+/// Lowers limits in the table to the current counts.
 pub(crate) fn lower(root: &Path) -> Result<(), String> {
     let (page, files) = read(root)?;
     std::fs::write(root.join(PAGE), lowered(&page, &files)?)
         .map_err(|error| format!("{PAGE}: {error}"))
 }
 
-/// Reads the page with the table, and counts the lines of files.
+/// Reads the page with the table, and counts the lines in files.
 fn read(root: &Path) -> Result<(String, Vec<(String, Lines)>), String> {
     let page =
         std::fs::read_to_string(root.join(PAGE)).map_err(|error| format!("{PAGE}: {error}"))?;
@@ -52,7 +51,7 @@ fn read(root: &Path) -> Result<(String, Vec<(String, Lines)>), String> {
     Ok((page, counts.lines().filter_map(of_line).collect()))
 }
 
-/// Returns the lines of a file, or `None` if its language is not counted.
+/// Returns the lines of a file by language, or `None` if its language is not counted.
 fn lines(root: &Path, name: &str, count: usize) -> Option<Lines> {
     let is_script = || std::fs::read(root.join(name)).is_ok_and(|text| text.starts_with(b"#!"));
     match Path::new(name).extension().and_then(|end| end.to_str()) {
@@ -63,7 +62,7 @@ fn lines(root: &Path, name: &str, count: usize) -> Option<Lines> {
     }
 }
 
-/// Reads a row of the table.
+/// Parses a table row.
 fn part(row: &str) -> Option<Part> {
     let cells: Vec<&str> = row.strip_prefix('|')?.split('|').map(str::trim).collect();
     let [name, folders, rust, other, ""] = cells[..] else { return None };
@@ -84,8 +83,8 @@ impl Part {
     }
 }
 
-/// Counts the lines of each part. A file belongs to the first part that contains it. Returns an
-/// error with the files that belong to none.
+/// Counts the lines in each part. A file belongs to the first part that contains it. Returns an
+/// error that lists the files that belong to no part.
 fn count(parts: &[Part], files: &[(String, Lines)]) -> Result<Vec<Lines>, String> {
     let mut counts = vec![[0, 0]; parts.len()];
     for (name, lines) in files {

@@ -1,4 +1,4 @@
-//! `cargo xtask check` runs the steps, each in a separate process, with waiting steps next to
+//! `cargo xtask check` runs the steps, each in a separate process, with waiting steps alongside
 //! computing ones, and reports the results.
 
 use std::fs;
@@ -10,29 +10,29 @@ use std::time::Instant;
 use crate::notes;
 use crate::steps::{self, STEPS, Step, Uses};
 
-/// The free disk space that the checks need in bytes, including all that they download and build.
+/// The free disk space, in bytes, that the checks need for all that they download and build.
 const ROOM: u64 = 24_000_000_000;
 
 /// The cores that computing steps share.
 const CORES: usize = 2;
 
 /// The number of output lines shown for a failed step; for tests, the number of characters shown
-/// for each failed one.
+/// for each failed test.
 const LINES: usize = 30;
 const CHARACTERS: usize = 1200;
 
-/// The variable with the file for the processor time of a step.
+/// The environment variable that names the file for a step's processor time.
 const SECONDS: &str = "PAVIOR_STEP_SECONDS";
 
 /// The result of a step.
 enum End {
     Passed,
     Failed,
-    /// The step was skipped, because this step did not pass.
+    /// The step was skipped because this step did not pass.
     Skipped(&'static str),
 }
 
-/// A step that has finished.
+/// A finished step.
 struct Ended {
     step: &'static Step,
     end: End,
@@ -41,7 +41,7 @@ struct Ended {
     processor: f64,
 }
 
-/// Runs all steps, or the named ones and those that they depend on. Returns the failures.
+/// Runs all steps, or the named ones and their prerequisites. Returns the failures.
 pub(crate) fn run(root: &Path, only: &[&str]) -> Vec<String> {
     let steps = match chosen(only) {
         Ok(steps) => steps,
@@ -52,7 +52,7 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Vec<String> {
     }
     notes::begin(root);
     let began = (Instant::now(), machine_seconds());
-    // The build may replace the file of this program while it runs.
+    // The build may replace this program's file while it runs.
     let program = std::env::current_exe().unwrap_or_default();
     let ended = Run { root: root.to_path_buf(), program }.steps(&steps);
     println!("\nstep              wall processor, in seconds");
@@ -82,8 +82,8 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Vec<String> {
     }
 }
 
-/// Returns the named steps with all steps that they depend on, in the order of the table. If none
-/// are named, returns all steps; those about packaging only if nothing may be skipped.
+/// Returns the named steps with all their prerequisites, in table order. If none are named, returns
+/// all steps, including those about packaging only if nothing may be skipped.
 fn chosen(only: &[&str]) -> Result<Vec<&'static Step>, String> {
     let mut names = only.to_vec();
     let mut at = 0;
@@ -128,8 +128,8 @@ struct Run {
 }
 
 impl Run {
-    /// Runs steps: waiting ones as soon as the steps that they follow have finished, computing ones
-    /// in order, as cores become free.
+    /// Runs steps: waiting steps start as soon as the steps that they follow have finished, and
+    /// computing steps start in order, as cores become free.
     fn steps(&self, steps: &[&'static Step]) -> Vec<Ended> {
         let (sender, receiver) = mpsc::channel::<Ended>();
         let mut waiting = steps.to_vec();
@@ -199,17 +199,17 @@ impl Run {
     }
 }
 
-/// Returns the path of the file with the output of a step.
+/// Returns the path of a step's output file.
 fn log(root: &Path, step: &Step) -> PathBuf {
     root.join("target/checks").join(step.name).with_extension("log")
 }
 
-/// Returns the path of the file with the processor time of a step.
+/// Returns the path of the file with a step's processor time.
 fn seconds_file(root: &Path, step: &Step) -> PathBuf {
     log(root, step).with_extension("seconds")
 }
 
-/// Writes the processor time of this process and its subprocesses into the file that [`SECONDS`]
+/// Writes the processor time of this process and its subprocesses to the file that [`SECONDS`]
 /// names.
 pub(crate) fn note_seconds() {
     let Some(file) = std::env::var_os(SECONDS) else { return };
@@ -220,8 +220,8 @@ pub(crate) fn note_seconds() {
     let _ = fs::write(file, format!("{:.2}", ticks as f64 / 100.0));
 }
 
-/// Returns the processor time that this machine has used for everything, including servers that are
-/// not subprocesses of the steps, in seconds.
+/// Returns the processor time that this machine has used for everything, in seconds, including
+/// servers that are not subprocesses of the steps.
 fn machine_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
     let fields = stat.lines().next().unwrap_or_default().split_whitespace().skip(1);
@@ -259,13 +259,13 @@ fn cores(step: &Step) -> usize {
     }
 }
 
-/// Returns a step that did not pass and that the given one follows.
+/// Returns a step that did not pass and that the given step follows.
 fn lost(step: &Step, ended: &[Ended]) -> Option<&'static str> {
     let mut lost = ended.iter().filter(|end| !matches!(end.end, End::Passed));
     lost.find_map(|end| step.follows().find(|name| *name == end.step.name))
 }
 
-/// Formats a step's row in the table.
+/// Formats a step's table row.
 fn row(ended: &Ended) -> String {
     let end = match ended.end {
         End::Passed => "passed",
@@ -275,7 +275,7 @@ fn row(ended: &Ended) -> String {
     format!("{:14} {:7.1} {:9.1}  {end}", ended.step.name, ended.seconds, ended.processor)
 }
 
-/// Returns the last lines of an output; for tests, the beginning of each that failed.
+/// Returns the last lines of an output; for tests, the beginning of each failed test's output.
 fn last(output: &str) -> String {
     let short = |test: &str| test.chars().take(CHARACTERS).collect::<String>();
     let failed = output.split("\n---- ").skip(1).map(|test| format!("---- {}", short(test)));

@@ -1,4 +1,4 @@
-//! The commands of `cargo xtask`: one table, which is used to check arguments and to print help.
+//! The commands of `cargo xtask`: a single table, used to check arguments and to print help.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::{release, steps, strategy, tools};
 /// A command of `cargo xtask`.
 struct Command {
     name: &'static str,
-    /// Arguments, in the form in which help prints them: `[OPTIONAL]`, `REPEATED...`.
+    /// Arguments, as printed by help: `[OPTIONAL]`, `REPEATED...`.
     usage: &'static str,
     does: &'static str,
     takes: &'static str,
@@ -106,8 +106,8 @@ fn check_steps(root: &Path, words: &[String]) -> Vec<String> {
     check::run(root, &names.filter(|name| !name.is_empty()).collect::<Vec<&str>>())
 }
 
-/// Runs the command given by the words of a command line, or prints help. Returns the problems, or
-/// an error if the command line is wrong.
+/// Runs the command given by a command line's words, or prints help. Returns the problems, or an
+/// error if the command line is wrong.
 pub(crate) fn run(root: &Path, words: &[String]) -> Result<Vec<String>, String> {
     let is_help = |word: &String| word == "--help" || word == "-h";
     let (name, arguments) = words.split_first().ok_or_else(overview)?;
@@ -194,7 +194,7 @@ mod tests {
         }
     }
 
-    /// Checks that the workflows for forges only run commands that exist here.
+    /// Checks that workflows for forges run only commands that exist here.
     #[test]
     fn workflows_run_commands_of_this_program() {
         let folder = crate::root().join(".github/workflows");

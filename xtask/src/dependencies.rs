@@ -1,5 +1,5 @@
-//! Licenses and duplicate versions of the dependencies, from `cargo metadata`: the checks of
-//! cargo-deny without its online advisories.
+//! Licenses and duplicate versions of the dependencies, from `cargo metadata`: what cargo-deny
+//! checks, without its online advisories.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,12 +23,12 @@ const LICENCES: &[&str] = &[
     "Zlib",
 ];
 
-/// Packages with other licenses that are not in any program, since they are only used on platforms
-/// for which Pavior is not built.
+/// Packages with other licenses that are not in any program, because they are used only on
+/// platforms for which Pavior is not built.
 const NOT_BUILT: &[(&str, &str)] =
     &[("tiny-keccak", "of WebAssembly: the hashes of arrow-array draw their seed with it")];
 
-/// Packages that are needed in several versions, and the packages that need them.
+/// Packages that are needed in several versions, each with the packages that need it.
 const SEVERAL: &[(&str, &str)] = &[
     ("base64", "rcgen, which tests only, asks for 0.23, postgres for 0.22"),
     ("num-bigint", "in no program: a part of rcgen that is left out asks for 0.4, arrow for 0.5"),
@@ -41,7 +41,7 @@ const SEVERAL: &[(&str, &str)] = &[
     ("windows-sys", "of other platforms: ring asks for 0.52, all others for 0.61"),
 ];
 
-/// Returns the problems of the dependencies, one per line.
+/// Returns the problems with the dependencies, one per line.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     match process::metadata(root, "") {
         Ok(metadata) => of_packages(array(&metadata["packages"])),

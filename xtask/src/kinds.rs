@@ -1,5 +1,5 @@
-//! The kinds of the pages in docs/: tutorial, how-to, reference or explanation. docs/README.md must
-//! list each page under one kind, and the page must not declare another in its third line.
+//! The kinds of pages in docs/: tutorial, how-to, reference or explanation. docs/README.md must
+//! list each page under one kind, and the page must not declare another kind in its third line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     sources(&docs, "md").into_iter().filter_map(of_page).collect()
 }
 
-/// Returns the pages in the index with their kinds.
+/// Returns the pages in the index, with their kinds.
 fn listed(index: &str) -> BTreeMap<&str, BTreeSet<&'static str>> {
     let mut found: BTreeMap<&str, BTreeSet<&'static str>> = BTreeMap::new();
     let mut heading = String::new();
@@ -35,7 +35,7 @@ fn listed(index: &str) -> BTreeMap<&str, BTreeSet<&'static str>> {
             continue;
         };
         let Some((page, cells)) = row.split_once(')') else { continue };
-        // In a reading path the second cell has the kind; elsewhere the heading is the kind or its
+        // In a reading path, the second cell has the kind; elsewhere the heading is the kind or its
         // plural.
         let cell = cells.split('|').nth(1).unwrap_or_default().trim();
         let kind = KINDS.into_iter().find(|&kind| cell == kind || heading.starts_with(kind));

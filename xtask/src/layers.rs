@@ -8,18 +8,18 @@ use crate::process::{self, array, text};
 
 const PAGE: &str = "ARCHITECTURE.md";
 
-/// The first line of the table of crates, with the crates that each may use. Names omit `pavior-`.
+/// The first line of the table of crates, with the crates that each may use, without `pavior-`.
 const HEAD: &str = "| crate | may use |";
 
 /// The crate that interfaces use. It lists each public item and re-exports no crate as a whole.
 const FACADE: &str = "pavior";
 
-/// A crate that the tests of every crate may use, and only tests. They may also depend on their own
-/// crate, with more features.
+/// A crate that the tests of every crate may use, but nothing else may. Tests may also depend on
+/// their own crate, with more features.
 const TRIALS: &str = "trials";
 
-/// Interfaces that do not compile the network, the simulation and drawings, and the features of the
-/// facade that they may use.
+/// Interfaces that do not compile the network, the simulation or drawings, and the facade features
+/// that they may use.
 const DAEMONS: [&str; 4] = ["serve", "slurm", "kube", "board"];
 const FEATURES: [&str; 4] = ["answers", "files", "json", "serde"];
 
@@ -40,7 +40,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Returns the lines in a file of the facade that re-export a whole crate or all its items.
+/// Returns the lines in a facade file that re-export a whole crate or all its items.
 fn whole_crates(path: &str, text: &str) -> Vec<String> {
     let whole = |line: &str| {
         let line = line.trim_start().strip_prefix("pub use pavior_")?;
@@ -59,8 +59,8 @@ fn allowed<'a>(page: &'a str, own: &str) -> Option<Vec<&'a str>> {
         .map(|(_, uses)| words(uses).collect())
 }
 
-/// Returns the forbidden dependencies of a package in `cargo metadata`. Development dependencies
-/// may also only point downwards.
+/// Returns a package's forbidden dependencies, from `cargo metadata`. Development dependencies must
+/// also point downwards.
 fn of_package(package: &Value, page: &str) -> Vec<String> {
     let short = |name: &str| name.strip_prefix("pavior-").unwrap_or(name).to_string();
     let own = short(text(package, "name"));

@@ -13,7 +13,7 @@ const PAGES: [&str; 5] =
     ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
 const FOLDERS: [&str; 5] = ["docs", "results", "apps", "crates", "examples"];
 
-/// The links and anchors of a page.
+/// The links and anchors on a page.
 #[derive(Default)]
 struct Page {
     links: Vec<Link>,
@@ -26,7 +26,7 @@ struct Page {
 struct Link {
     line: usize,
     target: String,
-    /// The alternative text of an image. `None` if the link is not an image.
+    /// An image's alternative text. `None` if the link is not an image.
     image: Option<String>,
 }
 
@@ -141,7 +141,7 @@ impl Page {
         page
     }
 
-    /// Adds the anchor of a heading, with a number if the page already has it.
+    /// Adds the anchor for a heading, with a number if the page already has that anchor.
     fn add_anchor(&mut self, heading: &str) {
         let lower = heading.to_lowercase().replace(' ', "-");
         let slug: String =

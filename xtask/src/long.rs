@@ -1,5 +1,5 @@
-//! Long tests that are run manually: claims of strategies, attacks, hostile values, mutated inputs,
-//! and the daemons on real Slurm clusters and Kubernetes control planes.
+//! Long tests that are run manually: claims about strategies, attacks, hostile values, mutated
+//! inputs, and the daemons on real Slurm clusters and Kubernetes control planes.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,14 +7,14 @@ use std::process::{Command, Stdio};
 use crate::notes;
 use crate::process::{self, LONG};
 
-/// Checks the claims of all strategies, or of the named ones, with an example program.
+/// Checks the claims about all strategies, or the named ones, with an example program.
 pub(crate) fn example(root: &Path, name: &str, profile: &str, names: &[String]) -> Vec<String> {
     let words = format!("run --quiet --package pavior-allocation {profile} --example {name} --");
     // Not built as in the checks, because this way cargo recompiles less after a change.
     process::run(process::cargo(root, &words).args(names)).err().into_iter().collect()
 }
 
-/// Runs tests at their full size, with these variables. Returns the failure.
+/// Runs tests at their full size, with these variables. Returns the failure, if any.
 fn tests(root: &Path, words: &str, variables: &[(&str, &str)]) -> Option<String> {
     let words = format!("test --all-features {words}");
     let mut tests = process::cargo(root, &words);
@@ -27,7 +27,7 @@ pub(crate) fn tries(root: &Path, _: &[String]) -> Vec<String> {
     tests(root, words, &[]).into_iter().collect()
 }
 
-/// Attacks every promise with long tests and prints the attacks.
+/// Attacks every promise with long tests, and prints the attacks.
 pub(crate) fn attack(root: &Path, _: &[String]) -> Vec<String> {
     notes::begin(root);
     let notes = notes::path(root);
@@ -44,7 +44,7 @@ pub(crate) fn attack(root: &Path, _: &[String]) -> Vec<String> {
     failed
 }
 
-/// Runs every parser on mutated inputs for some minutes.
+/// Runs every parser on mutated inputs for several minutes.
 pub(crate) fn fuzz(root: &Path, given: &[String]) -> Vec<String> {
     let Ok(minutes) = given.first().map_or(Ok(1), |minutes| minutes.parse::<u64>()) else {
         return vec!["MINUTES must be a whole number".to_string()];
@@ -62,7 +62,7 @@ const SLURM: [&str; 3] = ["22.05", "24.11", "testing"];
 const KUBERNETES: [&str; 4] = ["1.34", "1.35", "1.36", "1.37"];
 
 /// Installs the Slurm releases in advance, so that the tests do not have to wait for them, and
-/// prints their versions. The tests skip missing ones with a message.
+/// prints their versions. The tests skip missing releases with a message.
 pub(crate) fn prepare_slurm(root: &Path) -> Vec<String> {
     for release in SLURM {
         for accounting in ["", "1"] {
@@ -90,7 +90,7 @@ pub(crate) fn prepare_kube(root: &Path) -> Vec<String> {
         let made = process::output(command.args(arguments)).unwrap_or_else(|problem| problem);
         eprintln!("Kubernetes: {}", made.trim());
     }
-    // Go makes the folders of modules read-only.
+    // Go makes module folders read-only.
     let _ = Command::new("chmod").args(["-R", "u+w"]).arg(&caches).stderr(Stdio::null()).status();
     let _ = std::fs::remove_dir_all(caches);
     Vec::new()
@@ -111,7 +111,7 @@ pub(crate) fn slurm(root: &Path, given: &[String]) -> Vec<String> {
     tests(root, &words, &[required, ("PAVIOR_SEEDS", &seeds)]).into_iter().collect()
 }
 
-/// Runs all disturbances of a cluster on a release, with seeds; or the tests of the checks, on each
+/// Runs all cluster disturbances on a release, with seeds; or the tests in the checks, on each
 /// release that the checks do not use; or a measurement.
 pub(crate) fn kube(root: &Path, given: &[String]) -> Vec<String> {
     let (release, seeds) = (given[0].as_str(), given[1..].join(" "));

@@ -1,5 +1,5 @@
-//! Measurements that are run manually: the performance of `pavior serve`, and the growth of cost
-//! with machines, queues and clients.
+//! Measurements that are run manually: the performance of `pavior serve`, and how costs grow with
+//! machines, queues and clients.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ struct Part {
     title: &'static str,
     /// The cargo command.
     words: &'static str,
-    /// The variables that set its size.
+    /// The variables that set the part's size.
     sizes: &'static [(&'static str, &'static str)],
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn service(root: &Path) -> Vec<String> {
     measure(root, SERVICE)
 }
 
-/// Measures the growth of cost. Returns the failures.
+/// Measures how costs grow. Returns the failures.
 pub(crate) fn growth(root: &Path) -> Vec<String> {
     measure(root, GROWTH)
 }

@@ -1,6 +1,6 @@
 //! Checks that the messages quoted in docs/troubleshooting.md exist in the program.
 //!
-//! A message is the code in the first column of a table. An ellipsis in it represents a part that
+//! A message is the code in the first column of a table. An ellipsis in it stands for a part that
 //! varies; each piece in between is searched for in the string literals of the sources.
 
 use std::path::Path;
@@ -37,7 +37,7 @@ fn missing(page: &str, program: &str) -> Vec<String> {
     page.lines().enumerate().filter_map(of_line).collect()
 }
 
-/// Joins string literals that continue on the next line, with quotes as they are displayed.
+/// Joins string literals that continue on the next line, with quotes as displayed.
 fn joined(source: &str) -> String {
     let mut parts = source.split("\\\n");
     let first = parts.next().unwrap_or_default().to_string();

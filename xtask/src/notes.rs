@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The environment variable with the path of the notes file.
+/// The environment variable that contains the path of the notes file.
 pub(crate) const NOTES: &str = "PAVIOR_NOTES";
 
 /// If this variable is set, as in `.ci/run`, a skipped part is a failure.
@@ -22,7 +22,7 @@ pub(crate) fn begin(root: &Path) {
     let _ = fs::remove_file(path(root));
 }
 
-/// Notes that a part of the checks was skipped. Returns no problems.
+/// Notes that part of the checks was skipped. Returns no problems.
 pub(crate) fn skip(part: &str, why: &str) -> Vec<String> {
     eprintln!("SKIPPED: {part}: {why}");
     if let Some(path) = std::env::var_os(NOTES) {

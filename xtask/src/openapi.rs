@@ -1,7 +1,7 @@
 //! The OpenAPI document of `pavior serve`, tested against a running service: with schemathesis, and
-//! with the client that openapi-python-client generates from it.
+//! with the client that openapi-python-client generates from the document.
 //!
-//! Both are installed in the environment used to check the Python package (see `python`).
+//! Both tools are installed in the environment used to check the Python package (see `python`).
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -36,14 +36,14 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
 fn described(root: &Path, environment: &Environment, address: &str) -> Result<(), String> {
     let document = format!("{address}/openapi.json");
     let token = format!("Authorization: Bearer {TOKEN}");
-    // It stores its findings relative to the folder in which it runs.
+    // schemathesis stores its findings relative to its working directory.
     let config = "../apps/serve/tests/schemathesis.toml";
     let step = ["st", "--config-file", config, "run", &document, "--header", &token];
     environment.run(&root.join("target"), &step)
 }
 
-/// Checks that a client can be generated from the document without a warning, and that it works
-/// with the service.
+/// Checks that a client can be generated from the document without warnings, and that it works with
+/// the service.
 fn generated(root: &Path, environment: &Environment, address: &str) -> Result<(), String> {
     let client = root.join("target/openapi-client").display().to_string();
     let document = format!("{address}/openapi.json");

@@ -1,8 +1,8 @@
 //! Requirements for publishing the crates: metadata, a README, the licenses, and `cargo package`.
 //!
 //! `cargo package --workspace` packs all of them in dependency order. Its own verification builds
-//! each package separately, which takes minutes; here all are unpacked side by side and compiled
-//! together, using only the contents of the packages.
+//! each package separately, which takes minutes; here all packages are unpacked next to each other
+//! and compiled together, using only their contents.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::process::{self, array, text};
 const FIELDS: &[&str] = &["description", "license", "rust_version", "readme"];
 const LISTS: &[&str] = &["keywords", "categories"];
 
-/// Returns the parts that are missing from packages, one per line.
+/// Returns what is missing from packages, one problem per line.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let toolchain = fs::read_to_string(root.join("rust-toolchain.toml")).unwrap_or_default();
     match published(root) {
@@ -25,7 +25,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     }
 }
 
-/// Returns the packages that are published, as `cargo metadata` describes them.
+/// Returns the packages to be published, as `cargo metadata` describes them.
 fn published(root: &Path) -> Result<Vec<Value>, String> {
     let metadata = process::metadata(root, "--no-deps")?;
     // `publish = false` is an empty list of registries.
@@ -41,7 +41,7 @@ fn of_package(package: &Value, toolchain: &str) -> Vec<String> {
     let no_file = files.iter().filter(|file| !folder.with_file_name(file).is_file());
     let missing = no_field.chain(no_list).chain(no_file);
     let mut problems: Vec<String> = missing.map(|part| format!("{name}: no {part}")).collect();
-    // The minimum Rust version is only tested if all checks use it.
+    // The minimum Rust version is tested only if all checks use it.
     let rust = text(package, "rust_version");
     if !toolchain.contains(&format!("channel = \"{rust}")) {
         problems.push(format!("{name}: rust-version is {rust}; rust-toolchain.toml has another"));
@@ -49,7 +49,7 @@ fn of_package(package: &Value, toolchain: &str) -> Vec<String> {
     problems
 }
 
-/// Packs every package, in dependency order, and compiles the contents of the packages.
+/// Packs every package, in dependency order, and compiles the packages' contents.
 pub(crate) fn pack(root: &Path) -> Vec<String> {
     let words = "package --workspace --exclude=xtask --exclude=pavior-trials \
                  --exclude=pavior-browser --allow-dirty --no-verify --quiet";
@@ -59,8 +59,8 @@ pub(crate) fn pack(root: &Path) -> Vec<String> {
     packed.and_then(|_| compile_packed(root)).err().into_iter().collect()
 }
 
-/// Unpacks the packed packages and compiles them as one workspace, in which they depend on each
-/// other as on packages of a registry.
+/// Unpacks the packages and compiles them as one workspace, in which they depend on each other as
+/// on registry packages.
 fn compile_packed(root: &Path) -> Result<(), String> {
     let workspace = root.join("target/packages");
     let packed = root.join("target/package");

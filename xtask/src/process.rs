@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// The variable with the size of a test run (`xtask/trials`), and its values for the checks and for
-/// long runs.
+/// The variable that sets the size of a test run (`xtask/trials`), and its values for the checks
+/// and for long runs.
 pub(crate) const SIZE: (&str, &str) = ("PAVIOR_SIZE", "checks");
 pub(crate) const LONG: (&str, &str) = ("PAVIOR_SIZE", "long");
 
@@ -15,8 +15,8 @@ pub(crate) const LONG: (&str, &str) = ("PAVIOR_SIZE", "long");
 pub(crate) const CHECKED: [(&str, &str); 2] =
     [("RUSTDOCFLAGS", "-D warnings"), ("CARGO_INCREMENTAL", "0")];
 
-/// Returns a command of the cargo that runs this program, in the root folder, with words separated
-/// by spaces.
+/// Returns a command for the cargo that runs this program, in the root folder. `words` are
+/// separated by spaces.
 pub(crate) fn cargo(root: &Path, words: &str) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(words.split_whitespace()).current_dir(root).envs([SIZE]);
@@ -36,27 +36,27 @@ pub(crate) fn program_alone(root: &Path) -> Result<PathBuf, String> {
     Ok(root.join("target/debug/pavior"))
 }
 
-/// Builds the program from the current sources with the features that the tests use. Other features
-/// would build most of it twice.
+/// Builds the program from the current sources with the features that the tests use. With other
+/// features, most of it would be built twice.
 pub(crate) fn program(root: &Path) -> Result<PathBuf, String> {
     run(&mut checked(root, "test --workspace --all-features --no-run --quiet"))?;
     Ok(root.join("target/debug/pavior"))
 }
 
-/// Returns the packages that `cargo metadata` lists, and the graph of their dependencies unless the
-/// words contain `--no-deps`.
+/// Returns the packages listed by `cargo metadata`, and their dependency graph unless the words
+/// contain `--no-deps`.
 pub(crate) fn metadata(root: &Path, words: &str) -> Result<Value, String> {
     let words = format!("metadata --locked --format-version 1 {words}");
     let text = output(&mut cargo(root, &words))?;
     serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))
 }
 
-/// Returns the elements of an array in JSON; empty if the value is not an array.
+/// Returns the elements of a JSON array; empty if the value is not an array.
 pub(crate) fn array(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Returns a text in an object in JSON; empty if there is none.
+/// Returns a string in a JSON object; empty if there is none.
 pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }
@@ -87,7 +87,7 @@ pub(crate) fn is_installed(program: &str) -> bool {
     output(Command::new(program).arg("--version")).is_ok()
 }
 
-/// Returns the command line of a command.
+/// Returns a command as a command line.
 fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let words: Vec<_> = std::iter::once(program)

@@ -1,7 +1,7 @@
-//! The test programs created by a single build and the steps that run them.
+//! The test programs created by a single build, and the steps that run them.
 //!
-//! They run as under cargo, but without its lock, so tests that wait run at the same time as
-//! builds.
+//! The programs run as under cargo, but without its lock, so tests that wait run at the same time
+//! as builds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use serde_json::Value;
 
 use crate::{notes, process, steps};
 
-/// The list of the programs, one per line: folder of the package, name of the target, path.
+/// The list of the programs, one per line: package folder, target name, path.
 const LIST: &str = "target/checks/programs";
 
-/// A program with tests.
+/// A program that contains tests.
 struct Program {
-    /// The folder of its package, from the root.
+    /// The folder of its package, relative to the root.
     folder: String,
-    /// `it` for the integration tests of a package, otherwise the name of a library or program.
+    /// `it` for a package's integration tests, otherwise the name of a library or program.
     target: String,
     path: PathBuf,
 }
@@ -41,7 +41,7 @@ pub(crate) fn build(root: &Path) -> Vec<String> {
     written.err().into_iter().collect()
 }
 
-/// Returns the list's line for a cargo message about a program with tests.
+/// Returns the list entry for a cargo message about a program with tests.
 fn of_message(root: &Path, line: &str) -> Option<String> {
     let message: Value = serde_json::from_str(line).ok()?;
     let path = message["executable"].as_str()?;
@@ -53,7 +53,7 @@ fn of_message(root: &Path, line: &str) -> Option<String> {
 }
 
 impl Program {
-    /// Returns true if it runs a server, a cluster or a browser, in a separate step.
+    /// Returns true if the program runs a server, a cluster or a browser, in a separate step.
     fn waits(&self) -> bool {
         self.target == "it" && (self.folder == BROWSER || steps::waits(&self.folder))
     }
@@ -97,7 +97,7 @@ pub(crate) fn others(root: &Path) -> Vec<String> {
     tests(root, |program| !program.waits(), &[], &["--quiet"])
 }
 
-/// Runs the waiting tests of a package, a few at a time.
+/// Runs a package's waiting tests, a few at a time.
 pub(crate) fn waiting(root: &Path, folder: &str) -> Vec<String> {
     let is_run = |program: &Program| program.waits() && program.folder == folder;
     tests(root, is_run, &[], &["--test-threads", "4"])

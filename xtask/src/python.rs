@@ -10,23 +10,23 @@ use std::process::Command;
 
 use crate::{browser, notes, process};
 
-/// If this variable is set, the check fails on a machine without Python or without a package index.
+/// If this variable is set, the check fails on a machine without Python or a package index.
 const REQUIRE: &str = "PAVIOR_REQUIRE_PYTHON";
 
-/// Interpreters that may exist, the newest first.
+/// Interpreters that may exist, newest first.
 const INTERPRETERS: [&str; 5] = ["python3.14", "python3.13", "python3.12", "python3.11", "python3"];
 
 /// A check that an interpreter is new enough and can create environments.
 const IS_USABLE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
 
-/// The steps in the environment, below `apps/python`: a program in it, and its arguments.
+/// The steps, run below `apps/python`: a program in the environment, and its arguments.
 const STEPS: &[&[&str]] = &[
     &["python", "-m", "pytest", "--quiet", "-rs", "tests"],
     &["python", "-m", "mypy", "--strict", "examples", "benches"],
     &["python", "-m", "mypy.stubtest", "pavior"],
 ];
 
-/// The folder in which the checks build the wheel.
+/// The folder where the checks build the wheel.
 const WHEELS: &str = "target/wheels-check";
 
 /// A linker for glibc 2.28, even if the machine's own glibc is newer: zig, called through maturin,
@@ -61,7 +61,7 @@ pub(crate) fn site(root: &Path, _: &[String]) -> Vec<String> {
     })
 }
 
-/// Runs a function with the environment. Without one, it is skipped with a message.
+/// Runs a function with the environment, or skips it with a message if there is none.
 pub(crate) fn with_environment(
     root: &Path,
     part: &str,
@@ -114,8 +114,8 @@ impl Environment {
         Ok(linker)
     }
 
-    /// Builds the wheel of a profile into a folder. On platforms with releases, it is for the
-    /// release platform; elsewhere it is for this machine.
+    /// Builds the wheel with a profile into a folder. On platforms with releases, the wheel is for
+    /// the release platform; elsewhere it is for this machine.
     pub(crate) fn wheel(&self, root: &Path, profile: &str, out: &Path) -> Result<(), String> {
         let out = out.display().to_string();
         let build = ["maturin", "build", "--quiet", "--locked", "--profile", profile, "--out"];
@@ -128,7 +128,7 @@ impl Environment {
     }
 }
 
-/// Returns the environment, and creates it if it is missing or out of date.
+/// Returns the environment, creating it if it is missing or out of date.
 pub(crate) fn environment(root: &Path) -> Result<Environment, String> {
     let needs = root.join("apps/python/requirements-check.txt");
     let needed = fs::read_to_string(&needs).map_err(|error| error.to_string())?;
@@ -154,7 +154,7 @@ pub(crate) fn environment(root: &Path) -> Result<Environment, String> {
 /// Builds the wheel and installs it. The profile is the one used by the tests, so that little is
 /// built twice.
 fn install(root: &Path, environment: &Environment) -> Result<(), String> {
-    // The folder has only wheels, and does not exist the first time.
+    // The folder contains only wheels, and does not exist the first time.
     let _ = fs::remove_dir_all(root.join(WHEELS));
     environment.wheel(root, "dev", &root.join(WHEELS))?;
     let wheel = built_wheel(root)?.display().to_string();

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::process;
 
-/// The program as `cargo run` builds it, and the builds that follow.
+/// The program as `cargo run` builds it; the other builds follow.
 const FIRST: &str = "pavior-cli";
 const BUILDS: [&str; 5] = [
     "pavior-cli --features=slurm",

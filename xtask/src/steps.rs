@@ -1,4 +1,4 @@
-//! The steps of `cargo xtask check`: one table, with the cheapest step first.
+//! The steps of `cargo xtask check`: a single table, with the cheapest step first.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,17 +8,17 @@ use crate::{
 };
 use crate::{process, programs, python, release, sharing, tidy, viewer};
 
-/// A step of the checks.
+/// A step in the checks.
 pub(crate) struct Step {
     pub(crate) name: &'static str,
     /// The time in seconds on two idle cores, reusing earlier builds.
     seconds: u32,
     pub(crate) uses: Uses,
-    /// Names of steps that must finish before it begins, separated by spaces.
+    /// Names of steps that must finish before this one begins, separated by spaces.
     after: &'static str,
     pub(crate) does: &'static str,
     work: Work,
-    /// True if it tests packaging: it runs under `.ci/run`, or if it is named.
+    /// True if the step tests packaging: it runs under `.ci/run`, or when named.
     pub(crate) packaging: bool,
 }
 
@@ -103,7 +103,7 @@ pub(crate) const STEPS: &[Step] = &[
         "test the daemon on a real Kubernetes control plane", Waiting("apps/kube")),
     step("clippy", 60, Both, "", "run clippy on all targets", Cargo(&[
         "clippy --workspace --all-targets --all-features --quiet -- -D warnings",
-        // Measurements, which only run if selected by name.
+        // Measurements, which run only if selected by name.
         "clippy --workspace --all-features --test speed --quiet -- -D warnings",
     ])),
     step("tests", 300, Both, "build", "run all other tests", Own(programs::others)),

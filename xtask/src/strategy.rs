@@ -1,5 +1,5 @@
-//! `cargo xtask strategy NAME`: creates the file for a new contiguous strategy, and its lines in
-//! the lists.
+//! `cargo xtask strategy NAME` creates the file for a new contiguous strategy, and its lines in the
+//! lists.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ const FOLDER: &str = "crates/allocation/src/strategies";
 /// The line in the list above which a new contiguous strategy is inserted.
 const END_OF_LIST: &str = "    // End of the contiguous ones.\n";
 
-/// The beginning of the first module in the list of modules, which rustfmt sorts.
+/// The beginning of the first module line in the list of modules, which rustfmt sorts.
 const FIRST_MODULE: &str = "pub(super) mod ";
 
 /// The file, in which `{name}`, `{title}` and `{rule}` are replaced.

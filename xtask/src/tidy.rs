@@ -1,8 +1,8 @@
-//! Limits on the lengths of lines, functions and pages of results, the line budget, and banned
-//! calls, each with its replacement.
+//! Limits on the lengths of lines, functions and result pages, the line budget, and banned calls,
+//! each with its replacement.
 //!
-//! The text is expected in the format of rustfmt: a function ends at the first line that is a
-//! closing brace at its own indentation.
+//! The text must be formatted by rustfmt: a function ends at the first line that is a closing brace
+//! at its own indentation.
 
 use std::path::Path;
 
@@ -12,10 +12,10 @@ const COLUMNS: usize = 100;
 const FUNCTION_LINES: usize = 70;
 const PAGE_LINES: usize = 100;
 
-/// Banned calls, the places where they are banned, and their replacement.
+/// Banned calls, where they are banned, and their replacement.
 struct Ban {
     texts: &'static [&'static str],
-    /// Path prefixes below which they are banned.
+    /// Path prefixes below which the calls are banned.
     below: &'static [&'static str],
     /// Path prefixes and endings that are exempt.
     except: &'static [&'static str],
@@ -97,8 +97,8 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Returns the pages of results that are too long, or that have the same name as a page of docs/.
-/// Longer tables are CSV files next to the page.
+/// Returns the result pages that are too long, or that have the same name as a page in docs/.
+/// Longer tables belong in CSV files next to the page.
 fn of_results(root: &Path) -> Vec<String> {
     let mut problems = Vec::new();
     for page in sources(&root.join("results"), "md") {
@@ -116,7 +116,7 @@ fn of_results(root: &Path) -> Vec<String> {
 }
 
 /// Returns the problems in a file; in languages other than Rust, only lines that are too long.
-/// Tests, benches, examples and build scripts may use every call.
+/// Tests, benches, examples and build scripts may use any call.
 fn of_file(name: &str, text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     if Path::new(name).extension().is_none_or(|extension| extension != "rs") {

@@ -1,4 +1,4 @@
-//! The Debian packages with the programs that the checks of the interfaces use, and those needed to
+//! The Debian packages with the programs used in checks of the interfaces, and those needed to
 //! package a release.
 
 use std::path::Path;

@@ -1,5 +1,5 @@
 //! Checks the types in the page's sources, and that `crates/viewer/page/dist` is their build
-//! output: it is built again in a separate folder, and compared byte by byte.
+//! output: the bundle is rebuilt in a separate folder, and compared byte by byte.
 //!
 //! Tests of the page use the npm packages installed there to look for accessibility barriers.
 
@@ -8,10 +8,10 @@ use std::process::Command;
 
 use crate::{notes, process};
 
-/// The folder of the sources.
+/// The folder that contains the sources.
 const PAGE: &str = "crates/viewer/page";
 
-/// Builds the bundle again and compares it. Returns the problems.
+/// Rebuilds the bundle and compares it. Returns the problems.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let _ = std::fs::remove_dir_all(root.join("target/viewer/node_modules"));
     let folder = match prepared(root) {

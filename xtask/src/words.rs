@@ -1,5 +1,5 @@
-//! The first words of doc comments, by crate: clauses such as What and How in place of nouns, and
-//! third-person verbs for functions.
+//! The first words of doc comments, by crate: the share of clauses such as What and How in place of
+//! nouns, and of third-person verbs for functions.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +7,10 @@ use crate::{sources, tidy::function_name};
 
 /// First words of such clauses. `Whether` is allowed for a field of type `bool`.
 const CLAUSES: [&str; 8] = ["What", "How", "Where", "Which", "Of", "Who", "Whose", "Whether"];
-/// Words that look like verbs in the third person.
+/// Words that look like third-person verbs but are not.
 const NO_VERBS: [&str; 8] = ["This", "Its", "Is", "Nodes", "Times", "Boxes", "Jobs", "Sides"];
-/// The maximum percentage of clauses among sentences and the minimum percentage of verbs among
-/// functions.
+/// The maximum percentage of sentences that begin with a clause, and the minimum percentage of
+/// functions whose comment begins with a verb.
 const LIMITS: (usize, usize) = (3, 75);
 
 #[derive(Debug, Default, PartialEq)]
@@ -66,7 +66,7 @@ impl Count {
         }
     }
 
-    /// Counts the comment of an item, given the first line of the item.
+    /// Counts an item's comment, given the item's first line.
     fn add_comment(&mut self, comment: &str, item: &str) {
         let words: Vec<&str> = comment.lines().flat_map(|one| first_words(one.trim())).collect();
         let is_allowed = |word: &str| word == "Whether" && item.contains(": bool");
@@ -81,7 +81,7 @@ impl Count {
     }
 }
 
-/// Returns the first word of each sentence of a paragraph.
+/// Returns the first word of each sentence in a paragraph.
 fn first_words(text: &str) -> impl Iterator<Item = &str> {
     let begins = move |&at: &usize| {
         let before = text[..at].trim_end();

@@ -1,5 +1,5 @@
 //! 100 futures of a queue of 200 jobs on a full `torus:16x16x16` under `easy` and `tff`. Each runs
-//! until the last of the jobs has started, either without later arrivals or with those of a week.
+//! until the last job has started, either without later arrivals or with a week of them.
 //!
 //! `cargo bench -p pavior-answers`; one thread.
 
@@ -19,7 +19,7 @@ const WAITING: usize = 200;
 const HOUR: u64 = 3600 * TimeUnit::SECOND.ticks;
 const DAY: u64 = 24 * HOUR;
 
-/// A machine with its queue and the data learned in the previous week.
+/// A machine with its queue and what was learned in the previous week.
 struct Site {
     dispatcher: Dispatcher,
     forecaster: Forecaster,
@@ -49,8 +49,7 @@ impl Site {
         site
     }
 
-    /// Learns from the jobs of a week, which have ended. Their number is close to the capacity of
-    /// the machine.
+    /// Learns from the jobs of one week, all of which have ended. They nearly fill the machine.
     fn learn(&mut self, arrivals: bool) {
         const JOBS: u64 = 1500;
         for number in 0..JOBS {
@@ -65,8 +64,8 @@ impl Site {
         }
     }
 
-    /// Draws a job with sides of 1 to 8, powers of two, and a run time of one to ten hours. Its
-    /// estimate is two to four times as long.
+    /// Draws a job with sides of 1 to 8 (powers of two) and a run time of one to ten hours. The
+    /// estimate is two to four times the run time.
     fn draw_job(&mut self, arrival: Time) -> (Job, Kind) {
         self.jobs += 1;
         let request = Request::shape([0; 3].map(|_| 1 << self.draw.below(4)));

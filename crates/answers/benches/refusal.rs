@@ -1,5 +1,5 @@
-//! The cost of explaining a refused request as the number of leases grows: square leases on
-//! `mesh:1024x1024`, every fifth of which has ended, and a request for a slightly larger square.
+//! The cost of explaining a refused request as the number of leases grows. A `mesh:1024x1024` holds
+//! square leases, every fifth of which has ended, and the request is for a slightly larger square.
 //!
 //! ```sh
 //! cargo bench -p pavior-answers --bench refusal          # 10 to 100,000 leases
@@ -19,7 +19,7 @@ use pavior_trials::instructions::{FixedSet, collected};
 
 const SIDE: u16 = 1024;
 
-/// The values that the checks fix: numbers of leases, and instructions of a diagnosis.
+/// The values that the checks pin: lease counts, and the instruction count of a diagnosis.
 const FIXED: FixedSet = FixedSet {
     what: "a refusal with so many leases",
     file: concat!(env!("CARGO_MANIFEST_DIR"), "/benches/refusal.tsv"),
@@ -59,20 +59,20 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns the end of a job: jobs end in the order of their numbers.
+/// Returns the end time of a job. Jobs end in the order of their numbers.
 #[expect(clippy::unnecessary_wraps, reason = "of some jobs no end is known")]
 fn end(job: JobId) -> Option<Time> {
     Some(Time(job.0))
 }
 
-/// Computes the answer, with a plan of at most one move. Callgrind finds the function by its name.
+/// Computes the answer, with a plan of at most one move. Callgrind finds this function by name.
 #[inline(never)]
 fn counted_why(snapshot: &Snapshot, demand: &Demand) -> Why {
     let (demand, limits) = (black_box(demand), SearchLimits::jobs(1));
     why(snapshot, &Question { limits, ..Question::new(demand, &end) })
 }
 
-/// The parts of the service's answer in a new state.
+/// The parts of the service's answer, computed in a new state.
 struct Told {
     why: Why,
     nearest: Option<Cuboid>,

@@ -1,4 +1,4 @@
-//! Answers in JSON: one form for all interfaces, which provide the names of jobs and format times.
+//! Answers in JSON, in one form for all interfaces, which name the jobs and format the times.
 //!
 //! A point has as many coordinates as the machine has axes.
 
@@ -15,12 +15,12 @@ pub struct Point {
 }
 
 impl Point {
-    /// Creates a point of a machine with this grid.
+    /// Creates a point from coordinates on this grid.
     pub fn of(grid: &Grid, coordinates: Coordinates) -> Point {
         Point { axes: grid.axes(), coordinates }
     }
 
-    /// Creates the points of some nodes.
+    /// Creates one point per node.
     pub fn all(grid: &Grid, nodes: &[NodeId]) -> Vec<Point> {
         nodes.iter().map(|&node| Point::of(grid, grid.point(node))).collect()
     }
@@ -39,27 +39,27 @@ impl serde::Serialize for Point {
 pub struct Place {
     /// The corner with the smallest coordinates.
     pub base: Point,
-    /// The sides.
+    /// The side lengths along the axes.
     pub sides: Point,
 }
 
 impl Place {
-    /// Creates the place from a box of a grid.
+    /// Creates a place from a box on a grid.
     pub fn of(grid: &Grid, at: &Cuboid) -> Place {
         Place { base: Point::of(grid, at.base), sides: Point::of(grid, at.sides) }
     }
 
-    /// Creates the places from boxes of a grid, in order.
+    /// Creates places from boxes on a grid, in order.
     pub fn all(grid: &Grid, boxes: &[Cuboid]) -> Vec<Place> {
         boxes.iter().map(|at| Place::of(grid, at)).collect()
     }
 }
 
-/// A move of a job, with the job's name in the interface.
+/// A move of a job, with the job's name in this interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct MoveJson<Name> {
-    /// The job.
+    /// The name of the job to move.
     pub job: Name,
     /// The boxes before the move.
     pub from: Vec<Place>,
@@ -79,17 +79,17 @@ impl<Name> MoveJson<Name> {
     }
 }
 
-/// Boxes of a shape that fit side by side.
+/// Boxes of a shape that fit at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SlotsJson {
     /// The number of boxes found.
     pub slots: usize,
-    /// An upper bound on their number.
+    /// An upper bound on the number of boxes.
     pub bound: u32,
-    /// True if there are certainly no more.
+    /// True if it is proven that no more boxes fit.
     pub proven: bool,
-    /// The boxes.
+    /// The boxes that fit at once.
     pub boxes: Vec<Place>,
 }
 
@@ -100,15 +100,15 @@ impl SlotsJson {
     }
 }
 
-/// The next time at which more boxes fit.
+/// The next time when more boxes fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct NextSlotJson<At> {
-    /// The time.
+    /// The time when these boxes fit.
     pub at: At,
     /// The number of boxes that fit at that time.
     pub slots: usize,
-    /// True if there are certainly no more before.
+    /// True if more boxes certainly do not fit any earlier.
     pub proven: bool,
 }
 
@@ -116,7 +116,7 @@ pub struct NextSlotJson<At> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SlotsAfterJson<Name> {
-    /// The boxes.
+    /// The boxes that fit after the moves.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub slots: SlotsJson,
     /// The moves, in an order in which they can be carried out.
@@ -130,7 +130,7 @@ pub struct SlotsAnswerJson<Name, At> {
     /// The boxes that fit now.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub now: SlotsJson,
-    /// The next time at which more fit. `None` if it is unknown.
+    /// The next time when more boxes fit. `None` if unknown.
     pub next: Option<NextSlotJson<At>>,
     /// The boxes that fit after moves, if requested.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -158,22 +158,22 @@ impl SlotsAnswer {
     }
 }
 
-/// The place where a request starts, and the jobs and nodes in the way.
+/// The place where a request will start, and the jobs and nodes in the way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct BlockedJson<Name, Holder, At> {
-    /// The place.
+    /// The place where the request will start.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub at: Place,
-    /// The number of nodes there that are not free.
+    /// The number of nodes at the place that are not free.
     pub busy_nodes: usize,
     /// The largest jobs in the way.
     pub jobs: Vec<Holder>,
-    /// The number of other jobs.
+    /// The number of other jobs in the way.
     pub and_more: usize,
-    /// The unavailable nodes there.
+    /// The unavailable nodes at the place.
     pub failed: Vec<Point>,
-    /// The time at which the place is free, if known.
+    /// The time when the place will be free, if known.
     pub until: Option<At>,
     /// The moves that make room sooner.
     pub moves: Vec<MoveJson<Name>>,

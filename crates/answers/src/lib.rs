@@ -1,24 +1,24 @@
-//! Questions about a machine, its queue and its running jobs: does a request fit, why not, how many
-//! boxes fit, which jobs would have to move, and when will it start?
+//! Questions about a machine, its queue and its running jobs: Does a request fit? Why not? How many
+//! boxes fit? Which jobs would have to move? When will a job start?
 //!
 //! A [`Snapshot`] contains the jobs on a machine and their nodes, whatever strategy placed them
 //! there. Functions on a snapshot:
 //!
 //! - [`fit`] finds a free place for a box, and [`nearest`] the largest smaller boxes that are free;
-//! - [`blockers`] finds the place that is cheapest to empty, and the jobs in it;
-//! - [`earliest`] finds the first time at which a place is free, as running jobs end;
+//! - [`blockers`] finds the place that is cheapest to empty, and the jobs in that place;
+//! - [`earliest`] finds the first time when a place becomes free as running jobs end;
 //! - [`unblock`] finds the cheapest jobs to move so that a box fits, with their new places, and
 //!   [`unblock_any`] does so for one of several boxes;
 //! - [`drain`] plans moves that empty a set of nodes, and [`defragment`] moves that free as many
 //!   boxes of a shape as possible;
 //! - [`room_by`] plans moves and requeues that free a box or a number of nodes by a given time, and
 //!   [`RoomQuestion`] adds the jobs that the plan delays;
-//! - [`slots`] counts the boxes of a shape that fit side by side now, [`next_slot`] finds the time
-//!   when more fit, and [`SlotsAnswer`] combines both, and the count after moves;
-//! - [`why`] combines these: the reason why a request waits, the jobs in its way, and the moves
-//!   that would help;
-//! - [`waits`] gives the reason for each job of a queue, and [`waiting`] everything known about one
-//!   of them.
+//! - [`slots`] counts the boxes of a shape that fit at once now, [`next_slot`] finds the time when
+//!   more fit, and [`SlotsAnswer`] combines both with the count after moves;
+//! - [`why`] combines these: why a request waits, which jobs are in its way, and which moves would
+//!   help;
+//! - [`waits`] gives the reason for each job in a queue, and [`waiting`] everything known about one
+//!   job.
 //!
 //! [`json`] contains the answers in the form that all interfaces print.
 //!

@@ -1,8 +1,8 @@
-//! Room by a time on a dispatcher: the plan ([`room_by`]), and the jobs that it delays.
+//! Room by a time on a dispatcher: the plan ([`room_by`]), and the jobs it delays.
 //!
-//! To find the delays, the dispatcher is run forward twice, without the plan and with it, assuming
+//! To find the delays, the dispatcher is run forward twice, with and without the plan, assuming
 //! that every job runs exactly as long as estimated. With the plan, requeued jobs wait at the end
-//! of the queue, and the nodes that are needed for moves or that must be free are kept free.
+//! of the queue, and the nodes needed for moves or for the request are kept free.
 
 use std::collections::HashMap;
 
@@ -26,8 +26,8 @@ pub struct RoomQuestion<'a> {
     pub by: Time,
     /// The duration for which the nodes are needed.
     pub length: Time,
-    /// If jobs may be requeued, the unit of time for their losses: a job loses its nodes times the
-    /// units since its start. `None` if jobs may only move.
+    /// The unit of time for losses if jobs may be requeued: a requeued job loses its nodes times
+    /// the units since its start. `None` if jobs may only move.
     pub requeue: Option<Time>,
     /// The limits of the search.
     pub limits: SearchLimits,
@@ -38,9 +38,9 @@ pub struct RoomQuestion<'a> {
 pub struct DelayedJob {
     /// The job, which is waiting or requeued.
     pub job: JobId,
-    /// The time at which the job would start without the plan, or at which it started.
+    /// The job's start without the plan, or its actual start if it has already started.
     pub before: Time,
-    /// The time at which the job starts with the plan. `None` if it never does.
+    /// The job's start with the plan. `None` if it never starts.
     pub planned: Option<Time>,
 }
 
@@ -54,7 +54,7 @@ impl DelayedJob {
 /// Reasons why the delays of a plan are unknown.
 #[derive(Clone, Debug, Error)]
 pub enum RoomError {
-    /// The strategy or the scheduler has failed.
+    /// The strategy or the scheduler failed.
     #[error(transparent)]
     Dispatch(#[from] DispatchError),
     /// The needed nodes cannot be kept free.
@@ -67,7 +67,7 @@ impl RoomQuestion<'_> {
     /// nodes with an advance reservation. Costs as much as [`room_by`].
     ///
     /// # Panics
-    /// Never: a dispatcher refuses reservations of another machine.
+    /// Never: a dispatcher rejects reservations made for another machine.
     pub fn plan(&self, dispatcher: &Dispatcher, now: Time) -> RoomBy {
         let (machine, running) = (dispatcher.machine(), dispatcher.running());
         let mut open = Occupancy::all_free(*machine.grid());
@@ -86,9 +86,9 @@ impl RoomQuestion<'_> {
         room_by(&snapshot, self.room, self.by, prospect, &self.limits)
     }
 
-    /// Finds the jobs that start later with a plan. The most delayed jobs come first; ties are
-    /// sorted by job number. `scheduler` creates a scheduler of the same kind as the dispatcher's.
-    /// Cost: two runs forward.
+    /// Finds the jobs that start later with a plan, the most delayed first; ties are sorted by job
+    /// number. `scheduler` creates a scheduler of the same kind as the dispatcher's. Cost: two runs
+    /// forward.
     ///
     /// # Errors
     /// Returns an error if the strategy or the scheduler fails, or if an advance reservation has

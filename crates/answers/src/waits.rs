@@ -1,4 +1,4 @@
-//! Reasons why the jobs of a queue are waiting: the scheduler's own reason, or the machine's.
+//! Reasons why the jobs in a queue are waiting: the scheduler's own reason, or the machine's.
 
 use std::collections::HashMap;
 
@@ -10,16 +10,15 @@ use pavior_workload::Job;
 
 use crate::{Cause, PlannedStart, Queued, Why};
 
-/// The maximum number of questions to the strategy for one queue, each about a different request.
+/// The maximum number of questions to the strategy per queue, each about a different request.
 const MOST_QUESTIONS: usize = 512;
-/// The maximum number of reservations that are examined for one queue.
+/// The maximum number of reservations examined per queue.
 const MOST_EXAMINED: usize = 1 << 20;
 
-/// Returns the reason why each waiting job of a dispatcher is waiting, in the order of the queue.
+/// Returns the reason why each of a dispatcher's waiting jobs is waiting, in queue order.
 ///
 /// `standing` is the scheduler's plan in this state, if available ([`Dispatcher::standing`]).
-/// `endless` is the duration used in place of an unknown one: times further away than this are not
-/// reported.
+/// `endless` replaces an unknown duration: times further away than this are not reported.
 ///
 /// The strategy is consulted about at most 512 different requests, and at most 2^20 reservations
 /// are examined. Beyond that, jobs that could be placed are reported as kept waiting by the
@@ -45,8 +44,8 @@ pub fn waits(
 }
 
 impl Queued {
-    /// Returns the state of a job in the queue, given the reason why it is waiting ([`waits`]).
-    /// `None` means a job that is not in a queue.
+    /// Returns a job's state in the queue, given the reason why it is waiting ([`waits`]). `None`
+    /// means that the job is not in a queue.
     pub fn of(reason: Option<&Why>) -> Queued {
         match reason.map(|why| why.cause) {
             Some(Cause::Queue(queued)) => queued,
@@ -56,7 +55,7 @@ impl Queued {
     }
 }
 
-/// A search for the reasons of one queue.
+/// A search for the reasons in one queue.
 struct Search<'a> {
     machine: Machine,
     calendar: &'a Calendar,
@@ -133,15 +132,15 @@ impl Search<'_> {
     }
 }
 
-/// The error returned if the strategy has already been asked [`MOST_QUESTIONS`] times.
+/// The error returned when the strategy has already been asked [`MOST_QUESTIONS`] times.
 struct TooManyQuestions;
 
-/// The reservations of the scheduler.
+/// The scheduler's reservations.
 struct Plan<'a> {
-    /// The reservations in the order of their starts.
+    /// The reservations in order of start time.
     reserved: Vec<&'a Reserved>,
     places: HashMap<JobId, usize>,
-    /// The times at which nodes become free or are taken, the change in their number, and the
+    /// The times at which nodes become free or are taken, with the change in their number and the
     /// reservation.
     changes: Vec<(Time, i128, Option<&'a Reserved>)>,
 }
@@ -151,7 +150,7 @@ struct Candidate<'a> {
     id: JobId,
     placement: &'a Placement,
     needed: u64,
-    /// The time at which it would end.
+    /// The time when the job would end.
     until: Time,
 }
 
@@ -172,12 +171,12 @@ impl<'a> Plan<'a> {
         Plan { reserved, places, changes }
     }
 
-    /// Returns the reservation of a job.
+    /// Returns the job's own reservation.
     fn own(&self, id: JobId) -> Option<&'a Reserved> {
         self.places.get(&id).map(|&place| self.reserved[place])
     }
 
-    /// Finds the first reservation of another job that this one would run into.
+    /// Finds the first reservation of another job that the candidate would run into.
     fn blocking(
         &self,
         asked: &Candidate<'_>,
@@ -187,7 +186,7 @@ impl<'a> Plan<'a> {
     ) -> Option<&'a Reserved> {
         let others = || self.reserved.iter().copied().filter(|other| other.job != asked.id);
         if let [only] = self.reserved[..] {
-            // This is the reservation of the head of the queue.
+            // This is the reservation of the job at the head of the queue.
             return Some(only);
         }
         if !self.changes.is_empty() && others().all(|other| other.placement.is_none()) {

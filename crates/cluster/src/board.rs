@@ -1,6 +1,6 @@
 //! The current view and its recent changes, which pages receive as they occur.
 //!
-//! Only the latest changes are kept. A page that has missed more reads the whole state again.
+//! Only the latest changes are kept. A page that has missed more reloads the whole state.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,10 +12,10 @@ use crate::series::Series;
 use crate::view::Drawn;
 use crate::{View, date};
 
-/// The maximum number of changes that are kept.
+/// The maximum number of changes to keep.
 const MOST: usize = 4096;
 
-/// A change in the format in which it is sent.
+/// A change, in the format sent to pages.
 #[derive(Clone)]
 pub(crate) struct Change {
     pub(crate) seq: u64,
@@ -32,7 +32,7 @@ struct Inner {
     series: Series,
 }
 
-/// The board that pages read.
+/// The board that pages read from.
 pub struct Board {
     inner: Mutex<Inner>,
     /// Announces the number of each new change.
@@ -42,7 +42,7 @@ pub struct Board {
 impl Board {
     /// Creates a board that shows a view.
     pub fn new(view: View) -> Board {
-        // Numbers below 2^53, which JavaScript can represent.
+        // Numbers are below 2^53, so JavaScript can represent them.
         let seq = view.now.saturating_mul(1_000_000).min(1 << 52);
         let (drawn, changes, series) = (view.drawn(), VecDeque::new(), Series::default());
         Board {
@@ -106,7 +106,7 @@ impl Board {
         .to_string()
     }
 
-    /// Returns the history of the machine.
+    /// Returns the machine's history.
     pub(crate) fn series(&self) -> Value {
         let inner = self.inner();
         json!({ "samples": inner.series.samples(), "now": date(inner.view.now) })
@@ -127,7 +127,7 @@ impl Board {
     }
 }
 
-/// Lists the differences from an old to a new view, as events for the page.
+/// Lists the differences between an old and a new view, as events for the page.
 fn events(old: &Drawn, new: &Drawn, machine: &str) -> Vec<(&'static str, Value)> {
     let mut told = Vec::new();
     let by_name =

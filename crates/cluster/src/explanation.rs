@@ -7,14 +7,14 @@ use pavior::{Cuboid, Grid, JobId, Request, Time};
 
 use crate::date;
 
-/// The state of a request that an explanation depends on, in addition to the machine.
+/// The facts that an explanation depends on, in addition to the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
-    /// The maximum number of jobs that are moved to make room.
+    /// The maximum number of jobs to move to make room.
     pub moved: usize,
-    /// The position of the request in the queue.
+    /// The request's state in the queue.
     pub queued: Queued,
-    /// The start that the scheduler plans.
+    /// The start that the scheduler plans for the request.
     pub planned: Option<PlannedStart>,
 }
 
@@ -28,20 +28,20 @@ pub struct Explainer<'a> {
     pub scheduler: &'a str,
     /// Returns the name of a job, such as `job 7`.
     pub name: &'a dyn Fn(JobId) -> String,
-    /// Returns the time at which a job will have released its nodes, if it is known.
+    /// Returns the time when a job will have released its nodes, if known.
     pub end: &'a dyn Fn(JobId) -> Option<Time>,
-    /// Returns false for a placeholder that holds nodes: it is never moved.
+    /// Returns false for a placeholder that holds nodes, which is never moved.
     pub is_job: &'a dyn Fn(JobId) -> bool,
 }
 
-/// Returns the box that a request asks for; `None` if it asks for a number of nodes. It may be
-/// turned unless the request has a freedom of its own.
+/// Returns the box that a request asks for; `None` if it asks for a number of nodes. The box may be
+/// turned unless the request has its own freedom.
 fn shape_of(request: &Request) -> Option<Shape> {
     let turns = request.freedom.is_none();
     request.shape.map(|sides| if turns { Shape::new(sides) } else { Shape::fixed(sides) })
 }
 
-/// Returns the free box that is most similar to the requested one, if no such box is free.
+/// Returns the free box that is most similar to the requested one, if that is not free.
 pub fn nearest_free(snapshot: &Snapshot, request: &Request, why: Option<&Why>) -> Option<Cuboid> {
     let shape = shape_of(request).filter(|_| why.is_some_and(|why| why.blocked.is_some()))?;
     nearest(snapshot, shape, 1).pop()
@@ -64,7 +64,7 @@ impl Explainer<'_> {
         Some(found)
     }
 
-    /// Finds the reason why a request does not start, and writes it in sentences.
+    /// Finds the reason why a request does not start, and describes it in sentences.
     pub fn explain(
         &self,
         snapshot: &Snapshot,
@@ -76,7 +76,7 @@ impl Explainer<'_> {
         (why, lines)
     }
 
-    /// Writes a reason in sentences.
+    /// Describes a reason in sentences.
     pub fn lines(&self, why: Option<&Why>) -> Vec<String> {
         let words = Words {
             grid: self.grid,

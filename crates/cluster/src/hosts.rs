@@ -1,8 +1,8 @@
-//! The hosts for which a page is served.
+//! The host names that a page is served for.
 //!
 //! A browser lets a page from another site read responses from any address to which that site's
-//! name resolves. If the name resolves to this machine (DNS rebinding), `Host` is that name, and
-//! the request is refused.
+//! name resolves. If the name resolves to this machine (DNS rebinding), the `Host` header contains
+//! that name, and the request is refused.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use axum::response::IntoResponse as _;
 use axum::{Json, Router};
 use serde_json::json;
 
-/// Answers only requests whose `Host` is an IP address, `localhost` or one of these names. Others
-/// get 421, or 400 if an HTTP/1.1 request does not have exactly one `Host`.
+/// Answers only requests whose `Host` is an IP address, `localhost` or one of these names. Other
+/// requests get 421, or 400 if an HTTP/1.1 request does not have exactly one `Host`.
 pub fn for_hosts(site: Router, names: Vec<String>) -> Router {
     let names = Arc::new(names);
     site.layer(middleware::from_fn(move |request: Request, next: Next| {
@@ -32,7 +32,7 @@ pub fn for_hosts(site: Router, names: Vec<String>) -> Router {
     }))
 }
 
-/// Returns the reason why a request is refused, if it is.
+/// Returns the reason why a request is refused, if it is refused.
 fn refusal(
     headers: &HeaderMap,
     version: Version,
@@ -41,7 +41,7 @@ fn refusal(
     let mut hosts = headers.get_all(HOST).iter();
     let host = match (hosts.next(), hosts.next()) {
         (Some(host), None) => host.to_str().unwrap_or(""),
-        // Browsers always send one.
+        // Browsers always send a `Host`.
         (None, _) if version < Version::HTTP_11 => return None,
         _ => return Some((StatusCode::BAD_REQUEST, "a request must have exactly one Host header")),
     };

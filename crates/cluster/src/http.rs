@@ -1,9 +1,9 @@
 //! A small server for metrics and for the page.
 //!
-//! It runs in a separate thread and never stops the rest of the program. Every caller is bounded:
-//! at most 16 are served at the same time, a request has at most 8,192 bytes of headers and a body
-//! of at most 4,096 bytes, and a connection ends after one answer or after 4 s. Only connections
-//! whose route allows it last longer, up to 10 minutes.
+//! The server runs in a separate thread and never stops the rest of the program. Every caller is
+//! bounded: at most 16 are served at the same time, a request has at most 8,192 bytes of headers
+//! and a body of at most 4,096 bytes, and a connection ends after one answer or after 4 s. Only
+//! connections whose route allows it last longer, up to 10 minutes.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -24,18 +24,18 @@ use tokio::time::{sleep, timeout};
 
 /// The maximum number of connections served at the same time; others wait to be accepted.
 const CONNECTIONS: usize = 16;
-/// The maximum size of a request's head in bytes: the minimum that hyper allows.
+/// The maximum size of a request's head, in bytes: the minimum that hyper allows.
 const BUFFER: usize = 8192;
-/// The maximum size of a request's body in bytes.
+/// The maximum size of a request's body, in bytes.
 const BODY: usize = 4096;
-/// Time limit for sending a request.
+/// The time limit for sending a request.
 const ASK: Duration = Duration::from_secs(2);
-/// Time limit for sending a request and reading the answer.
+/// The time limit for sending a request and reading the answer.
 const PATIENCE: Duration = Duration::from_secs(4);
-/// Time limit for a long-lived connection. After that, the client must connect again.
+/// The time limit for a long-lived connection. After that, the client must reconnect.
 const LONGEST: Duration = Duration::from_mins(10);
 
-/// Allows the connection of a request to stay open and releases its place for others.
+/// Allows a request's connection to stay open, and releases its place for others.
 #[derive(Clone, Default)]
 pub(crate) struct Stay(Arc<Notify>);
 
@@ -45,7 +45,7 @@ impl Stay {
     }
 }
 
-/// Serves a site at an address and returns the address.
+/// Serves a site at an address, and returns the actual address.
 ///
 /// # Errors
 /// Returns an error if the address is unavailable.
@@ -93,7 +93,7 @@ async fn answer(stream: TcpStream, site: Router, place: OwnedSemaphorePermit) {
     let mut builder = http1::Builder::new();
     builder.keep_alive(false).max_buf_size(BUFFER);
     builder.timer(TokioTimer::new()).header_read_timeout(ASK);
-    // Errors of a client are not reported.
+    // A client's errors are not reported.
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         _ = connection.as_mut() => return,

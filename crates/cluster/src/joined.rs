@@ -1,10 +1,10 @@
-//! Parts that form one box together.
+//! Parts that together form one box.
 
 use pavior::boxes::volume;
 use pavior::{Cuboid, Grid, NodeId};
 
-/// Returns one box if the parts together form one, for example in several layers, or past the end
-/// of an axis that wraps. Otherwise returns the parts. No node may be in two of them.
+/// Returns a single box if the parts together form one, for example in several layers, or past the
+/// end of an axis that wraps. Otherwise returns the parts. No two parts may share a node.
 pub(crate) fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
     let nodes: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
     let run = |axis: usize| {

@@ -2,12 +2,12 @@
 //! Slurm or Kubernetes.
 //!
 //! A daemon reads its ledger, and fills a [`Planner`] with the jobs that hold nodes and those that
-//! wait. The planner names the jobs that start; an [`Explainer`] says why the others wait. The
-//! folder `examples` of the package has a small daemon.
+//! are waiting. The planner names the jobs that start; an [`Explainer`] says why the others wait.
+//! The package's `examples` folder has a small daemon.
 //!
 //! A daemon publishes a [`View`] on a [`Board`] each time it has read its ledger. The board sends
-//! the changes to pages. Questions change nothing. Only the latest changes and the history of
-//! utilization are kept.
+//! the changes to pages. Questions change nothing. Only the latest changes and the utilization
+//! history are kept.
 
 mod board;
 mod boxes;

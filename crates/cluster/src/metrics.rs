@@ -12,7 +12,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Metric, Registry};
 
-/// The content type of the text.
+/// The content type of the metrics text.
 const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -28,7 +28,7 @@ pub struct SlotGauges {
 }
 
 impl SlotGauges {
-    /// Registers them as `slots` and `slots_bound`.
+    /// Registers the gauges as `slots` and `slots_bound`.
     pub fn register(registry: &mut Registry) -> SlotGauges {
         SlotGauges {
             found: named(registry, "slots", "Boxes of a shape found to fit side by side"),
@@ -65,7 +65,7 @@ pub fn only(registry: Arc<Registry>) -> Router {
     Router::new().fallback(move || async move { answer(&registry) })
 }
 
-/// Creates the registry of a daemon, with the version of the program.
+/// Creates a daemon's registry, with the program's version.
 pub fn registry(prefix: &str) -> Registry {
     let mut registry = Registry::with_prefix(prefix);
     let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);

@@ -11,7 +11,7 @@ use pavior::{
     Cuboid, Grid, JobId, Machine, NodeId, Occupancy, Placement, Pool, Request, Time, strategies,
 };
 
-/// The assumed run time of jobs without a time limit, in seconds: a year.
+/// The assumed run time, in seconds, of jobs without a time limit: a year.
 pub const ENDLESS_S: u64 = 365 * 86_400;
 
 /// A machine with its running and waiting jobs, as read from a ledger. Times are in seconds since
@@ -20,7 +20,7 @@ pub struct Planner {
     /// The machine, the queue and the running jobs.
     pub dispatcher: Dispatcher,
     now: u64,
-    /// The nodes of each pool, by its number.
+    /// The nodes of each pool, by pool number.
     pools: Vec<Occupancy>,
     /// Jobs without a known end.
     endless: HashSet<JobId>,
@@ -55,8 +55,8 @@ impl Planner {
         self.dispatcher.machine()
     }
 
-    /// Assigns nodes to a job that runs until `end`, if that is known. Returns false if there are
-    /// no nodes, or one of them is held.
+    /// Assigns nodes to a job that runs until `end`, if known. Returns false if there are no nodes,
+    /// or if one of them is already held.
     pub fn hold(
         &mut self,
         number: u64,
@@ -86,22 +86,22 @@ impl Planner {
         }
     }
 
-    /// Returns an arrival time for the job at a position in the queue. Only the order matters.
+    /// Returns an arrival time for the job at a queue position. Only the order matters.
     fn arrival(&self, position: usize) -> u64 {
         (self.now + position as u64).min(u64::MAX / 2)
     }
 
-    /// Adds a job at a position in the queue, with its time limit in seconds, if it has one.
+    /// Adds a job at a queue position, with its time limit in seconds, if it has one.
     ///
     /// # Panics
-    /// Panics if a job has this number already.
+    /// Panics if a job already has this number.
     pub fn submit(&mut self, number: u64, position: usize, request: Request, limit: Option<u64>) {
         let job = job(number, self.arrival(position), request, limit);
         self.note_end(number, limit);
         self.dispatcher.submit(job).expect("each job has a number of its own");
     }
 
-    /// Removes a job that was added at a position.
+    /// Removes a job that was added at a queue position.
     pub fn withdraw(&mut self, number: u64, position: usize) {
         let arrival = Time(self.arrival(position));
         let place = self.dispatcher.queue().place_of(arrival, JobId(number));
@@ -120,7 +120,7 @@ impl Planner {
         }))
     }
 
-    /// Returns the pool of some nodes; `None` if it is the whole machine.
+    /// Returns the pool for some nodes; `None` if they are the whole machine.
     ///
     /// # Panics
     /// Panics if the nodes are on another grid.
@@ -132,13 +132,13 @@ impl Planner {
         Some(self.dispatcher.add_pool(nodes).expect("they are nodes of the machine"))
     }
 
-    /// Returns true if all of the given nodes are in a pool, or in the machine.
+    /// Returns true if all of the given nodes are in a pool or, without a pool, in the machine.
     pub fn has_all(&self, pool: Option<Pool>, nodes: &[NodeId]) -> bool {
         let pool = pool.map(|pool| &self.pools[pool.0 as usize]);
         pool.is_none_or(|pool| nodes.iter().all(|&node| pool.is_node_free(node)))
     }
 
-    /// Returns the current machine for a request.
+    /// Returns the current machine as a request sees it.
     pub fn snapshot(&self, request: &Request) -> Snapshot {
         self.within(&Snapshot::of(self.machine()), request).into_owned()
     }
@@ -151,7 +151,7 @@ impl Planner {
         }
     }
 
-    /// Returns the time from which starts are not reported, because they depend on a job without a
+    /// Returns the time from which starts are not reported because they depend on a job without a
     /// time limit.
     fn horizon(&self) -> Time {
         Time(self.now.saturating_add(ENDLESS_S / 2))
@@ -173,8 +173,8 @@ impl Planner {
         there.all(|(job, _)| !self.endless.contains(job)).then_some(planned)
     }
 
-    /// Returns the starts of waiting jobs if each job runs until its time limit and no other job
-    /// arrives. Jobs that wait for one without a time limit are missing.
+    /// Returns the starts of waiting jobs, assuming that each job runs until its time limit and no
+    /// other job arrives. Jobs that wait for one without a time limit are missing.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -188,7 +188,7 @@ impl Planner {
     }
 }
 
-/// Returns the smallest box around nodes that does not wrap around; `None` if there are none.
+/// Returns the smallest box around nodes that does not wrap around; `None` without nodes.
 fn bounding_box(grid: &Grid, nodes: &[NodeId]) -> Option<Cuboid> {
     let (mut low, mut high) = ([u16::MAX; 3], [0; 3]);
     for &node in nodes {

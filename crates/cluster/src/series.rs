@@ -1,5 +1,5 @@
 //! Nodes in use and the largest free box over time, as a bounded number of intervals that grow
-//! longer as time passes. Each has the minimum, the maximum and the last value.
+//! longer as time passes. Each interval has the minimum, the maximum and the last value.
 
 use pavior::time::{Range, Stretch, Stretches};
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ impl Series {
         self.0.add(Seen { at: now, until: now, busy, largest_free });
     }
 
-    /// Returns the intervals in the format of the page, the oldest first.
+    /// Returns the intervals in the page's format, oldest first.
     pub(crate) fn samples(&self) -> Vec<Value> {
         let sample = |one: &Seen| {
             json!({

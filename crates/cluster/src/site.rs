@@ -1,4 +1,4 @@
-//! The routes of the board: the page, its data, `why` and metrics.
+//! The board's routes: the page, its data, `why` and metrics.
 //!
 //! | route | answer |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | `GET /v1/state`, `/v1/watch`, `/v1/series`, `/v1/queue`, `/v1/refusals` | data of the page |
 //! | `POST /v1/explain`, `GET /v1/slots` | questions of the page |
 //!
-//! None of them changes anything. Questions are answered one at a time.
+//! None of these routes changes anything. Questions are answered one at a time.
 
 use std::convert::Infallible;
 use std::sync::{Arc, LazyLock};
@@ -47,7 +47,7 @@ const TURN: Duration = Duration::from_secs(2);
 /// The maximum number of waiting jobs in one answer.
 const MOST: usize = 1000;
 
-/// The board, with the places for watching pages and for questions.
+/// The board, with the slots for watching pages and for questions.
 struct App {
     board: Arc<Board>,
     metrics: Arc<Registry>,
@@ -115,7 +115,7 @@ async fn queue(State(app): Shared, Query(query): Query<QueueQuery>) -> Json<Valu
     Json(json!({ "seq": seq, "waiting": waiting, "total": total }))
 }
 
-/// Answers a question when it is its turn.
+/// Answers a question when its turn comes.
 async fn answered<T: Send + 'static>(
     app: &App,
     answer: impl FnOnce(&View) -> Result<T, String> + Send + 'static,

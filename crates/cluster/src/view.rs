@@ -1,5 +1,5 @@
-//! The state of a machine at one time, and its answers in the formats of `pavior serve`, which the
-//! page reads.
+//! A machine's state at one time, and its answers in the formats of `pavior serve`, which the page
+//! reads.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ use crate::date;
 use crate::explanation::{Context, Explainer, nearest_free};
 use crate::joined::joined;
 
-/// The maximum number of bit set words examined for one count of slots.
+/// The maximum number of bit-set words examined per slot count.
 const BUDGET: u64 = 4_000_000;
 
-/// The maximum number of jobs that are moved in an explanation.
+/// The maximum number of jobs moved in an explanation.
 pub const MOVED: usize = 2;
 
 /// Nodes that are held together. Times are in seconds since 1970.
@@ -29,40 +29,40 @@ pub struct Holding {
     pub id: String,
     /// The name in sentences, such as `job 7`.
     pub name: String,
-    /// The name by which users ask about it. `None` if it is not a known job.
+    /// The name that users ask for. `None` if this is not a known job.
     pub job: Option<String>,
-    /// Its user.
+    /// The job's user.
     pub user: Option<String>,
-    /// The start, if it is known.
+    /// The start, if known.
     pub start: Option<u64>,
-    /// The expected end, if it is known.
+    /// The expected end, if known.
     pub end: Option<u64>,
-    /// The nodes.
+    /// The nodes that are held, as boxes.
     pub parts: Vec<Cuboid>,
 }
 
 /// A waiting job. Times are in seconds since 1970.
 #[derive(Clone, Debug)]
 pub struct WaitingJob {
-    /// The name.
+    /// The name of the job.
     pub id: String,
-    /// Its user.
+    /// The job's user.
     pub user: String,
-    /// The number of nodes, if it is known.
+    /// The number of nodes, if known.
     pub nodes: Option<u64>,
     /// The shape for the page.
     pub shape: Option<Sides>,
-    /// The request; `None` if it cannot be understood, with the reason in the sentence.
+    /// The request; `None` if it cannot be understood, for the reason given in `sentence`.
     pub request: Option<Request>,
-    /// The time at which it was submitted.
+    /// The submission time.
     pub submitted: u64,
-    /// A word for the reason why it is waiting.
+    /// A word for the reason why the job is waiting.
     pub kind: String,
     /// The reason in a sentence.
     pub sentence: String,
     /// The planned start.
     pub starts: Option<u64>,
-    /// The forecast of its start, for the page and in sentences.
+    /// The forecast of the job's start, for the page and in sentences.
     pub forecast: Option<(Value, String)>,
 }
 
@@ -73,14 +73,14 @@ pub struct Asked {
     pub shape: Option<Vec<u64>>,
     /// A number of nodes.
     pub nodes: Option<u64>,
-    /// A waiting job, instead of a shape.
+    /// A waiting job, in place of a shape.
     pub waiting: Option<String>,
 }
 
-/// Returns the name of the job that a text means, with a sentence that says so.
+/// Returns the name of the job that a text refers to, with a sentence that confirms it.
 pub type Find = Box<dyn Fn(&str) -> Option<(String, String)> + Send + Sync>;
 
-/// The state of a machine at one time.
+/// A machine's state at one time.
 pub struct View {
     /// The time, in seconds since 1970.
     pub now: u64,
@@ -98,9 +98,9 @@ pub struct View {
     pub held: Vec<Holding>,
     /// Unavailable nodes.
     pub failed: Vec<NodeId>,
-    /// Waiting jobs in the order of the queue.
+    /// Waiting jobs, in queue order.
     pub waiting: Vec<WaitingJob>,
-    /// Finds the job that a user means.
+    /// Finds the job that a user refers to.
     pub find: Find,
     /// Jobs that cannot be read, each with the reason.
     pub unreadable: BTreeMap<String, String>,
@@ -116,7 +116,7 @@ pub(crate) struct Drawn {
 }
 
 impl View {
-    /// Returns it with parts that form one box replaced by this box.
+    /// Returns the view with parts that form one box replaced by that box.
     pub fn joined(mut self) -> View {
         for held in &mut self.held {
             held.parts = joined(&self.grid, &held.parts);
@@ -124,7 +124,7 @@ impl View {
         self
     }
 
-    /// Returns the machine for questions. The number of a job is its index.
+    /// Returns the machine for questions. A job's number is its index.
     fn state(&self) -> explain::State {
         let mut state = explain::State::new(self.grid);
         for (id, held) in self.held.iter().enumerate() {
@@ -163,7 +163,7 @@ impl View {
         self.held.iter().filter(|held| held.job.is_some())
     }
 
-    /// Returns the number of nodes of the largest free box.
+    /// Returns the number of nodes in the largest free box.
     pub fn largest_free(&self) -> u64 {
         self.state().free().largest_free().map_or(0, |at| u64::from(at.volume()))
     }
@@ -203,7 +203,7 @@ impl View {
         }
     }
 
-    /// Calls a function with the names and ends of the jobs.
+    /// Calls a function with an explainer for the jobs' names and ends.
     fn explainer<T>(&self, ask: impl FnOnce(&Explainer<'_>) -> T) -> T {
         ask(&Explainer {
             grid: &self.grid,
@@ -219,11 +219,11 @@ impl View {
         self.held[job.0 as usize].end.map(Time)
     }
 
-    /// Explains the strategy's answer to a request and the obstacles.
+    /// Explains the strategy's answer to a request, and the obstacles.
     ///
     /// # Errors
     ///
-    /// The reason why the request does not fit the machine.
+    /// Returns the reason why the request does not fit the machine.
     pub fn explain(&self, asked: &Asked) -> Result<Value, String> {
         let none = || "no such job is waiting".to_string();
         let waiting = asked.waiting.as_deref().map(|name| self.waits(name).ok_or_else(none));
@@ -282,12 +282,12 @@ impl View {
         value
     }
 
-    /// Counts the boxes of a shape in nodes that fit now at the same time, and finds the time at
-    /// which there will be more.
+    /// Counts the boxes of a shape, in nodes, that fit at once now, and finds the time when more
+    /// will fit.
     ///
     /// # Errors
     ///
-    /// The reason why the shape does not fit the machine.
+    /// Returns the reason why the shape does not fit the machine.
     pub(crate) fn slots(&self, shape: &str) -> Result<Value, String> {
         let asked = Ask::typed(Some(shape), None, &self.grid).map_err(|fault| fault.to_string())?;
         let Ask::Shape(sides) = asked else {

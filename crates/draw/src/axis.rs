@@ -15,7 +15,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Returns the unit for a name in the results: `s` and `ns` are known, any other is plain.
+    /// Returns the unit with this name in the results: `s` and `ns` are known, any other is plain.
     pub fn named(name: &str) -> Unit {
         match name {
             "s" => Unit::Seconds,
@@ -43,7 +43,7 @@ pub(crate) struct Scale {
     from: f64,
     to: f64,
     unit: Unit,
-    /// Values of the ticks, in ascending order.
+    /// The tick values, in ascending order.
     pub(crate) ticks: Vec<f64>,
 }
 
@@ -111,7 +111,7 @@ impl Scale {
 
 /// The largest magnitude that is drawn. Sums and differences of two larger values could overflow.
 const GREATEST: f64 = 1e300;
-/// Smallest step between ticks, and smallest value on a logarithmic axis.
+/// The smallest step between ticks, and the smallest value on a logarithmic axis.
 const LEAST: f64 = 1e-290;
 
 /// Returns true if an axis has a position for a value.
@@ -152,7 +152,7 @@ fn around(value: f64) -> (f64, f64) {
     }
 }
 
-/// Returns 1, 2 and 5 times powers of ten that span the data.
+/// Returns those of 1, 2 and 5 times powers of ten that span the data.
 fn decades(low: f64, high: f64) -> Vec<f64> {
     let first = libm::floor(libm::log10(low) + 1e-9) as i32;
     let last = libm::ceil(libm::log10(high) - 1e-9) as i32;
@@ -169,8 +169,8 @@ fn spanning(low: f64, high: f64, all: &[f64]) -> Vec<f64> {
     all[above.saturating_sub(1)..=below.max(above)].to_vec()
 }
 
-/// Reduces ticks if there are too many: to powers of ten (for times: 1 s, 10 s, 1 min, 10 min, 1 h
-/// and powers of ten of days), to every other tick, or to every nth power.
+/// Thins out ticks if there are too many: to powers of ten (for times: 1 s, 10 s, 1 min, 10 min, 1
+/// h and powers of ten of days), to every other tick, or to every nth power.
 fn thinned(ticks: Vec<f64>, count: usize, unit: Unit) -> Vec<f64> {
     if ticks.len() <= count + 2 {
         return ticks;
@@ -194,7 +194,7 @@ fn thinned(ticks: Vec<f64>, count: usize, unit: Unit) -> Vec<f64> {
     main.into_iter().step_by(each.max(1)).collect()
 }
 
-/// Formats a number for an axis: 0.25, 1500, 2,000,000.
+/// Formats a number for an axis, such as 0.25, 1500 or 2,000,000.
 pub(crate) fn label(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
@@ -209,7 +209,7 @@ pub(crate) fn label(value: f64) -> String {
     }
 }
 
-/// Inserts commas between the thousands of a number without a fraction, from 10,000 on.
+/// Inserts thousands separators into a number without a fraction, from 10,000 on.
 fn in_thousands(number: String) -> String {
     let digits = number.trim_start_matches('-');
     if digits.len() < 5 || digits.contains('.') {

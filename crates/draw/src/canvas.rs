@@ -1,4 +1,4 @@
-//! An SVG under construction and the shapes that drawings consist of.
+//! An SVG under construction, and the shapes that make up drawings.
 
 use std::fmt::Write;
 
@@ -38,12 +38,12 @@ impl Canvas {
         element.text(text, &mut self.body);
     }
 
-    /// Returns the buffer, for elements that have other elements inside.
+    /// Returns the buffer, for elements that contain other elements.
     pub(crate) fn body(&mut self) -> &mut String {
         &mut self.body
     }
 
-    /// Returns the whole file, with its title and its description.
+    /// Returns the whole file, with its title and description.
     pub(crate) fn finish(self, title: &str, description: &str) -> String {
         let mut inner = String::new();
         Element::new("title").text(title, &mut inner);
@@ -94,8 +94,8 @@ pub(crate) fn path(points: &[(f64, f64)], ink: Ink) -> Element {
     path.with("fill", "none").with("stroke", colour)
 }
 
-/// Creates the mark of a series at a point. Shapes differ and every other mark is hollow, so that
-/// series can be distinguished without color. Marks of coinciding series are nested, and only the
+/// Creates a series' mark at a point. Shapes differ and every other mark is hollow, so that series
+/// can be distinguished without color. Marks of coinciding series are nested, and only the
 /// innermost is filled.
 pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
     let (class, colour) = Ink::Series(series).class();
@@ -111,7 +111,7 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
         2 => polygon(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)]),
         _ => polygon(&[(0.0, -1.3), (1.1, 0.0), (0.0, 1.3), (-1.1, 0.0)]),
     };
-    // From the fifth series on the four shapes repeat, with filled and hollow swapped.
+    // From the fifth series on, the four shapes repeat, with filled and hollow swapped.
     let is_even = (series + series / 4) % 2 == 0;
     let is_filled = if turn.of > 1 { turn.rank + 1 == turn.of } else { is_even };
     let filled = if is_filled {
@@ -123,8 +123,8 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
 }
 
 /// Returns the definitions of hatch patterns, so that fills can be distinguished without color. The
-/// strokes have the background color; the first of the four fills has none. The ids of the patterns
-/// end with `key`, which must be unique among the drawings on a page.
+/// strokes have the background color; the first of the four fills has none. Pattern ids end with
+/// `key`, which must be unique among the drawings on a page.
 pub(crate) fn hatches(key: &str) -> String {
     let (class, colour) = Ink::Paper.class();
     let strokes = ["M-2 2L2 -2M0 8L8 0M6 10L10 6", "M0 2H8M0 6H8", "M2 0V8M0 2H8"];
@@ -152,7 +152,7 @@ pub(crate) fn hatch(at: (f64, f64), size: (f64, f64), series: usize, key: &str) 
     (number > 0).then(|| rect.with("fill", format_args!("url(#h{number}-{key})")))
 }
 
-/// Returns a short word derived from a text, for ids, which must be unique on a page.
+/// Returns a short word derived from a text, for ids that must be unique on a page.
 pub(crate) fn key_of(text: &str) -> String {
     // FNV-1a.
     let hash = text
@@ -178,7 +178,7 @@ pub(crate) fn turned(element: Element, degrees: f64, (x, y): (f64, f64)) -> Elem
     element.with("transform", format_args!("rotate({} {} {})", n(degrees), n(x), n(y)))
 }
 
-/// Adds the attribute of bold text.
+/// Makes text bold.
 pub(crate) fn bold(element: Element) -> Element {
     element.with("font-weight", "600")
 }

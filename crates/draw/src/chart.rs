@@ -6,15 +6,15 @@ use crate::palette::COLOURS;
 /// A chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// The heading.
+    /// The heading of the chart.
     pub title: String,
     /// The horizontal axis.
     pub x: ChartAxis,
     /// The vertical axis.
     pub y: ChartAxis,
-    /// The names along x, if x has names instead of numbers: x = 0 is the first.
+    /// The names along x, if x has names rather than numbers: x = 0 is the first name.
     pub categories: Vec<String>,
-    /// The kind of marks for the series.
+    /// The kind of marks used for the series.
     pub marks: Marks,
     /// The series, in the order of the legend.
     pub series: Vec<Series>,
@@ -27,11 +27,11 @@ pub struct Chart {
 /// An axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartAxis {
-    /// The label along the axis, with the unit unless the numbers themselves have it.
+    /// The label along the axis, with the unit unless the numbers themselves have one.
     pub label: String,
     /// True if the axis is logarithmic.
     pub logarithmic: bool,
-    /// The unit of its numbers.
+    /// The unit of the axis's numbers.
     pub unit: Unit,
 }
 
@@ -41,8 +41,8 @@ impl ChartAxis {
         ChartAxis { label: label.into(), logarithmic, unit: Unit::Plain }
     }
 
-    /// Creates the axis for a quantity whose unit is named as in the results. If the unit is `s`,
-    /// the label has no unit, because each number on the axis has one.
+    /// Creates the axis for a quantity with a unit named as in the results. If the unit is `s`, the
+    /// label has no unit, because each number on the axis has one.
     ///
     /// ```
     /// # mod pavior { pub use pavior_draw as draw; }
@@ -70,7 +70,7 @@ impl ChartAxis {
 pub enum Marks {
     /// Points with intervals, joined by lines.
     Lines,
-    /// Bars side by side, with intervals; points if the y axis is logarithmic.
+    /// Bars next to each other, with intervals; points if the y axis is logarithmic.
     Bars,
     /// Steps: each value holds until the next.
     Steps,
@@ -85,7 +85,7 @@ pub struct Series {
     pub points: Vec<Mark>,
 }
 
-/// A point of a series. It is left out if it is not finite, or not above 0 on a logarithmic axis.
+/// A point in a series. It is left out if it is not finite, or not above 0 on a logarithmic axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
     /// The value along x; the index of a category if x has names.
@@ -103,7 +103,7 @@ impl Chart {
     /// The number of series that a drawing distinguishes by colors, marks and dashes.
     pub const TOLD_APART: usize = COLOURS;
 
-    /// Returns the smallest and the largest value that can be drawn, or `None` if no value can.
+    /// Returns the smallest and largest values that can be drawn, or `None` if no value can.
     pub(crate) fn range(
         values: impl Iterator<Item = f64>,
         logarithmic: bool,

@@ -2,15 +2,15 @@
 
 use crate::chart::{Chart, Series};
 
-/// Maximum distance, in points of the canvas, of lines that look like one: a third of a mark.
+/// The maximum distance, in canvas points, between lines that look like one: a third of a mark.
 const NEAR: f64 = 3.0;
 /// The dash length of coinciding lines, whose dashes alternate.
 const DASH: f64 = 8.0;
 
-/// The place of a series among those that coincide with it.
+/// The position of a series among those that coincide with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
-    /// The index of the series among them, from 0.
+    /// The index of the series among the coinciding ones, from 0.
     pub(crate) rank: usize,
     /// The number of coinciding series; 1 for a series that does not coincide with any other.
     pub(crate) of: usize,
@@ -25,8 +25,8 @@ impl Turn {
         (self.of > 1).then(|| (format!("{DASH} {gap}"), 0.0 - DASH * self.rank as f64))
     }
 
-    /// Returns the size of the series' marks as a multiple of the usual size, so that marks of
-    /// different series are nested in each other.
+    /// Returns the size of the series' marks relative to the usual size, so that marks of different
+    /// series nest inside each other.
     pub(crate) fn scale(self) -> f64 {
         match self.of {
             0 | 1 => 1.0,
@@ -54,7 +54,7 @@ pub(crate) fn groups(lines: &[Vec<(f64, f64)>]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Returns the place of each series in its group.
+/// Returns the position of each series in its group.
 pub(crate) fn turns(count: usize, groups: &[Vec<usize>]) -> Vec<Turn> {
     let mut turns = vec![Turn::ALONE; count];
     for group in groups {
@@ -89,7 +89,7 @@ pub(crate) fn is_equal(a: &Series, b: &Series) -> bool {
         && a.points.iter().zip(&b.points).all(|(a, b)| same(a.x, b.x) && same(a.y, b.y))
 }
 
-/// Joins names: `a, b and c`.
+/// Joins names, as in `a, b and c`.
 pub(crate) fn listed(names: &[&str]) -> String {
     match names {
         [] => String::new(),

@@ -1,5 +1,5 @@
 //! SVG drawings of states in which a strategy gives a wrong answer: the busy nodes, the granted
-//! placement, and the expected one.
+//! placement, and the expected placement.
 
 use pavior_allocation::conformance::Counterexample;
 use pavior_mesh::{Cuboid, Grid, Occupancy};
@@ -13,8 +13,8 @@ const SAMPLE: f64 = 14.0;
 /// The color of busy nodes.
 const BUSY: &str = palette::JOBS[4];
 
-/// Draws the state of a counterexample: planes of constant z side by side, with the origin at the
-/// lower left. The boxes that the strategy granted are numbered. The boxes that it should have
+/// Draws the state of a counterexample: planes of constant z next to each other, with the origin at
+/// the lower left. The boxes that the strategy granted are numbered. The boxes that it should have
 /// granted have a dashed outline.
 pub fn counterexample(example: &Counterexample) -> String {
     let Counterexample { free, answer, expected, .. } = example;

@@ -3,12 +3,12 @@
 use crate::axis::Unit;
 use crate::chart::{Chart, Mark, Marks, Series};
 
-/// Maximum number of values of a bar chart that are listed one by one.
+/// The maximum number of bar chart values that are listed one by one.
 const MOST_VALUES: usize = 40;
-/// Maximum number of series that are described; the others are only counted.
+/// The maximum number of series that are described; any others are only counted.
 const MOST_SERIES: usize = 24;
 
-/// Describes a chart in words and appends the sentences.
+/// Describes a chart in words, followed by the given sentences.
 pub(crate) fn of_chart(chart: &Chart, sentences: &[String]) -> String {
     let kind = match chart.marks {
         Marks::Lines => "Lines",
@@ -48,7 +48,7 @@ pub(crate) fn of_chart(chart: &Chart, sentences: &[String]) -> String {
     text
 }
 
-/// Describes the first and the last point of a line, and the highest if it is neither.
+/// Describes the first and last points of a line, and the highest if it is neither.
 fn of_line(chart: &Chart, series: &Series) -> String {
     let finite = || series.points.iter().filter(|mark| mark.x.is_finite() && mark.y.is_finite());
     let (Some(first), Some(last)) = (finite().next(), finite().next_back()) else {

@@ -8,26 +8,26 @@ use crate::canvas::{Anchor, Canvas, line, n, text};
 use crate::palette::Ink;
 use crate::xml::Element;
 
-/// A difference to be drawn.
+/// A difference to draw.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DifferenceRow {
     /// The name of the compared item.
     pub label: String,
-    /// The difference.
+    /// The difference from the reference.
     pub difference: f64,
     /// The ends of the interval, if known.
     pub interval: Option<[f64; 2]>,
 }
 
-/// Differences on one axis.
+/// Differences drawn on one axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Differences {
-    /// The heading.
+    /// The heading of the drawing.
     pub title: String,
     /// The meanings of differences below and above zero.
     pub sides: [String; 2],
     /// Positive ticks with their labels, in ascending order. The axis is linear below the first
-    /// one. The negative of each is also a tick.
+    /// tick. The negative of each tick is also a tick.
     pub ticks: Vec<(f64, String)>,
     /// The rows, from top to bottom.
     pub rows: Vec<DifferenceRow>,
@@ -118,7 +118,7 @@ impl Axis {
         half + share.clamp(-1.0, 1.0) * (half - MARGIN - 14.0)
     }
 
-    /// Returns the ticks to draw, as many as fit.
+    /// Returns as many ticks as fit.
     fn ticks(&self, drawn: &Differences) -> Vec<(f64, String)> {
         let mut all = vec![(0.0, "0".to_string())];
         let mut last = self.place(0.0);

@@ -1,13 +1,13 @@
 //! SVG drawings of the answers that strategies would give.
 //!
 //! Each strategy has a panel: the machine with its origin at the lower left, planes of constant z
-//! side by side. Each job has a color; a failed node is crossed out. For contiguous strategies each
-//! free node is marked by the result for a box that has its base there. The base is *covered*
+//! next to each other. Each job has a color; a failed node is crossed out. For contiguous
+//! strategies, each free node is marked by the result for a box based there. The base is *covered*
 //! (hatched) if the box would contain a busy or failed node. It is *rejected* (dotted) if the box
 //! would extend beyond the machine, or contain the same nodes as at another base. Otherwise it is a
 //! *candidate*, with its optimality index if there is space for it. The choice is drawn on top,
-//! with its parts numbered in the order they were granted. If a strategy refuses, the place that is
-//! cheapest to empty is framed instead, if the caller provides one.
+//! with its parts numbered in the order granted. If a strategy refuses, the place that is cheapest
+//! to empty is framed instead, if the caller provides one.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, JobId, Request, Scan, Sides};
 
@@ -19,11 +19,11 @@ use crate::palette;
 use crate::text::{size_within, width_of};
 use crate::xml::Element;
 
-/// Maximum width of a drawing of planes side by side, in pixels, unless a single plane is wider.
+/// The maximum width, in pixels, of a drawing of adjacent planes, unless a single plane is wider.
 pub(crate) const WIDE: f64 = 720.0;
-/// Maximum width of a drawing of panels side by side, so that text is legible on a phone.
+/// The maximum width of a drawing of adjacent panels, so that text is legible on a phone.
 const ACROSS: f64 = 560.0;
-/// The distance between panels and the margin around all of them.
+/// The distance between panels, and the margin around all of them.
 pub(crate) const GAP: f64 = 24.0;
 /// The distance between the planes of a panel.
 const PLANE_GAP: f64 = 16.0;
@@ -106,7 +106,7 @@ pub(crate) fn drawing(
     out
 }
 
-/// Moves the planes of one machine off the edge of the page.
+/// Moves the planes of one machine away from the page edge.
 pub(crate) fn off_the_edge(panel: &str) -> String {
     let mut body = String::new();
     let at = format!("translate({GAP} {GAP})");
@@ -145,7 +145,7 @@ fn sides_in_words(grid: &Grid, shape: Sides) -> String {
     sides.join("x")
 }
 
-/// Returns the patterns of covered and of rejected bases.
+/// Returns the patterns for covered and rejected bases.
 fn patterns(key: &str) -> String {
     let pattern = |class: &str, side: u32| {
         let pattern = Element::new("pattern").with("id", format_args!("{class}-{key}"));
@@ -208,7 +208,7 @@ impl View {
         if self.grid.side(2) > 1 { 54.0 } else { 40.0 }
     }
 
-    /// Returns the upper left corner and the size of a box that does not wrap, on one plane.
+    /// Returns the upper left corner and size, on one plane, of a box that does not wrap.
     fn place(&self, cuboid: &Cuboid, z: u16) -> ([f64; 2], [f64; 2]) {
         let [w, d, _] = self.grid.sides().map(f64::from);
         let (across, down) = (f64::from(z % self.planes), f64::from(z / self.planes));
@@ -220,7 +220,7 @@ impl View {
         (at, [a * self.cell, b * self.cell])
     }
 
-    /// Returns the upper left corner and the size of each piece of a box, plane by plane.
+    /// Returns the upper left corner and size of each piece of a box, plane by plane.
     pub(crate) fn pieces(&self, cuboid: &Cuboid) -> Vec<([f64; 2], [f64; 2])> {
         let planes = |piece: Cuboid| {
             (piece.base[2]..piece.base[2] + piece.sides[2]).map(move |z| (piece, z))
@@ -236,7 +236,7 @@ pub(crate) fn rect(class: &str, [x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Ele
     rect.with("width", wide).with("height", high)
 }
 
-/// Creates the frame of a place that would be emptied, in a red for light and dark mode.
+/// Creates the frame of a place that would be emptied, in a red that suits light and dark mode.
 fn frame([x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Element {
     let rect = Element::new("rect").with("x", x).with("y", y).with("width", wide);
     let rect = rect.with("height", high).with("fill", "none").with("stroke", "#e0483e");
@@ -303,7 +303,7 @@ fn summary(grid: &Grid, answer: &Answer) -> String {
 }
 
 /// Returns the shape whose bases are marked: the chosen shape or, after a refusal, the requested
-/// one. Returns `None` for a choice with several parts.
+/// shape. Returns `None` for a choice with several parts.
 fn searched(request: &Request, answer: &Answer) -> Option<Sides> {
     match &answer.outcome {
         Ok(choice) => match choice.placement.parts() {

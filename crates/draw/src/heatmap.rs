@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Wrap links leave at one border and enter at the opposite one. The layers of a machine with three
-//! axes are side by side; links along z are short diagonals, up and to the right for +z.
+//! axes are next to each other; links along z are short diagonals, up and to the right for +z.
 
 use pavior_mesh::{Coordinates, Grid};
 use pavior_network::{Channel, ChannelKind, ChannelLoad};
@@ -24,8 +24,8 @@ const MARGIN: f64 = 52.0;
 const HEADER: f64 = 48.0;
 const FOOTER: f64 = 44.0;
 
-/// Draws the load of every channel over a run of `cycles` cycles. Colors range from no load to the
-/// load of the busiest channel. The y axis points up, as in figures in the literature.
+/// Draws the load on every channel over a run of `cycles` cycles. Colors range from no load to the
+/// busiest channel's load. The y axis points up, as in figures in the literature.
 ///
 /// ```
 /// # mod pavior { pub use pavior_draw as draw; pub use pavior_network as network;
@@ -89,7 +89,7 @@ impl Picture {
         heading.with("fill", "#1d2126").text(&cut(title, 16.0, room), &mut self.body);
         let last = [self.grid.side(0) - 1, self.grid.side(1) - 1];
         for z in 0..self.grid.side(2) {
-            // The coordinates of the first and last column and row; the layer's coordinate is
+            // The coordinates of the first and last columns and rows; the layer's coordinate is
             // below.
             for x in [0, last[0]] {
                 let (at, below) = self.place([x, 0, z]);
@@ -99,7 +99,7 @@ impl Picture {
                 let (at, middle) = self.place([0, y, z]);
                 self.label((at - CELL * 0.86, middle + 4.0), "end", &y.to_string());
             }
-            // The names of the axes, between the two coordinates.
+            // The axis names, between the two coordinates.
             let [right, high] = [0, 1].map(|axis| (self.sides[axis] - 1.0) * CELL / 2.0);
             let (at, low) = self.place([0, 0, z]);
             if last[0] > 1 {
@@ -181,8 +181,8 @@ impl Picture {
     }
 }
 
-/// Returns the endpoints of the line for a link, relative to the center of its node, with y
-/// pointing down.
+/// Returns the endpoints of a link's line, relative to the center of its node, with y pointing
+/// down.
 fn link_ends(axis: usize, positive: bool, virtual_channel: f64) -> [[f64; 2]; 2] {
     let (near, far) = (NODE / 2.0 + 1.0, CELL - NODE / 2.0 - 1.0);
     let aside = 2.0 + 3.2 * virtual_channel;

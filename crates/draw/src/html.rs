@@ -6,9 +6,9 @@ use crate::xml::escape;
 /// A report.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// The heading.
+    /// The heading of the report.
     pub title: String,
-    /// The paragraphs of the introduction below the heading.
+    /// The introductory paragraphs below the heading.
     pub lead: Vec<String>,
     /// The sections.
     pub sections: Vec<Section>,
@@ -19,9 +19,9 @@ pub struct Page {
 /// A section of a report.
 #[derive(Clone, Debug, Default)]
 pub struct Section {
-    /// The heading.
+    /// The heading of the section.
     pub title: String,
-    /// The paragraphs of the text.
+    /// The text, paragraph by paragraph.
     pub text: Vec<String>,
     /// Links to other pages: names and addresses.
     pub links: Vec<(String, String)>,
@@ -29,14 +29,14 @@ pub struct Section {
     pub drawings: Vec<Drawing>,
     /// The table, if any.
     pub table: Option<SectionTable>,
-    /// True if the section is collapsed at first.
+    /// True if the section is initially collapsed.
     pub folded: bool,
 }
 
 /// A drawing.
 #[derive(Clone, Debug)]
 pub struct Drawing {
-    /// The text of the SVG file.
+    /// The contents of the SVG file.
     pub svg: String,
     /// The text below the drawing.
     pub caption: String,
@@ -45,7 +45,7 @@ pub struct Drawing {
 /// A table.
 #[derive(Clone, Debug, Default)]
 pub struct SectionTable {
-    /// The headers of the columns.
+    /// The column headers.
     pub header: Vec<String>,
     /// The cells, row by row.
     pub rows: Vec<Vec<String>>,
@@ -124,7 +124,7 @@ fn table(table: &SectionTable) -> String {
             let verdict = match cell.as_str() {
                 "holds" => " class=\"holds\"",
                 "differs" => " class=\"differs\"",
-                // For example "6 of 36 hold", which is short and would take three lines on a phone.
+                // For example "6 of 36 hold", which would otherwise take three lines on a phone.
                 count if count.ends_with(" hold") => " class=\"tally\"",
                 _ => class(column),
             };

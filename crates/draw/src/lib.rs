@@ -1,6 +1,6 @@
 //! Drawings of allocations, schedules and measurements, in text formats: SVG, Vega-Lite, HTML.
 //!
-//! Every function here turns plain data into text. None of them reads or writes files, runs
+//! Every function here turns plain data into text. No function reads or writes files, runs
 //! simulations or calls strategies. The same data gives the same bytes.
 //!
 //! | data | drawn by |
@@ -15,10 +15,10 @@
 //! | the load of a network's channels | [`heatmap`] |
 //! | a report with figures and tables ([`Page`]) | [`html`] |
 //!
-//! Every SVG has its light colors as attributes, which all programs understand, and its dark colors
-//! in a style sheet. Items that differ in color also differ in another way: series in shape and
-//! dashes, nodes in pattern. `title` and `desc` describe the drawing in words. All text passes
-//! through one function, [`escape`], so that no name can break a file.
+//! Every SVG has its light-mode colors as attributes, which all programs understand, and its
+//! dark-mode colors in a style sheet. Items that differ in color also differ in another way: series
+//! in shape and dashes, nodes in pattern. `title` and `desc` describe the drawing in words. All
+//! text passes through one function, [`escape`], so that no name can break a file.
 //!
 //! ```
 //! # mod pavior { pub use pavior_draw as draw; }

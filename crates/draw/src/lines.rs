@@ -13,7 +13,7 @@ use crate::xml::Element;
 pub(crate) const WIDTH: f64 = 500.0;
 const PLOT_HEIGHT: f64 = 260.0;
 pub(crate) const RIGHT: f64 = 18.0;
-/// Text sizes, legible even if the figure is 350 pixels wide.
+/// Text sizes, legible even if the figure is only 350 pixels wide.
 pub(crate) const TITLE: f64 = 15.0;
 pub(crate) const SMALL: f64 = 13.0;
 
@@ -79,13 +79,13 @@ pub(crate) fn heading(canvas: &mut Canvas, title: &[String], left: f64) {
     }
 }
 
-/// Returns true if points replace bars. A logarithmic axis has no 0 at which bars could begin, so
-/// the length of a bar would be meaningless.
+/// Returns true if points replace bars. A logarithmic axis has no 0 at which bars could begin, so a
+/// bar's length would be meaningless.
 fn are_points(chart: &Chart) -> bool {
     chart.marks == Marks::Bars && chart.y.logarithmic
 }
 
-/// Finds the series whose lines coincide in the drawing. Bars are side by side and never do.
+/// Finds the series whose lines coincide in the drawing. Bars are next to each other and never do.
 fn coinciding(chart: &Chart, x: &Scale, y: &Scale) -> Vec<Vec<usize>> {
     if chart.marks == Marks::Bars {
         return Vec::new();
@@ -116,7 +116,7 @@ pub(crate) fn value_scale(chart: &Chart, place: (f64, f64)) -> Scale {
     });
     let range = Chart::range(ends, chart.y.logarithmic).unwrap_or((0.0, 1.0));
     // A linear axis starts at 0, so that heights can be compared. If no point is below 0, intervals
-    // are cut there, so a very long interval does not flatten the rest.
+    // are cut there, so that a very long interval does not flatten the rest.
     let points = Chart::range(chart.points().map(|mark| mark.y), false).unwrap_or((0.0, 1.0));
     let range = if chart.y.logarithmic {
         range
@@ -133,7 +133,7 @@ pub(crate) fn value_scale(chart: &Chart, place: (f64, f64)) -> Scale {
 
 fn x_scale(chart: &Chart, left: f64) -> Scale {
     if !chart.categories.is_empty() {
-        // Half a position before the first and after the last.
+        // Half a position before the first name and after the last.
         let count = chart.categories.len() as f64;
         return Scale::plain((-0.5, count - 0.5), (left, WIDTH - RIGHT));
     }
@@ -143,23 +143,23 @@ fn x_scale(chart: &Chart, left: f64) -> Scale {
     Scale::new(range.unwrap_or(usual), (chart.x.logarithmic, chart.x.unit), place, 6)
 }
 
-/// Returns true if the names along x are too wide to be side by side.
+/// Returns true if the names along x are too wide to fit next to each other.
 fn tilted(chart: &Chart, left: f64) -> bool {
     let room = (WIDTH - RIGHT - left) / chart.categories.len().max(1) as f64;
     chart.categories.iter().any(|name| width_of(name, SMALL) > room * 0.95)
 }
 
-/// Returns the part of a name that fits if it ends below its position, rising at 30 degrees.
+/// Returns the part of a name that fits if the name ends below its position, rising at 30 degrees.
 fn tilted_name(x: &Scale, index: usize, name: &str) -> String {
     cut(name, SMALL, (x.at(index as f64) - 4.0) / 0.866)
 }
 
-/// Returns the legend entry with an index: a series or, after the series, the values of a paper.
+/// Returns the legend entry with an index: a series or, after the series, a paper's values.
 fn entry(chart: &Chart, index: usize) -> &str {
     chart.series.get(index).map_or(Chart::STATED, |series| &series.name)
 }
 
-/// Breaks the entries of the legend into rows that fit.
+/// Breaks the legend entries into rows that fit.
 pub(crate) fn legend(chart: &Chart) -> Vec<Vec<usize>> {
     let named = chart.series.len() != 1 || !chart.series[0].name.is_empty();
     let first = if named { 0 } else { chart.series.len() };
@@ -229,8 +229,8 @@ pub(crate) fn cross(canvas: &mut Canvas, (x, y): (f64, f64)) {
     }
 }
 
-/// Sets the width and the dashes of a series' line. Dashes differ from one series to the next, so
-/// that lines can be distinguished without colors. Dashes of coinciding lines alternate.
+/// Sets the width and dashes of a series' line. Dashes differ from one series to the next, so that
+/// lines can be distinguished without color. Dashes of coinciding lines alternate.
 fn stroked(line: Element, series: usize, turn: Turn) -> Element {
     if let Some((dashes, offset)) = turn.dashes() {
         let line = line.with("stroke-width", "2.4").with("stroke-dasharray", dashes);
@@ -336,7 +336,7 @@ fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
     }
 }
 
-/// Draws the confidence interval of a point. An end cut off by the axis has no cap; the upper one
+/// Draws a point's confidence interval. An end cut off by the axis has no cap; the upper end then
 /// has an arrow and its value.
 fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &Mark, ink: Ink) {
     let Some(ends) = mark.interval.filter(|[low, high]| low < high) else { return };

@@ -14,9 +14,9 @@ const WIDTH: f64 = 560.0;
 const MARGIN: f64 = 16.0;
 const GAP: f64 = 18.0;
 const TOP: f64 = 54.0;
-/// Maximum number of jobs in an animation; viewers cannot play longer ones.
+/// The maximum number of jobs in an animation; viewers cannot play more.
 const MOST_JOBS: usize = 20_000;
-/// The minimum time for which an animation shows a job, in seconds. Shorter than a frame.
+/// The minimum time that an animation shows a job, in seconds. Shorter than a frame.
 const SHORTEST: f64 = 1e-6;
 
 /// The positions of nodes in the drawing.
@@ -32,7 +32,7 @@ impl Plan {
     fn of(grid: &Grid) -> Plan {
         let [width, depth, layers] = grid.sides().map(f64::from);
         let layers_count = usize::from(grid.side(2));
-        // The number of columns with the largest nodes in a drawing not much taller than wide.
+        // The number of columns with the largest nodes, in a drawing not much taller than wide.
         let cell_with = |columns: usize| {
             let across =
                 (WIDTH - 2.0 * MARGIN - GAP * (columns as f64 - 1.0)) / (width * columns as f64);
@@ -55,10 +55,10 @@ impl Plan {
     }
 }
 
-/// Draws the machine at an instant. `at` and all times of placements are in `unit`.
+/// Draws the machine at an instant. `at` and all placement times are in `unit`.
 ///
 /// # Errors
-/// Returns an error if there are no placements, or a time is not finite or too large to draw.
+/// Returns an error if there are no placements, or if a time is not finite or is too large to draw.
 pub fn instant(
     title: &str,
     grid: &Grid,
@@ -87,12 +87,12 @@ pub fn instant(
     Ok(canvas.finish(title, &described(grid, &facts)))
 }
 
-/// Draws the machine as a repeating animation that shows the whole schedule in `seconds`. All times
-/// of placements are in `unit`.
+/// Draws the machine as a repeating animation that shows the whole schedule in `seconds`. All
+/// placement times are in `unit`.
 ///
 /// # Errors
-/// Returns an error if there are no placements or more than 20,000, if a time is not finite or too
-/// large to be drawn, or if `seconds` is not a positive finite number.
+/// Returns an error if there are no placements or more than 20,000, if a time is not finite or is
+/// too large to draw, or if `seconds` is not a positive finite number.
 pub fn animation(
     title: &str,
     grid: &Grid,
@@ -166,7 +166,7 @@ fn frame(canvas: &mut Canvas, grid: &Grid, plan: &Plan, title: &str, facts: &str
     }
 }
 
-/// Draws the boxes of a job, with its name if there is space.
+/// Draws a job's boxes, with its name if there is space.
 fn job(out: &mut String, grid: &Grid, plan: &Plan, one: &Placed, index: usize) {
     let gap = if plan.cell > 4.0 { 0.8 } else { 0.0 };
     for part in one.parts.iter().flat_map(|part| part.unwrapped(grid)) {
@@ -174,7 +174,7 @@ fn job(out: &mut String, grid: &Grid, plan: &Plan, one: &Placed, index: usize) {
         let [width, depth, height] = part.sides.map(f64::from);
         for layer in z..z + height as u16 {
             let corner = plan.corner(layer);
-            // y points up, as in the drawings of the literature.
+            // y points up, as in drawings in the literature.
             let rows = f64::from(grid.side(1));
             let left = corner.0 + f64::from(x) * plan.cell;
             let top = corner.1 + (rows - f64::from(y) - depth) * plan.cell;

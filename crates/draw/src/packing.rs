@@ -1,6 +1,6 @@
 //! Packing of jobs, as boxes of time and height, so that no box covers another.
 
-/// A job to be drawn: its start, its end and its number of nodes.
+/// A job to draw: its start, its end and its number of nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     pub(crate) start: f64,
@@ -8,7 +8,7 @@ pub(crate) struct Held {
     pub(crate) nodes: u64,
 }
 
-/// Free rows `low..high`, in ascending order, no two of them adjacent.
+/// Free rows `low..high`, in ascending order, with no two ranges adjacent.
 struct Rows(Vec<(u64, u64)>);
 
 impl Rows {
@@ -60,8 +60,8 @@ impl Rows {
     }
 }
 
-/// Assigns each job its rows, of `rows` in all, and returns them job by job. Rows are not nodes: a
-/// job has as many rows as nodes if that many are free, and they are adjacent if possible.
+/// Assigns each job its rows, out of `rows`, and returns them job by job. Rows are not nodes: a job
+/// has as many rows as nodes if that many are free, and they are adjacent if possible.
 pub(crate) fn packed(jobs: &[Held], rows: u64) -> Vec<Vec<(u64, u64)>> {
     let mut events: Vec<(f64, bool, usize)> = Vec::with_capacity(2 * jobs.len());
     for (index, job) in jobs.iter().enumerate().filter(|(_, job)| job.end > job.start) {
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn no_job_covers_another() {
         let mut dice = Stream::new(1, 0, "packing");
-        // 200 rows always have space for all jobs, 30 do not.
+        // 200 rows always have space for all jobs; 30 do not.
         for (_, rows) in (0..50).flat_map(|round| [200, 30].map(|rows| (round, rows))) {
             let jobs: Vec<Held> = (0..40)
                 .map(|_| {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-/// The colors of series, light and dark, which color-blind people can distinguish (after Okabe and
-/// Ito 2008, brightened for dark backgrounds).
+/// The series colors, light and dark, chosen so that color-blind people can distinguish them (after
+/// Okabe and Ito 2008, brightened for dark backgrounds).
 const SERIES: [(&str, &str); 8] = [
     ("#0072b2", "#58b0e8"),
     ("#d55e00", "#ff9a57"),
@@ -15,10 +15,10 @@ const SERIES: [(&str, &str); 8] = [
     ("#a3282e", "#ff8d8d"),
 ];
 
-/// The number of colors of series before they repeat.
+/// The number of series colors before they repeat.
 pub(crate) const COLOURS: usize = SERIES.len();
 
-/// General colors of a chart: class name, light, dark.
+/// A chart's general colors: class name, light, dark.
 const GENERAL: [(&str, &str, &str); 5] = [
     ("paper", "#ffffff", "#14171b"),
     ("text", "#1d2126", "#e9ecef"),
@@ -40,12 +40,12 @@ pub(crate) enum Ink {
     Axis,
     /// Grid lines, and free nodes.
     Grid,
-    /// A series; the number wraps around.
+    /// A series; numbers wrap around.
     Series(usize),
 }
 
 impl Ink {
-    /// Returns the name of the class and the light color.
+    /// Returns the class name and the light color.
     pub(crate) fn class(self) -> (String, &'static str) {
         let general = match self {
             Ink::Paper => 0,
@@ -61,7 +61,7 @@ impl Ink {
     }
 }
 
-/// Returns the style sheet of a chart: its dark colors. The light ones are attributes of shapes.
+/// Returns a chart's style sheet: its dark colors. The light ones are attributes of shapes.
 pub(crate) fn chart_style() -> String {
     let mut rules = String::new();
     let general = GENERAL.iter().map(|(name, _, dark)| ((*name).to_string(), *dark));
@@ -73,7 +73,7 @@ pub(crate) fn chart_style() -> String {
     format!("<style>@media (prefers-color-scheme:dark){{{rules}}}</style>\n")
 }
 
-/// The variables of a page's style sheet: name, light, dark.
+/// The variables in a page's style sheet: name, light, dark.
 const PAGE: [(&str, &str, &str); 8] = [
     ("paper", "#fff", "#14171b"),
     ("text", "#1d2126", "#e9ecef"),
@@ -96,11 +96,11 @@ pub(crate) fn page_variables() -> String {
     format!("{light}\n@media (prefers-color-scheme:dark){{{dark}}}\n")
 }
 
-/// Fill colors of the jobs in an explanation. White text on them is readable in both modes.
+/// Fill colors for jobs in an explanation. White text on them is readable in both modes.
 pub(crate) const JOBS: [&str; 8] =
     ["#3a6fb0", "#8a5bb5", "#2f8a6b", "#b04a6b", "#5c7280", "#a0622b", "#6a7d2b", "#2a8397"];
 
-/// The fonts of drawings of machines.
+/// The fonts used in drawings of machines.
 pub(crate) const FONTS: &str = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
 
 /// Style rules for drawings of machines, in light and dark variants: selectors and declarations.
@@ -164,7 +164,7 @@ pub(crate) fn machines_style() -> String {
 
 type Heat = [[f64; 3]; 6];
 
-/// Colors from no load to the largest (based on viridis). Idle channels have almost the background
+/// Colors from no load to the largest (based on viridis). Idle channels almost have the background
 /// color: the scale goes from pale to dark in light mode, and from dark to pale in dark mode.
 const HEAT: Heat = [
     [235.0, 238.0, 240.0],
@@ -183,7 +183,7 @@ const DARK_HEAT: Heat = [
     [255.0, 252.0, 230.0],
 ];
 
-/// The number of colors of loads.
+/// The number of load colors.
 pub(crate) const HEATS: usize = 60;
 
 fn heat_of(scale: &Heat, step: usize) -> String {
@@ -194,12 +194,12 @@ fn heat_of(scale: &Heat, step: usize) -> String {
     format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
 }
 
-/// Returns the step of a load between 0 and 1.
+/// Returns the color step for a load between 0 and 1.
 pub(crate) fn heat_step(load: f64) -> usize {
     (load.clamp(0.0, 1.0) * (HEATS - 1) as f64).round() as usize
 }
 
-/// Returns the name of the class of a step and its light color.
+/// Returns a step's class name and light color.
 pub(crate) fn heat(step: usize) -> (String, String) {
     (format!("h{step}"), heat_of(&HEAT, step))
 }

@@ -1,4 +1,4 @@
-//! Placements of jobs over time and the errors of drawing them.
+//! Placements of jobs over time, and errors in drawing them.
 
 use pavior_mesh::Cuboid;
 use thiserror::Error;
@@ -19,28 +19,28 @@ use crate::axis;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placed {
-    /// The name.
+    /// The name of the job.
     pub job: String,
-    /// The time at which the job started.
+    /// The start time.
     pub start: f64,
-    /// The time at which the job departed; `None` if it was still running.
+    /// The departure time; `None` if the job was still running.
     pub end: Option<f64>,
-    /// The boxes.
+    /// The boxes of nodes that the job holds.
     pub parts: Vec<Cuboid>,
 }
 
 /// An error in drawing placements.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum DrawError {
-    /// There is no placement.
+    /// There are no placements.
     #[error("there is no placement to draw")]
     NoPlacement,
-    /// A time or a duration is infinite, NaN, or too large to be drawn.
+    /// A time or a duration is infinite, NaN, or too large to draw.
     #[error("the {what} is {value}, which cannot be drawn")]
     NoNumber {
         /// The name of the time or duration.
         what: &'static str,
-        /// The value.
+        /// The value that cannot be drawn.
         value: f64,
     },
     /// The animation has more jobs than viewers can play.
@@ -48,33 +48,33 @@ pub enum DrawError {
     TooManyJobs {
         /// The number of jobs.
         jobs: usize,
-        /// The maximum number.
+        /// The maximum number of jobs.
         most: usize,
     },
     /// The interval ends before or when it starts.
     #[error("an interval from {from} to {to} is empty")]
     EmptyInterval {
-        /// The start.
+        /// The start of the interval.
         from: f64,
-        /// The end.
+        /// The end of the interval.
         to: f64,
     },
     /// No job holds nodes in the interval.
     #[error("no job holds nodes from {from} to {to}")]
     NoJob {
-        /// The start.
+        /// The start of the interval.
         from: f64,
-        /// The end.
+        /// The end of the interval.
         to: f64,
     },
 }
 
-/// Returns a time if it can be drawn, and otherwise an error that calls it `what`.
+/// Returns a time if it can be drawn, otherwise an error that calls it `what`.
 pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64, DrawError> {
     if axis::can_show(value, false) { Ok(value) } else { Err(DrawError::NoNumber { what, value }) }
 }
 
-/// Returns the first and the last instant. The start time is used for jobs that are still running.
+/// Returns the first and last instants. For jobs that are still running, only the start counts.
 pub(crate) fn span(placed: &[Placed]) -> Result<(f64, f64), DrawError> {
     let mut span: Option<(f64, f64)> = None;
     for one in placed {

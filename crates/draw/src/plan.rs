@@ -1,9 +1,9 @@
 //! SVG drawings of plans: a machine before and after some jobs have moved.
 //!
-//! There are two panels. The first one shows the jobs before the moves. An arrow leads from the
-//! center of each box that moves to the center of its new place, numbered in the order of the
-//! moves. The second panel shows the jobs afterwards, and the boxes that are then free. The panels
-//! are side by side if the drawing stays narrow enough, and otherwise stacked.
+//! There are two panels. The first shows the jobs before the moves. An arrow leads from the center
+//! of each box that moves to the center of its new place, numbered in the order of the moves. The
+//! second panel shows the jobs afterwards, and the boxes that are then free. The panels are next to
+//! each other if the drawing stays narrow enough, and otherwise stacked.
 
 use pavior_allocation::explain::{State, words};
 use pavior_mesh::{Cuboid, JobId};
@@ -11,12 +11,12 @@ use pavior_mesh::{Cuboid, JobId};
 use crate::explanation::{AXIS, GAP, View, WIDE, busy_nodes, drawing, label, plane, rect, text};
 use crate::xml::Element;
 
-/// The boxes of a job before and after its move, part by part.
+/// A job's boxes before and after its move, part by part.
 #[derive(Clone, Copy, Debug)]
 pub struct PlannedMove<'a> {
-    /// The boxes before.
+    /// The boxes before the move.
     pub from: &'a [Cuboid],
-    /// The boxes after.
+    /// The boxes after the move.
     pub to: &'a [Cuboid],
 }
 
@@ -87,7 +87,7 @@ fn arrows(view: &View, moves: &[PlannedMove<'_>], out: &mut String) {
             let (dx, dy) = (end[0] - start[0], end[1] - start[1]);
             let length = dx.hypot(dy).max(1.0);
             let (ux, uy) = (dx / length, dy / length);
-            // The head: two strokes back from the tip, one to each side.
+            // The arrowhead: two strokes back from the tip, one to each side.
             let head = |side: f64| {
                 let x = end[0] - 8.0 * ux - side * 5.0 * uy;
                 let y = end[1] - 8.0 * uy + side * 5.0 * ux;

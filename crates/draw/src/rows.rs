@@ -1,4 +1,4 @@
-//! Points in rows, one row for each name, where the names do not fit next to each other along x.
+//! Points in rows, one row per name, for names that do not fit next to each other along x.
 
 use crate::axis::Scale;
 use crate::canvas::{self, Anchor, Canvas};
@@ -9,7 +9,7 @@ use crate::lines::{self, RIGHT, SMALL, TITLE, WIDTH};
 use crate::palette::Ink;
 use crate::text::{cut, width_of, wrapped};
 
-/// The height of a series in a row.
+/// The height of a series within a row.
 const LANE: f64 = 7.0;
 /// The space between two rows.
 const GAP: f64 = 6.0;
@@ -68,7 +68,7 @@ pub(crate) fn svg(chart: &Chart) -> String {
     canvas.finish(&chart.title, &of_chart(chart, &[]))
 }
 
-/// Draws the confidence interval of a point. An end cut off by the axis has no cap.
+/// Draws a point's confidence interval. An end cut off by the axis has no cap.
 fn interval(canvas: &mut Canvas, values: &Scale, at: f64, mark: &Mark, ink: Ink) {
     let Some(ends) = mark.interval.filter(|[low, high]| low < high) else { return };
     let [low, high] = ends.map(|end| values.clamped(end));

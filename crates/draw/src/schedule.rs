@@ -2,8 +2,8 @@
 //!
 //! A job is a box whose width is its run time and whose height is its number of nodes. On a machine
 //! with one axis, it is drawn at the position of its nodes. With more axes, the nodes would be
-//! stripes all over the drawing, so the position has no meaning, and boxes are stacked so that none
-//! covers another. If there are too many jobs to be distinguished, their number is drawn instead.
+//! stripes all over the drawing, so the position has no meaning, and boxes are stacked without
+//! overlap. If there are too many jobs to tell apart, their number is drawn instead.
 
 use std::fmt::Write;
 
@@ -21,38 +21,38 @@ use crate::xml::Element;
 const WIDTH: f64 = 560.0;
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 18.0;
-/// The top coordinates of the two panels, which are followed by their heights.
+/// The top coordinates of the two panels, which are followed by their headings.
 const TOPS: [f64; 2] = [66.0, 184.0];
 const USED: f64 = 96.0;
 const JOBS: f64 = 264.0;
 const RUNNING: f64 = 120.0;
 const SMALL: f64 = 13.0;
-/// Maximum number of boxes that can be distinguished.
+/// The maximum number of boxes that can be distinguished.
 const MOST_BOXES: usize = 4000;
-/// Maximum number of changes that are drawn exactly; more are drawn as means of `COLUMNS` columns.
+/// The maximum number of changes drawn exactly; more are drawn as means over `COLUMNS` columns.
 const MOST_STEPS: usize = 1200;
 const COLUMNS: usize = 470;
 
 /// The series whose colors are used for jobs in turn: few and muted, only to distinguish neighbors.
 const INKS: [usize; 4] = [0, 5, 2, 4];
 
-/// A schedule to be drawn.
+/// A schedule to draw.
 struct Schedule<'p> {
     grid: Grid,
-    /// The interval.
+    /// The interval of time to draw.
     from: f64,
     to: f64,
-    /// The jobs that use nodes in the interval, each with its index, its times and its size.
+    /// The jobs that use nodes in the interval, each with its index, times and size.
     jobs: Vec<(usize, &'p Placed, Held)>,
     time: Scale,
 }
 
 /// Draws the jobs that use nodes at some time between `from` and `to`, which default to the first
-/// and last instant of the schedule. All times are in `unit`.
+/// and last instants of the schedule. All times are in `unit`.
 ///
 /// # Errors
-/// Returns an error if there are no jobs in the interval, the interval is empty, or a time is not
-/// finite or too large to be drawn.
+/// Returns an error if there are no jobs in the interval, if the interval is empty, or if a time is
+/// not finite or is too large to draw.
 pub fn schedule(
     title: &str,
     grid: &Grid,
@@ -98,7 +98,7 @@ impl Schedule<'_> {
         let facts = self.facts(mean, unit, unit_name);
         canvas.write(canvas::text((LEFT, 45.0), Anchor::Start, SMALL, Ink::Faint), &facts);
         panel(&mut canvas, (TOPS[0], USED), "used");
-        // The height of a job is its number of nodes.
+        // A job's height is its number of nodes.
         panel(&mut canvas, (TOPS[1], below), if boxes.is_some() { "nodes" } else { "jobs" });
         self.time_axis(&mut canvas, bottom, unit, unit_name);
         let most = f64::from(self.grid.nodes());
@@ -131,8 +131,8 @@ impl Schedule<'_> {
         )
     }
 
-    /// Returns the boxes of each job as ranges of rows `low..high`; `None` if there are too many.
-    /// On a machine with one axis rows are nodes.
+    /// Returns each job's boxes as ranges of rows `low..high`; `None` if there are too many. On a
+    /// machine with one axis, rows are nodes.
     fn boxes(&self) -> Option<Vec<Vec<(u64, u64)>>> {
         if self.jobs.len() > MOST_BOXES {
             return None;
@@ -288,7 +288,7 @@ impl Schedule<'_> {
         canvas.write(canvas::text(middle, Anchor::Middle, SMALL, Ink::Text), &axis);
     }
 
-    /// Returns the origin of the numbers along time and a phrase that names it. The origin is 0 or,
+    /// Returns the origin of the numbers on the time axis, and a phrase that names it. It is 0 or,
     /// if numbers would differ only in their last digits, a round time before the interval.
     fn base(&self, unit: Unit) -> (f64, String) {
         let length = self.to - self.from;
@@ -309,7 +309,7 @@ impl Schedule<'_> {
     }
 }
 
-/// Returns the name of a unit of time to be appended to a plain number.
+/// Returns the name of a time unit to append to a plain number.
 fn unit_of(name: &str) -> &'static str {
     match name {
         "time_unit" => " time units",
@@ -342,7 +342,7 @@ fn name(job: &str, (left, top): (f64, f64), (across, down): (f64, f64), out: &mu
     }
 }
 
-/// Returns the nodes of boxes on a machine with one axis as runs `low..high`, as few as possible.
+/// Returns the nodes of boxes on a machine with one axis as the fewest possible runs `low..high`.
 fn runs(grid: &Grid, parts: &[Cuboid]) -> Vec<(u64, u64)> {
     let pieces = parts.iter().flat_map(|part| part.unwrapped(grid));
     let mut runs: Vec<(u64, u64)> = pieces

@@ -5,7 +5,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// The width of a narrow character as a multiple of the font size.
 const NARROW: f64 = 0.58;
 
-/// Estimates the width of a text. Characters of East Asian scripts are twice as wide as others.
+/// Estimates the width of a text. East Asian characters are twice as wide as others.
 pub(crate) fn width_of(text: &str, size: f64) -> f64 {
     text.width() as f64 * size * NARROW
 }
@@ -55,7 +55,7 @@ pub(crate) fn cut(text: &str, size: f64, width: f64) -> String {
 }
 
 /// Returns the largest font size, in steps of a half up to 13, at which a text fits into a
-/// rectangle. Returns `None` if it would be below 5, which is too small to read.
+/// rectangle. Returns `None` if the size would be below 5, which is too small to read.
 pub(crate) fn size_within(text: &str, [across, down]: [f64; 2]) -> Option<f64> {
     let letters = text.width().max(1) as f64;
     let size = (across * 1.5 / (letters + 0.6)).min(down * 0.75).min(13.0);

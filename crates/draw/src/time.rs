@@ -6,7 +6,7 @@ const MINUTE: f64 = 60.0;
 const HOUR: f64 = 3600.0;
 const DAY: f64 = 86_400.0;
 
-/// Units of time, the longest first.
+/// Units of time, longest first.
 const UNITS: [(f64, &str); 4] = [(DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (1.0, "s")];
 
 /// Round steps between the ticks of an axis, from a second to half a day.
@@ -21,7 +21,7 @@ const LADDER: [f64; 17] = [
     10_800.0, 21_600.0, 43_200.0,
 ];
 
-/// The ticks of [`LADDER`] that remain if there is no space for all.
+/// The ticks of [`LADDER`] that remain if there is no space for all of them.
 const MAIN: [f64; 5] = [1.0, 10.0, 60.0, 600.0, 3600.0];
 
 /// Returns the smallest round step that is at least `rough`.
@@ -47,7 +47,7 @@ pub(crate) fn ladder(low: f64, high: f64) -> Vec<f64> {
     below.into_iter().chain(LADDER).chain(days).collect()
 }
 
-/// Returns true if a tick of a ladder is kept when there is not enough space for all of them.
+/// Returns true if a ladder's tick is kept when there is not enough space for all of them.
 pub(crate) fn is_main(tick: f64) -> bool {
     let is_power = |value: f64| {
         let exponent = libm::log10(value);
@@ -60,7 +60,7 @@ pub(crate) fn is_main(tick: f64) -> bool {
     }
 }
 
-/// Formats a time in its largest unit: 90 s are 1.5 min.
+/// Formats a time in its largest unit: 90 s is 1.5 min.
 pub(crate) fn whole(seconds: f64) -> String {
     if seconds == 0.0 {
         return "0".to_string();
@@ -70,12 +70,12 @@ pub(crate) fn whole(seconds: f64) -> String {
     format!("{} {name}", label(seconds / unit))
 }
 
-/// Formats a time on an axis. All ticks of the axis, which are one step apart, get the same unit.
+/// Formats a time on an axis. All ticks on the axis, which are one step apart, get the same unit.
 pub(crate) fn stepped(seconds: f64, step: f64) -> String {
     if seconds == 0.0 {
         return "0".to_string();
     }
-    // 30 and 15 minutes are round parts of an hour, 12 and 6 hours round parts of a day.
+    // 30 and 15 minutes are round parts of an hour; 12 and 6 hours are round parts of a day.
     let unit = UNITS.into_iter().find(|(unit, name)| {
         step.abs() >= *unit * 0.999_999 || *name == "h" && step.abs() >= 1800.0 * 0.999_999
     });
@@ -95,7 +95,7 @@ pub(crate) fn words(seconds: f64) -> String {
     let each = long / short;
     let (first, rest) = (libm::floor(parts / each), parts % each);
     let sign = if seconds < 0.0 { "-" } else { "" };
-    // 59 min 59.7 s are an hour.
+    // 59 min 59.7 s is an hour.
     if place > 0 && first >= UNITS[place - 1].0 / long {
         return format!("{sign}1 {}", UNITS[place - 1].1);
     }

@@ -89,7 +89,7 @@ fn stated(chart: &Chart, along: impl Fn(&Mark) -> Value) -> Option<Value> {
     })
 }
 
-/// Returns the note and one sentence per group of identical series.
+/// Returns the note, and one sentence per group of identical series.
 fn subtitle(chart: &Chart) -> Vec<String> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, series) in chart.series.iter().enumerate() {
@@ -106,7 +106,7 @@ fn subtitle(chart: &Chart) -> Vec<String> {
     [chart.note.clone()].into_iter().filter(|note| !note.is_empty()).chain(equal).collect()
 }
 
-/// Returns the encoding of a numeric axis. An axis of times gets round ticks in the usual notation.
+/// Returns the encoding of a numeric axis. A time axis gets round ticks in the usual notation.
 fn quantitative(
     field: &str,
     axis: &ChartAxis,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::{Display, Write};
 
-/// Escapes text for the content or a quoted attribute of XML and HTML.
+/// Escapes text for XML and HTML content or a quoted attribute.
 ///
 /// `&`, `<`, `>` and `"` become entities. Three kinds of characters become U+FFFD, the replacement
 /// character: characters that XML 1.0 does not allow (section 2.2: most control characters, U+FFFE
@@ -93,7 +93,7 @@ impl Element {
         let _ = writeln!(out, "{}>\n{inner}</{}>", self.tag, self.name);
     }
 
-    /// Writes the element around a first element on the line of its tag, and around others.
+    /// Writes the element around a first element, on the same line as its tag, and others after it.
     pub(crate) fn around_first(self, first: &Element, inner: &str, out: &mut String) {
         let _ = writeln!(out, "{}>{}/>\n{inner}</{}>", self.tag, first.tag, self.name);
     }

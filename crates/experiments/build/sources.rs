@@ -1,4 +1,4 @@
-//! The sources that results depend on: this crate, the workspace crates that it uses, and the
+//! The sources on which results depend: this crate, the workspace crates that it uses, and the
 //! versions of their libraries. All are found in the manifests, so that none can be omitted.
 //!
 //! The manifests are read line by line, in the form used in this workspace, and the lock file in
@@ -10,9 +10,9 @@ use std::hash::{DefaultHasher, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The crates and libraries that are digested.
+/// The crates and libraries to digest.
 pub(crate) struct Sources {
-    /// The crates of the workspace: names and folders.
+    /// The workspace crates: names and folders.
     pub(crate) crates: BTreeMap<String, PathBuf>,
     /// The external libraries, by name and version; empty without a lock file.
     pub(crate) libraries: BTreeSet<String>,
@@ -21,7 +21,7 @@ pub(crate) struct Sources {
 impl Sources {
     /// Finds the sources of the crate in a folder, a member of the workspace two folders above.
     ///
-    /// Outside a workspace, as in a published package, it is the only crate and pins the others.
+    /// Outside a workspace, as in a published package, this is the only crate, and pins the others.
     pub(crate) fn of(manifest: &Path) -> io::Result<Sources> {
         let root = manifest.join("../..");
         let read = |file: &str| std::fs::read_to_string(root.join(file)).unwrap_or_default();
@@ -52,7 +52,7 @@ impl Sources {
 
     /// Returns the digest of all sources, as hexadecimal digits.
     pub(crate) fn digest(&self) -> io::Result<String> {
-        // Another compiler may have another hasher. Its results belong to another build anyway.
+        // Another compiler may have another hasher, but its results belong to another build anyway.
         let mut digest = DefaultHasher::new();
         for (name, folder) in &self.crates {
             let mut files = vec![folder.join("Cargo.toml")];
@@ -80,7 +80,7 @@ fn locked(lock: &str, names: BTreeSet<String>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open: Vec<String> = names.into_iter().collect();
     while let Some(wanted) = open.pop() {
-        // A name, and a version if the lock file has several.
+        // A name, followed by a version if the lock file has several.
         let mut words = wanted.split(' ');
         let (name, version) = (words.next(), words.next());
         for package in packages.iter().filter(|package| text(package, "name") == name) {
@@ -105,7 +105,7 @@ fn is_dependencies(header: &str) -> bool {
     of_one || header == "[dependencies]"
 }
 
-/// Returns the lines of the wanted sections of a manifest, without comments and empty lines.
+/// Returns the lines of the wanted sections of a manifest, without comments or empty lines.
 fn section<'a>(
     manifest: &'a str,
     is_wanted: impl Fn(&str) -> bool + 'a,
@@ -131,7 +131,7 @@ fn value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"')
 }
 
-/// Collects the files of a folder and its subfolders.
+/// Collects the files in a folder and its subfolders.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();

@@ -1,10 +1,10 @@
-//! The difference between two configurations, computed from one run of the same jobs under each,
-//! with an interval.
+//! The difference between two configurations, with an interval, computed from one run of the same
+//! jobs under each.
 //!
 //! The waits of successive jobs are correlated, and a log has no second replication. The method of
 //! batch means (Schmeiser, Batch size effects in the analysis of simulation output, Operations
 //! Research 30(3), 1982) cuts a run into a few long pieces, whose means are nearly independent.
-//! Here both runs are cut at the same jobs and their pieces are paired, so that effects common to
+//! Here both runs are cut at the same jobs, and their pieces are paired so that effects common to
 //! both cancel.
 //!
 //! A quantity is a ratio of sums, for example of waits and of jobs. Its error is computed from the
@@ -13,10 +13,10 @@
 
 use crate::confidence::half_width;
 
-/// The number of pieces of a run. More than 30 would gain little (Schmeiser), and would be shorter.
+/// The number of pieces in a run. More than 30 pieces would gain little (Schmeiser) and be shorter.
 pub const BATCHES: usize = 30;
 
-/// The minimum number of jobs. With fewer, their dependence cannot be estimated.
+/// The minimum number of jobs. With fewer jobs, their dependence cannot be estimated.
 pub(crate) const FEWEST_JOBS: usize = 10 * BATCHES;
 
 /// A piece of a run: a sum and its divisor.
@@ -28,16 +28,16 @@ pub struct Batch {
     pub of: f64,
 }
 
-/// A difference with its interval.
+/// A difference and its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// The excess over the current value.
     pub difference: f64,
-    /// Half the width of the interval; `None` if it is unknown.
+    /// The half-width of the interval; `None` if it is unknown.
     pub half_width: Option<f64>,
 }
 
-/// The conclusion from an interval.
+/// The conclusion that an interval allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
     /// The entire interval is below zero.
@@ -49,7 +49,7 @@ pub enum Shown {
 }
 
 impl Change {
-    /// Computes the excess of the mean of `other` over that of `present`, whose pieces are in the
+    /// Computes how much the mean of `other` exceeds that of `present`, whose pieces are in the
     /// same order. Returns `None` if the divisors of either add up to zero. O(pieces).
     ///
     /// ```
@@ -72,13 +72,13 @@ impl Change {
         Some(Change { difference: a.value - b.value, half_width })
     }
 
-    /// Returns the same change in other units.
+    /// Returns the same change in another unit.
     pub fn times(self, factor: f64) -> Change {
         let half_width = self.half_width.map(|width| width * factor);
         Change { difference: self.difference * factor, half_width }
     }
 
-    /// Returns the conclusion from the interval.
+    /// Returns what the interval shows.
     pub fn shown(&self) -> Shown {
         match self.ends() {
             Some([_, high]) if high < 0.0 => Shown::Less,
@@ -124,7 +124,7 @@ mod tests {
 
     /// Compares 200 pairs of runs of 6,000 values. Each value contains 0.98 of the previous one,
     /// and most of it is shared by both runs. The true difference is 1. The interval contains it in
-    /// about 93 of 100 pairs, while plain standard errors contain it in fewer than 40.
+    /// about 93 of 100 pairs, whereas plain standard errors would do so in fewer than 40.
     #[test]
     fn intervals_hold_what_they_promise_though_values_depend_on_each_other() {
         let (mut held, mut plain_held) = (0, 0);

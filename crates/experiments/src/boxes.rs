@@ -1,4 +1,4 @@
-//! Boxes and sides as text, in the notation of snapshots.
+//! Boxes and sides as text, in the notation used for snapshots.
 
 use std::fmt;
 use std::str::FromStr;
@@ -30,7 +30,7 @@ pub(crate) fn sides(text: &str) -> Result<Sides, BadName> {
     })
 }
 
-/// A slice as text: `16` cubes, or its sides in nodes, `8x8x16`.
+/// A slice as text: a number of cubes, such as `16`, or its sides in nodes, such as `8x8x16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slice {
     /// A number of cubes of 4x4x4 nodes.
@@ -68,7 +68,7 @@ impl FromStr for Slice {
     }
 }
 
-/// The number of cubes of the largest machine.
+/// The number of cubes in the largest machine.
 const MOST_CUBES: u32 = (Grid::MAX_NODES / Cubes::VOLUME as u64) as u32;
 
 impl fmt::Display for Slice {

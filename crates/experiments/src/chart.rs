@@ -14,7 +14,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     let value = |row: &Line, index: usize| -> Option<String> {
         table.value(row, &column(index)).map(str::to_string)
     };
-    // A parameter without a column has one value throughout, which was checked on reading.
+    // A parameter without a column has one value throughout; this was checked on reading.
     let drawn = |row: &&Line| {
         row.metric == figure.y
             && figure.fixed.iter().all(|(index, wanted)| {
@@ -66,7 +66,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     }
 }
 
-/// Returns the value to draw for a line, its median or else its mean, and the ends of its interval.
+/// Returns the value to draw for a line, its median or else its mean, and its interval's ends.
 fn drawn_as(row: &Line) -> Option<(f64, Option<[f64; 2]>)> {
     if let Some(median) = row.median {
         return Some((median.value, median.interval));
@@ -75,7 +75,7 @@ fn drawn_as(row: &Line) -> Option<(f64, Option<[f64; 2]>)> {
     Some((mean, row.summary.ci95.map(|half| [mean - half, mean + half])))
 }
 
-/// Returns the marks that a paper states at those positions that the figure has.
+/// Returns the marks that a paper states at the positions present in the figure.
 fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark> {
     let place = |value: &str| match value.parse() {
         Ok(x) if categories.is_empty() => Some(x),
@@ -100,7 +100,7 @@ fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark
     figure.stated.iter().filter_map(mark).collect()
 }
 
-/// Returns the index of a member that matches, adding one at the end if there is none.
+/// Returns the index of a matching member, adding one at the end if there is none.
 fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> usize {
     all.iter().position(fits).unwrap_or_else(|| {
         all.push(make());
@@ -140,7 +140,7 @@ fn missing(names: &[String], series: &[Series], without: &[(usize, String)]) -> 
     if places.is_empty() { String::new() } else { format!("no value {}; ", places.join(", ")) }
 }
 
-/// Returns the axis of a parameter. A time is in hours and days if the runs' times are in seconds.
+/// Returns the axis of a parameter. Times are in hours and days if the runs' times are in seconds.
 fn along(figure: &Figure, in_seconds: bool) -> ChartAxis {
     let parameter = &parameters::ALL[figure.x];
     let unit = match parameter.unit {
@@ -161,8 +161,8 @@ fn in_seconds(table: &Table) -> bool {
     times.peek().is_some() && times.all(|row| row.unit == "s")
 }
 
-/// Sets the label of an axis to the one given in a figure. If the label has a unit in brackets,
-/// numbers are plain.
+/// Sets an axis label to the one given in a figure. If the label has a unit in brackets, numbers
+/// are plain.
 fn labelled(axis: ChartAxis, label: Option<&String>) -> ChartAxis {
     let Some(label) = label else { return axis };
     let unit = if label.trim_end().ends_with(')') { Unit::Plain } else { axis.unit };
@@ -220,8 +220,8 @@ fn note_of_medians(rows: &[&Line], least: u64, most: u64) -> String {
     format!("medians of {of} replications per point, {rest}")
 }
 
-/// Returns true if every replication gave the same number, or none did. Means of equal numbers may
-/// be off by a rounding error.
+/// Returns true if every replication gave the same number, or none gave any. Means of equal numbers
+/// may be off by a rounding error.
 fn is_certain(row: &Line) -> bool {
     let Some(mean) = row.summary.mean else { return true };
     row.summary.ci95.is_some_and(|half| half <= 1e-9 * mean.abs())
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use crate::{Specification, Summary};
 
-    /// Returns a table of two strategies at two loads, written by hand.
+    /// Returns a hand-written table of two strategies at two loads.
     fn table() -> Table {
         let line = |strategy: &str, load: &str, mean: f64| Line {
             values: ["mesh:4x4", strategy, "fcfs", load].map(String::from).into(),

@@ -10,7 +10,7 @@ pub enum Policy {
     /// A fixed number.
     Fixed(u64),
     /// `least`, then more in batches of [`Policy::BATCH`], until the relative half-width of the
-    /// confidence interval of the target metrics is at most `relative`, or until there are `most`.
+    /// target metrics' confidence intervals is at most `relative`, or until there are `most`.
     Precision {
         /// The relative half-width, for example 0.05.
         relative: f64,
@@ -24,14 +24,14 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The number of replications added at a time and the default of `least`.
+    /// The number of replications added at a time, and the default of `least`.
     pub const BATCH: u64 = 5;
 
-    /// Maximum number of replications of a point; more are considered a mistake.
+    /// The maximum number of replications per point; more are considered a mistake.
     pub const MOST: u64 = 1_000_000;
 
     /// Returns the number of replications to add after `done`, given the samples of the metrics
-    /// that must be precise; 0 if there are enough.
+    /// that must be precise; 0 if no more are needed.
     pub fn more(&self, done: u64, samples: &[&[f64]]) -> u64 {
         match *self {
             Policy::Fixed(count) => count.saturating_sub(done),
@@ -45,7 +45,7 @@ impl Policy {
         }
     }
 
-    /// Returns true if a precision target is set that these samples do not meet. A metric that
+    /// Returns true if these samples do not meet a precision target that is set. A metric that
     /// never applies (an empty sample) has no target.
     pub fn missed(&self, samples: &[&[f64]]) -> bool {
         let Policy::Precision { relative, confidence, .. } = *self else { return false };
@@ -64,7 +64,7 @@ pub fn mean(sample: &[f64]) -> Option<f64> {
     (!sample.is_empty()).then(|| sample.iter().sum::<f64>() / sample.len() as f64)
 }
 
-/// Returns the half-width of the two-sided confidence interval of the mean of independent samples,
+/// Returns the half-width of the two-sided confidence interval for the mean of independent samples,
 /// by Student's t; `None` for fewer than two samples.
 ///
 /// ```
@@ -93,7 +93,7 @@ pub struct Median {
 }
 
 impl Median {
-    /// Computes the median of a sample; `None` if it is empty.
+    /// Computes the median of a sample; `None` if the sample is empty.
     ///
     /// The samples must be independent, but their distribution may be arbitrary: an interruption
     /// can add any amount of time to a measurement.
@@ -111,7 +111,7 @@ impl Median {
         let n = sorted.len();
         let middle = *sorted.get(n / 2)?;
         let value = if n % 2 == 0 { sorted[n / 2 - 1].midpoint(middle) } else { middle };
-        // The most extreme ranks that contain the median with probability 0.95 or more: ranks 1 + k
+        // The most extreme ranks that enclose the median with probability 0.95 or more: ranks 1 + k
         // and n - k miss it with probability 2 P(Binomial(n, 1/2) <= k).
         let (mut term, mut below) = (libm::pow(0.5, n as f64), 0.0);
         let mut interval = None;
@@ -145,8 +145,8 @@ pub fn median(sample: &[f64]) -> Option<(f64, Option<f64>)> {
     Some((value, width.or_else(|| half_width(sample, 0.95))))
 }
 
-/// Formats the median with the ends of its interval, with four significant digits of the median.
-/// The precision of the format is the maximum number of decimals, by default six.
+/// Formats the median with the ends of its interval, to four significant digits of the median. The
+/// format's precision is the maximum number of decimals, six by default.
 impl fmt::Display for Median {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimals = decimals(self.value, f);
@@ -156,7 +156,7 @@ impl fmt::Display for Median {
     }
 }
 
-/// Returns the number of decimals for four significant digits, within the precision of the format.
+/// Returns the number of decimals for four significant digits, within the format's precision.
 pub(crate) fn decimals(number: f64, format: &fmt::Formatter<'_>) -> usize {
     let most = format.precision().unwrap_or(6);
     let digits = if number == 0.0 { 0.0 } else { libm::floor(libm::log10(number.abs())) };
@@ -169,8 +169,8 @@ mod tests {
 
     #[test]
     fn medians_have_the_printed_ranks() {
-        // Ranks of the 95 % interval for the median in printed tables: n = 10: 2 and 9; n = 20: 6
-        // and 15; n = 5: none.
+        // The ranks of the 95 % interval for the median in printed tables: n = 10: 2 and 9; n = 20:
+        // 6 and 15; n = 5: none.
         for (n, rank) in [(6, 1), (10, 2), (20, 6), (40, 14)] {
             let sample: Vec<f64> = (1..=n).map(f64::from).collect();
             let (median, width) = median(&sample).unwrap();

@@ -9,11 +9,11 @@ use crate::{Paired, Samples, Specification, parameters};
 /// A strategy compared with the baseline at one point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// The values of the parameters that tables show.
+    /// The values of the parameters shown in tables.
     pub values: Vec<String>,
     /// The strategy used as the baseline.
     pub baseline: String,
-    /// The metric.
+    /// The metric that is compared.
     pub metric: &'static str,
     /// The unit of the metric.
     pub unit: &'static str,
@@ -25,7 +25,7 @@ pub struct Difference {
     pub paired: Paired,
 }
 
-/// Returns all comparisons with the baseline, in the order of points and metrics.
+/// Returns all comparisons with the baseline, in order of point and metric.
 pub fn differences(specification: &Specification, samples: &Samples) -> Vec<Difference> {
     let Some(baseline) = &specification.baseline else { return Vec::new() };
     let strategy = parameters::STRATEGY.index();

@@ -1,6 +1,6 @@
 //! A digest of everything that determines the results.
 //!
-//! Replications may be mixed if and only if their fingerprints are equal: in that case the program,
+//! Replications may be mixed if and only if their fingerprints are equal. In that case the program,
 //! points, metrics and policy are the same, as are all logs and lists, field by field.
 //!
 //! The digest detects mistakes, not forgery: anyone who can write results can write false ones.
@@ -14,7 +14,7 @@ use siphasher::sip128::{Hasher128, SipHasher24};
 
 use crate::{InputError, InputFiles, InputRequest, Point, Specification};
 
-/// The parts of the program that results depend on: the version, and a digest of the sources.
+/// The parts of the program on which results depend: the version, and a digest of the sources.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("PAVIOR_SOURCES"));
 
 /// A digest under construction. Items are unambiguous, because each text is preceded by its length.
@@ -40,7 +40,7 @@ impl Items {
         self.0.write(text.as_bytes());
     }
 
-    /// Returns the 128 bits, as hexadecimal digits.
+    /// Returns the 128 bits as hexadecimal digits.
     fn digits(self) -> String {
         format!("{:032x}", self.0.finish128().as_u128())
     }
@@ -57,9 +57,8 @@ impl Specification {
         self.inputs().next().is_some()
     }
 
-    /// Digests everything that determines the results. The result is the digest of the
-    /// specification and the program ([`Specification::own_fingerprint`]), a dash, and the digest
-    /// of the inputs.
+    /// Digests everything that determines the results. Returns the digest of the specification and
+    /// the program ([`Specification::own_fingerprint`]), a dash, and the digest of the inputs.
     ///
     /// # Errors
     /// Returns an error if a log or a list cannot be read.
@@ -83,7 +82,7 @@ impl Specification {
     }
 
     /// Digests everything that determines the results except files: the program, the points, the
-    /// metrics, and the number of replications of each point.
+    /// metrics, and the number of replications per point.
     pub fn own_fingerprint(&self) -> String {
         let mut items = Items::new();
         items.text(BUILD);

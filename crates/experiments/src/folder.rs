@@ -1,4 +1,4 @@
-//! Logs and lists of experiments, opened by their paths.
+//! An experiment's logs and lists, opened by path.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::{InputError, InputFiles, ListRequest, LogRequest};
 
-/// The files of an experiment by their paths relative to a folder, each read once. Errors are
+/// An experiment's files, by their paths relative to a folder, each read once. Errors are
 /// [`LogError`]s.
 pub struct Folder {
     path: PathBuf,
@@ -25,7 +25,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Creates a folder. The empty path is the current directory of the program.
+    /// Creates a folder. The empty path is the program's current directory.
     pub fn new(path: impl Into<PathBuf>, limits: Limits) -> Folder {
         Folder {
             path: path.into(),
@@ -36,7 +36,7 @@ impl Folder {
         }
     }
 
-    /// Returns the logs that were read so far, in no particular order.
+    /// Returns the logs read so far, in no particular order.
     pub fn logs(&self) -> Vec<Arc<Trace>> {
         self.logs.lock().map_or(Vec::new(), |known| known.values().cloned().collect())
     }
@@ -100,13 +100,13 @@ pub enum LogError {
     Line {
         /// The displayed name of the log.
         path: String,
-        /// The fault and its place.
+        /// The fault and its location.
         fault: Box<LineError>,
     },
 }
 
 impl LogError {
-    /// Converts an error of a reader of logs or lists.
+    /// Converts an error from a reader of logs or lists.
     fn of(path: &Path, error: ReadError) -> LogError {
         match error {
             ReadError::Line(fault) | ReadError::AllMalformed { first: fault, .. } => {
@@ -121,8 +121,8 @@ impl LogError {
 /// The path that stands for standard input.
 const STDIN: &str = "-";
 
-/// The bytes of archives at a place, each with the command that reads it. Gzip is here only within
-/// gzip.
+/// The bytes found at a given offset in archives, each with the command that reads the archive.
+/// Gzip is listed only within gzip.
 const PACKED: [(usize, &[u8], &str); 6] = [
     (0, b"\x28\xb5\x2f\xfd", "zstd -dc"),
     (0, b"\xfd7zXZ\0", "xz -dc"),
@@ -132,20 +132,20 @@ const PACKED: [(usize, &[u8], &str); 6] = [
     (257, b"ustar", "tar -xOf"),
 ];
 
-/// Maximum length, in bytes, of the beginning that is examined to find the format.
+/// The maximum length, in bytes, of the beginning that is examined to detect the format.
 const BEGIN: u64 = 1 << 16;
 
 /// Reads a log; the path `-` is standard input. Line-based formats are limited per line and in
 /// total; JSON documents only in total.
 ///
 /// # Errors
-/// Returns an error if neither the text nor the name determines the format; if the log cannot be
+/// Returns an error if neither the text nor the name determines the format, or if the log cannot be
 /// read, exceeds the limits, or violates the format.
 pub fn read_log(path: &Path, options: &ReadOptions, limits: Limits) -> Result<Trace, LogError> {
     read(path, opened(path, limits)?, options, limits)
 }
 
-/// Summarizes a log as replayed on a machine with this number of nodes, with the limits of
+/// Summarizes a log as replayed on a machine with this number of nodes, within the limits of
 /// [`read_log`].
 ///
 /// # Errors
@@ -166,7 +166,7 @@ fn opened(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
     if path == Path::new(STDIN) { pavior_files::stdin(limits) } else { open(path, limits) }
 }
 
-/// Reads a log from any input, with the limits of [`read_log`]. The name helps to determine the
+/// Reads a log from any input, within the limits of [`read_log`]. The name helps to detect the
 /// format.
 ///
 /// # Errors
@@ -190,7 +190,7 @@ fn read(
     format.read(&mut text, options).map_err(|error| LogError::of(path, error))
 }
 
-/// Returns the format of a log and its text.
+/// Returns a log's format and its text.
 fn detected(
     path: &Path,
     mut reader: Bounded,

@@ -1,4 +1,4 @@
-//! Forecasts for a log: the start of each job is predicted when it is submitted.
+//! Forecasts for a log: each job's start is predicted when the job is submitted.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,7 @@ pub enum LogForecastError {
     /// The log cannot be read.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// The strategy or the scheduler cannot be built, or has failed.
+    /// The strategy or the scheduler cannot be built, or failed.
     #[error(transparent)]
     Forecast(#[from] ForecastError),
     /// The strategy cannot be built.
@@ -37,8 +37,8 @@ pub enum LogForecastError {
     Stopped,
 }
 
-/// Replays a log and forecasts the start of each job. When a job starts, `each` and the progress of
-/// the environment are notified. Returns the number of jobs that never fit. Cost: one [`replay`].
+/// Replays a log and forecasts each job's start. When a job starts, `each` and the environment's
+/// progress are notified. Returns the number of jobs that never fit. Cost: one [`replay`].
 ///
 /// # Errors
 /// Returns an error if the settings do not describe a log, the log cannot be read, the strategy or
@@ -67,22 +67,22 @@ pub fn forecast_log(
     if is_set(stop) { Err(LogForecastError::Stopped) } else { Ok(rejected) }
 }
 
-/// The number of jobs at the end of a past log for which forecasts are made, so that their quality
-/// is known: twice the number stored per size class, because some jobs start immediately.
+/// The number of jobs at the end of a past log for which forecasts are made to learn how good the
+/// forecasts are: twice the number stored per size class, because some jobs start immediately.
 const TOLD: usize = 1_600;
 
-/// The origin of the times of a past log: about 300 years, so that jobs that started before the log
+/// The origin of times in a past log: about 300 years, so that jobs that started before the log
 /// began have a valid start time.
 pub const FIRST_INSTANT: Time = Time(10_000_000_000 * TimeUnit::SECOND.ticks);
 
-/// Returns a forecaster that was trained with a past log, and the instant of the log's last
-/// arrival, counted from [`FIRST_INSTANT`]. The forecaster can be asked for forecasts as of that
-/// instant. The progress of the environment is notified of each arrival.
+/// Returns a forecaster trained with a past log, and the instant of the log's last arrival, counted
+/// from [`FIRST_INSTANT`]. The forecaster can be asked for forecasts as of that instant. The
+/// environment's progress is notified of each arrival.
 ///
 /// Cost: the replay of the log, and the forecasts for its last 1,600 jobs.
 ///
 /// # Errors
-/// Same as [`forecast_log`].
+/// Returns the errors of [`forecast_log`].
 pub fn learn_log(
     settings: &RunSettings,
     effort: Effort,
@@ -131,10 +131,10 @@ impl<'s> OpenLog<'s> {
         Ok(OpenLog { settings, jobs, trace, scenario })
     }
 
-    /// Creates the empty machine with its scheduler and an untrained forecaster.
+    /// Creates the empty machine with its scheduler, and an untrained forecaster.
     fn site(&self, effort: Effort) -> Result<(Dispatcher, Forecaster), LogForecastError> {
         let OpenLog { settings, jobs, .. } = self;
-        // The same stream as a simulation with these settings.
+        // The stream used by a simulation with these settings.
         let draw = Stream::new(settings.seed, 0, "allocation");
         let machine = Machine::with_stream(settings.machine, &settings.strategy, draw);
         let machine = machine.map_err(|error| LogForecastError::Strategy(error.to_string()))?;
@@ -161,15 +161,15 @@ pub struct LogScore {
     pub score: Score,
     /// The number of jobs that can never fit.
     pub rejected: u64,
-    /// True if any job has an estimate of its run time.
+    /// True if any job has an estimated run time.
     pub estimates: bool,
 }
 
 /// Returns the scores of all points of a specification, in order. Points run in parallel on the
-/// threads of the pool, and are started in order; the futures of one point use a single thread.
+/// pool's threads, and are started in order; the futures of one point use a single thread.
 ///
 /// # Errors
-/// Same as [`forecast_log`], for the first point that fails; the other points have run.
+/// Returns the errors of [`forecast_log`] for the first point that fails; the others have run.
 pub fn forecast_points(
     specification: &Specification,
     files: &dyn InputFiles,
@@ -205,7 +205,7 @@ fn score_log(
     Ok(LogScore { score: Score::of(&judged), rejected, estimates })
 }
 
-/// Returns the facts that a log has about a job before it runs.
+/// Returns what a log says about a job before it runs.
 fn kind_of(record: &Record) -> Kind {
     let user = u64::try_from(record.tags.user).ok();
     Kind { user, nodes: record.nodes, estimate: record.estimate }

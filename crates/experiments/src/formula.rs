@@ -25,7 +25,7 @@ enum Function {
     Log2,
 }
 
-/// Maximum nesting of brackets.
+/// The maximum nesting depth of brackets.
 const DEEPEST: u32 = 64;
 
 impl Formula {

@@ -1,4 +1,4 @@
-//! The input files of a point: logs, and lists of failures and of advance reservations.
+//! A point's input files: logs, and lists of failures and of advance reservations.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -7,26 +7,26 @@ use pavior_mesh::Grid;
 use pavior_workload::traces::{ReadOptions, Trace};
 use pavior_workload::{FailureEvent, ReservedNodes, TimeUnit};
 
-/// A log that a point replays, and the options for reading it.
+/// A log that a point replays, and the options for reading the log.
 #[derive(Clone, Debug)]
 pub struct LogRequest {
     /// The path, as given in the point.
     pub path: String,
-    /// The options: the part of the log to read.
+    /// The options, which select the part of the log to read.
     pub options: ReadOptions,
-    /// The number of nodes of the machine, for which [`Trace::for_machine`] may divide sizes. It is
-    /// not part of the key: the same text is read for every machine.
+    /// The number of nodes in the machine, for which [`Trace::for_machine`] may divide sizes. Not
+    /// part of the key: the same text is read for every machine.
     pub nodes: u64,
     /// A key that is equal for equal requests.
     pub key: String,
 }
 
-/// A list of failures or of reservations, with its machine and unit of time.
+/// A list of failures or reservations, with its machine and unit of time.
 #[derive(Clone, Debug)]
 pub struct ListRequest {
     /// The path, as given in the point.
     pub path: String,
-    /// The machine.
+    /// The grid of the machine.
     pub grid: Grid,
     /// The unit of time.
     pub unit: TimeUnit,
@@ -45,7 +45,7 @@ pub enum InputRequest {
     Reservations(ListRequest),
 }
 
-/// An error in reading an input. Each implementation of [`InputFiles`] has errors of its own type.
+/// An error in reading an input. Each implementation of [`InputFiles`] has its own error type.
 pub type InputError = Box<dyn Error + Send + Sync>;
 
 /// A source of input files, usually a [`Folder`](crate::Folder).
@@ -53,19 +53,19 @@ pub trait InputFiles: Sync {
     /// Reads a log. Requests with the same key get the same log.
     ///
     /// # Errors
-    /// Returns an error if it cannot be read.
+    /// Returns an error if the log cannot be read.
     fn log(&self, request: &LogRequest) -> Result<Arc<Trace>, InputError>;
 
-    /// Reads failures and repairs in the order of time. The same key gets the same list.
+    /// Reads failures and repairs in chronological order. Equal keys get the same list.
     ///
     /// # Errors
-    /// Returns an error if it cannot be read.
+    /// Returns an error if the list cannot be read.
     fn failures(&self, request: &ListRequest) -> Result<Arc<Vec<FailureEvent>>, InputError>;
 
     /// Reads a list of advance reservations. Requests with the same key get the same list.
     ///
     /// # Errors
-    /// Returns an error if it cannot be read.
+    /// Returns an error if the list cannot be read.
     fn reservations(&self, request: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError>;
 }
 
@@ -128,7 +128,7 @@ impl LogRequest {
 }
 
 impl ListRequest {
-    /// Creates the request for the list of a parameter, for a machine and a unit of time.
+    /// Creates a request for the list given by a parameter, for a machine and a unit of time.
     pub(crate) fn new(parameter: &str, path: &str, grid: Grid, unit: TimeUnit) -> ListRequest {
         let key = format!("{parameter} {path} {grid} {}", unit.name);
         ListRequest { path: path.to_string(), grid, unit, key }
@@ -147,8 +147,8 @@ impl InputRequest {
     /// Reads the input to check that it can be read.
     ///
     /// # Errors
-    /// Returns an error if it cannot be read, or if no job in a log remains, with or without the
-    /// warm-up.
+    /// Returns an error if the input cannot be read, or if no job in a log remains, with or without
+    /// the warm-up.
     pub(crate) fn check(&self, files: &dyn InputFiles, warmup: u64) -> Result<(), InputError> {
         match self {
             InputRequest::Log(log) => log.trace(files, warmup).map(drop),

@@ -1,7 +1,7 @@
 //! Finished replications as lines, for a journal that may be cut off anywhere.
 //!
-//! A line is the index of the point, the replication and its numbers, separated by spaces, then a
-//! checksum. A line without the correct checksum was cut off or changed, and is not an entry.
+//! A line consists of the point's index, the replication and its numbers, separated by spaces, and
+//! a checksum. A line without the correct checksum was cut off or changed, and is not an entry.
 //! Numbers are written in the shortest form that reads back as the same number.
 
 use std::io;
@@ -13,11 +13,11 @@ use crate::Sample;
 /// A finished replication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JournalEntry {
-    /// The index of the point in the experiment.
+    /// The point's index in the experiment.
     pub point: usize,
-    /// The number of the replication.
+    /// The replication number.
     pub replication: u64,
-    /// The results.
+    /// The results of the replication.
     pub sample: Sample,
 }
 
@@ -41,7 +41,7 @@ impl Store for NoStore {
 }
 
 impl JournalEntry {
-    /// Returns the line of this entry, without a line break. The checksum also covers a key, such
+    /// Returns the line for this entry, without a line break. The checksum also covers a key, such
     /// as the fingerprint of the run, so that a line from another run is also invalid.
     ///
     /// ```
@@ -74,7 +74,7 @@ impl JournalEntry {
         line + " " + &checksum
     }
 
-    /// Parses a line; `None` if any byte of it was changed, or if the key differs.
+    /// Parses a line; `None` if any of its bytes were changed, or if the key differs.
     pub fn parse(line: &str, key: &str) -> Option<JournalEntry> {
         let (text, found) = line.rsplit_once(' ')?;
         if found != checksum(key, text) {
@@ -96,7 +96,7 @@ fn number(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_string(), |value| value.to_string())
 }
 
-/// Parses an optional number. The outer option is `None` for a bad word, the inner for `-`.
+/// Parses an optional number. The outer option is `None` for a bad word, the inner one for `-`.
 #[expect(clippy::option_option, reason = "the two absences mean different things")]
 fn optional(word: &str) -> Option<Option<f64>> {
     if word == "-" { Some(None) } else { word.parse().ok().map(Some) }

@@ -1,5 +1,5 @@
-//! Results as JSON, which are generated point by point while writing, because they are far larger
-//! than the samples.
+//! Results as JSON, generated point by point while writing because they are far larger than the
+//! samples.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -16,7 +16,7 @@ pub(crate) struct Document<'a> {
     version: &'a str,
     experiment: &'a str,
     command: &'a str,
-    /// The seed of all points, if they have the same one.
+    /// The seed shared by all points, if they have the same one.
     seed: Option<u64>,
     /// Combinations that do not apply; `None` if these are errors.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ impl Serialize for Results<'_> {
     }
 }
 
-/// Adds the results of a point.
+/// Adds a point's results.
 fn fill(object: &mut Map<String, Value>, samples: &[Sample], lines: &[Line]) {
     let metrics = lines.iter().map(|line| {
         let Summary { mean, ci95 } = line.summary;

@@ -3,9 +3,9 @@
 /// The notation of keys in messages, which is the one that the user used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// In a file: `arrival-scale`.
+    /// As in a file: `arrival-scale`.
     Plain,
-    /// On a command line: --arrival-scale.
+    /// As on a command line: `--arrival-scale`.
     Options,
     /// As arguments of a function: `arrival_scale`.
     Keywords,

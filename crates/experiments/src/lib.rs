@@ -72,7 +72,7 @@ pub use specification::{
 pub use student::student_t;
 
 pub mod report {
-    //! The parts of a report, for programs that add sections to it.
+    //! The parts of a report, for programs that add sections to the report.
 
     pub use pavior_draw::{Page, Section, SectionTable, html};
 }

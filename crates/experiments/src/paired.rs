@@ -1,4 +1,4 @@
-//! Differences and ratios of two samples for the same jobs.
+//! Differences and ratios between two samples for the same jobs.
 
 use crate::confidence::{half_width, mean};
 use crate::student_t;
@@ -10,22 +10,22 @@ pub struct Paired {
     pub pairs: u64,
     /// The mean of a - b.
     pub difference: f64,
-    /// The half-width of its 95 % confidence interval; `None` for a single pair.
+    /// The half-width of the difference's 95 % confidence interval; `None` for a single pair.
     pub difference_ci95: Option<f64>,
     /// The mean of a divided by the mean of b; `None` if the latter is 0.
     pub ratio: Option<f64>,
-    /// The half-width of its 95 % confidence interval.
+    /// The half-width of the ratio's 95 % confidence interval.
     pub ratio_ci95: Option<f64>,
 }
 
 impl Paired {
     /// Compares `a` with `b`, which must be in the same order. If one is longer, the excess is
-    /// ignored. Returns `None` if there is no pair.
+    /// ignored. Returns `None` if there are no pairs.
     ///
-    /// The interval of the difference is Student's t of the differences. The interval of the ratio
-    /// r is that of the residuals a - r b, divided by the mean of b, so that effects common to both
-    /// samples cancel. This is the delta method for paired samples (Cochran, Sampling Techniques,
-    /// 1977, ch. 6).
+    /// The interval for the difference is Student's t of the differences. The interval for the
+    /// ratio r is that of the residuals a - r b, divided by the mean of b, so that effects common
+    /// to both samples cancel. This is the delta method for paired samples (Cochran, Sampling
+    /// Techniques, 1977, ch. 6).
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -74,8 +74,8 @@ mod tests {
 
     #[test]
     fn intervals_hold_what_they_promise() {
-        // 400 samples of 8 pairs with true difference 2 and ratio 1.5: about 95 % of the intervals
-        // contain the true value.
+        // 400 samples of 8 pairs with a true difference of 2 and a true ratio of 1.5: about 95 % of
+        // the intervals contain the true value.
         let (mut differences, mut ratios) = (0, 0);
         for seed in 0..400 {
             let mut draw = pavior_kernel::Stream::new(seed, 0, "paired");

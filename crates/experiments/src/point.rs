@@ -9,13 +9,13 @@ use crate::RunSettings;
 use crate::parameters::{self, Parameter};
 use crate::settings::Asked;
 
-/// The name of strategy and scheduler in a point of the places in the log.
+/// The name used for the strategy and the scheduler in a point that uses the places in the log.
 const PLACED: &str = "placed";
 
 /// A value for every parameter that applies, in the order of [`parameters::ALL`].
 ///
-/// Runs use its [`RunSettings`]; tables, figures and keys use the canonical texts. Points are cheap
-/// to clone. Points of one experiment share the texts of their values.
+/// Runs use a point's [`RunSettings`]; tables, figures and keys use the canonical texts. Points are
+/// cheap to clone. Points of one experiment share the texts of their values.
 #[derive(Clone, Debug)]
 pub struct Point {
     texts: Arc<[Option<Arc<str>>]>,
@@ -43,8 +43,8 @@ impl Point {
         Point { texts, settings: Arc::new(settings) }
     }
 
-    /// Splits off the point of the places in the log, if requested: returns the point in which the
-    /// scheduler decides, and the other one.
+    /// Splits off the point that uses the places in the log, if requested. Returns the point in
+    /// which the scheduler decides, and the other one.
     pub(crate) fn split_placed(self) -> (Point, Option<Point>) {
         let Asked::Jobs(jobs) = &self.settings.asked else { return (self, None) };
         if jobs.log().is_none_or(|log| log.placed.is_none()) {
@@ -68,13 +68,13 @@ impl Point {
         (Point { texts: plain.into(), settings: Arc::new(settings) }, Some(placed))
     }
 
-    /// Returns the settings of its runs.
+    /// Returns the settings of the point's runs.
     pub fn settings(&self) -> &RunSettings {
         &self.settings
     }
 
     /// Returns the canonical text of a parameter, by name; `None` if there is no such parameter, or
-    /// if it does not apply or is not set.
+    /// if the parameter does not apply or is not set.
     pub fn get(&self, name: &str) -> Option<&str> {
         let place = parameters::ALL.iter().position(|parameter| parameter.name == name)?;
         self.at(place)
@@ -90,7 +90,7 @@ impl Point {
         self.settings.jobs().is_none()
     }
 
-    /// Returns the unit of its times.
+    /// Returns the unit of the point's times.
     pub fn unit(&self) -> TimeUnit {
         self.settings.unit()
     }
@@ -103,13 +103,13 @@ impl Point {
             .filter_map(|(parameter, value)| Some((parameter, value.as_deref()?)))
     }
 
-    /// Returns true if it has all these values; an empty value means that the parameter is not set.
+    /// Returns true if the point has all these values; an empty value means not set.
     pub fn has(&self, wanted: &[(&str, &str)]) -> bool {
         wanted.iter().all(|(name, value)| self.get(name).unwrap_or_default() == *value)
     }
 
-    /// Returns all values in one line, `name=value` separated by spaces. Two keys are equal if and
-    /// only if the points are.
+    /// Returns all values in one line, as `name=value` separated by spaces. Two keys are equal if
+    /// and only if the points are.
     pub fn key(&self) -> String {
         let part = |(parameter, value): (&Parameter, &str)| {
             format!("{}={}", parameter.name, value.escape_default())

@@ -1,4 +1,4 @@
-//! The files of an experiment, generated from its samples. The same samples give the same bytes.
+//! An experiment's files, generated from its samples. The same samples give the same bytes.
 
 use std::io;
 
@@ -17,7 +17,7 @@ use pavior_simulation::metrics::ALLOCATION_NS;
 pub struct Publication {
     /// The name, without a folder.
     pub name: String,
-    /// The contents.
+    /// The contents of the file.
     pub bytes: Vec<u8>,
 }
 
@@ -81,7 +81,7 @@ impl Specification {
         Ok(files)
     }
 
-    /// Generates the files of the figures, using only the tables.
+    /// Generates the figure files, using only the tables.
     pub fn figures(&self, results: &Table, measured: &Table) -> Vec<Publication> {
         let mut files = Vec::new();
         let mut add = |name: &str, bytes: Vec<u8>| {
@@ -136,7 +136,7 @@ impl Specification {
         seeds
     }
 
-    /// Describes the origin of the numbers.
+    /// Describes where the numbers come from.
     fn footer(&self, samples: &Samples, from: &Provenance) -> Vec<String> {
         let run: Vec<_> = samples.iter().filter(|samples| !samples.is_empty()).collect();
         let total: usize = run.iter().map(|samples| samples.len()).sum();
@@ -196,7 +196,7 @@ impl Specification {
         self.overview_of(samples, &Table::of(self, samples))
     }
 
-    /// Builds the same table if the results are already available.
+    /// Like [`Self::overview`], but for results that are already available.
     fn overview_of(&self, samples: &Samples, table: &Table) -> SectionTable {
         const FIRST: [&str; 5] =
             ["turnaround", "utilization", "waiting", "blocks_per_job", "busy_submeshes"];
@@ -229,7 +229,7 @@ impl Specification {
         all.filter(|&(_, index)| set(index)).map(|(column, _)| column).collect()
     }
 
-    /// Returns the names of columns.
+    /// Returns the names of the given columns.
     fn names(&self, columns: &[usize]) -> Vec<String> {
         let shown = shown(self);
         columns.iter().map(|&column| parameters::ALL[shown[column]].name.to_string()).collect()
@@ -244,7 +244,7 @@ impl Specification {
         }
     }
 
-    /// Builds a section that compares with the baseline.
+    /// Builds a section that compares the strategies with the baseline.
     fn compared(&self, differences: &[crate::Difference]) -> Option<Section> {
         let baseline = self.baseline.as_ref()?;
         let columns = self.told();
@@ -286,7 +286,7 @@ impl Specification {
     }
 }
 
-/// Returns a sentence about the means of the results.
+/// Returns a sentence about the means in the results.
 fn about_means(results: &Table) -> String {
     if results.rows.iter().all(|row| row.replications == 1 && row.summary.ci95.is_none()) {
         return "Results of one replication: there are no confidence intervals.".into();

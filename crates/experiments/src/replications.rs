@@ -11,7 +11,7 @@ use pavior_kernel::Checksum;
 use crate::results::{number, shown, values};
 use crate::{JournalEntry, Sample, Samples, Specification, parameters};
 
-/// The checksum column. Its name differs from those of all parameters and metrics.
+/// The checksum column. Its name differs from the names of all parameters and metrics.
 const CHECKSUM: &str = "checksum";
 
 /// Returns the checksum of a line's other cells.
@@ -27,7 +27,7 @@ fn checksum<'c>(cells: impl IntoIterator<Item = &'c str>) -> String {
 /// The result of [`Specification::read_replications`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replications {
-    /// The replications of intact lines.
+    /// The replications in intact lines.
     pub entries: Vec<JournalEntry>,
     /// The line numbers, from 1, of lines that were changed after they were written.
     pub damaged: Vec<u64>,

@@ -1,4 +1,4 @@
-//! The results of an experiment as a table, with one line per point and metric.
+//! An experiment's results as a table, with one line per point and metric.
 //!
 //! A table that is written as CSV and read back is unchanged. Figures are drawn using only this
 //! table.
@@ -13,19 +13,19 @@ use serde_json::{Map, Value, json};
 use crate::confidence::{decimals, half_width, mean};
 use crate::{Median, Point, Sample, Samples, Specification, parameters};
 
-/// The results of an experiment, or of a part of it.
+/// The results of an experiment, or of part of one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// The names of the parameters that have a column, in the order of the columns.
+    /// The names of the parameters that have a column, in column order.
     pub columns: Vec<String>,
-    /// The lines.
+    /// The lines of the table.
     pub rows: Vec<Line>,
 }
 
 /// A metric at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The values of the parameters with a column, empty if inapplicable; shared within a point.
+    /// The values of the parameters with a column, empty if not applicable; shared within a point.
     pub values: Arc<[String]>,
     /// The number of replications.
     pub replications: u64,
@@ -33,13 +33,13 @@ pub struct Line {
     pub target_missed: bool,
     /// True if more than a tenth of the arrivals were waiting at the end, over all replications.
     pub overloaded: bool,
-    /// The metric.
+    /// The name of the metric.
     pub metric: String,
     /// The mean and its confidence interval.
     pub summary: Summary,
     /// The median, for measured times only.
     pub median: Option<Median>,
-    /// The unit.
+    /// The unit of the metric.
     pub unit: String,
 }
 
@@ -59,8 +59,8 @@ impl Summary {
     }
 }
 
-/// Formats the mean with its half-width, with four significant digits of the mean. The precision of
-/// the format is the maximum number of decimals, by default six.
+/// Formats the mean with its half-width, to four significant digits of the mean. The format's
+/// precision is the maximum number of decimals, six by default.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(mean) = self.mean else { return f.write_str("-") };
@@ -72,8 +72,8 @@ impl fmt::Display for Summary {
     }
 }
 
-/// The measured time of an allocation attempt over all replications. The value of a replication is
-/// the mean over its timed attempts, or in a snapshot their median.
+/// The measured time of an allocation attempt over all replications. A replication's value is the
+/// mean over its timed attempts or, in a snapshot, their median.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredTime {
     /// The median, which interrupted runs hardly affect.
@@ -82,7 +82,7 @@ pub struct MeasuredTime {
     pub summary: Summary,
 }
 
-/// A metric of a point: its name, its unit, its mean, and its median if it is a time.
+/// A metric at a point: its name, its unit, its mean, and its median if it is a time.
 type Measured = (&'static str, &'static str, Summary, Option<Median>);
 
 /// Columns that are not parameters.
@@ -92,7 +92,7 @@ const OTHERS: [&str; 7] =
 /// The results of a point.
 #[derive(Clone, Debug)]
 pub struct PointResult<'a> {
-    /// The point.
+    /// The point to which the results belong.
     pub point: &'a Point,
     /// The replications.
     pub samples: &'a [Sample],
@@ -109,7 +109,7 @@ pub struct PointResult<'a> {
 }
 
 impl PointResult<'_> {
-    /// Returns all metrics with names and units, the measured time last, if requested.
+    /// Returns all metrics with names and units, followed by the measured time, if requested.
     pub fn all_metrics(
         &self,
         timing: bool,
@@ -145,7 +145,7 @@ impl PointResult<'_> {
 }
 
 impl Specification {
-    /// Returns the results of every point that was run, in the order of the points.
+    /// Returns the results for every point that was run, in point order.
     pub fn results<'a>(
         &'a self,
         samples: &'a Samples,
@@ -154,8 +154,8 @@ impl Specification {
         run.map(|(point, samples)| self.result(point, samples))
     }
 
-    /// Returns the results as the JSON document that `pavior simulate --format json` prints. What
-    /// does not apply is null.
+    /// Returns the results as the JSON document that `pavior simulate --format json` prints. Values
+    /// that do not apply are null.
     pub fn to_json(&self, samples: &Samples) -> Value {
         let rows: Vec<PointResult<'_>> = self.results(samples).collect();
         let seed = rows.first().and_then(|row| row.point.get("seed")?.parse::<u64>().ok());
@@ -171,7 +171,7 @@ impl Specification {
         document
     }
 
-    /// Describes the points with over a tenth of their arrivals waiting at the end, and names up to
+    /// Describes the points with over a tenth of their arrivals waiting at the end, naming up to
     /// five.
     pub fn overloaded_in_words(&self, samples: &Samples) -> Option<String> {
         let varying = crate::point::varying(&self.points);
@@ -214,7 +214,7 @@ impl Specification {
     }
 }
 
-/// Summarizes measured times, one per replication; `None` if there are none.
+/// Summarizes measured times, one per replication; `None` if there are no times.
 fn of_times(times: &[f64]) -> Option<MeasuredTime> {
     Median::of(times).map(|median| MeasuredTime { median, summary: Summary::of(times) })
 }
@@ -285,10 +285,10 @@ impl Table {
         Ok(writer.flush()?)
     }
 
-    /// Reads a table. Unknown columns are parameters, as in the tables of `simulate`.
+    /// Reads a table. Unknown columns are parameters, as in the tables that `simulate` prints.
     ///
     /// # Errors
-    /// Returns an error message that names the line if the text is not such a table.
+    /// Returns an error message that names the line if the text is not a valid table.
     pub fn from_csv(input: impl Read) -> Result<Table, String> {
         let mut reader = csv::Reader::from_reader(input);
         let header = reader.headers().map_err(|error| error.to_string())?.clone();
@@ -369,14 +369,14 @@ impl Table {
         Ok(Table { columns, rows: points.into_iter().map(line).collect() })
     }
 
-    /// Returns the value of a parameter in a line; `None` if the table has no such column.
+    /// Returns a parameter's value in a line; `None` if the table has no such column.
     pub fn value<'t>(&self, row: &'t Line, column: &str) -> Option<&'t str> {
         let index = self.columns.iter().position(|name| name == column)?;
         Some(&row.values[index])
     }
 }
 
-/// Returns true if a precision target is set that these samples miss.
+/// Returns true if these samples miss a precision target that is set.
 pub fn target_missed(specification: &Specification, samples: &[Sample]) -> bool {
     let of = |&target: &usize| samples.iter().filter_map(|run| run.values[target]).collect();
     let targets: Vec<Vec<f64>> = specification.targets.iter().map(of).collect();
@@ -384,7 +384,7 @@ pub fn target_missed(specification: &Specification, samples: &[Sample]) -> bool 
     specification.policy.missed(&targets)
 }
 
-/// Returns the parameters that tables show: machine, strategy, scheduler and load, then those that
+/// Returns the parameters shown in tables: machine, strategy, scheduler and load, then those that
 /// vary, and those that a figure names.
 pub(crate) fn shown(specification: &Specification) -> Vec<usize> {
     let mut shown: Vec<usize> =
@@ -409,7 +409,7 @@ pub(crate) fn values(point: &Point, shown: &[usize]) -> Vec<String> {
 }
 
 /// Formats a number in full, so that it reads back as the same value. Returns an empty string if
-/// there is none.
+/// there is no number.
 pub(crate) fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }

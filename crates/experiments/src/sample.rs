@@ -3,7 +3,7 @@
 use pavior_kernel::Checksum;
 use pavior_simulation::Outcome;
 
-/// The numbers of one replication.
+/// The numbers from one replication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// The metrics, in the order of the experiment; `None` if a metric does not apply.
@@ -21,7 +21,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Returns true if the samples are equal apart from the measured time.
+    /// Returns true if the samples are equal except for the measured time.
     pub fn same(&self, other: &Sample) -> bool {
         let untimed = |sample: &Sample| Sample { allocation_ns: None, ..sample.clone() };
         untimed(self) == untimed(other)

@@ -1,6 +1,6 @@
-//! Snapshots: the choice of a strategy in one state of the machine, and the time that it takes.
+//! Snapshots: a strategy's choice in one state of the machine, and the time that the choice takes.
 //!
-//! No time passes. A state is given box by box (`busy`), or drawn again for every replication
+//! No time passes. A state is given box by box (`busy`), or drawn anew for every replication
 //! (`submeshes`). In the latter case, boxes of 4x3, 2x2, 2x2 and 3x1 nodes in turn are put at
 //! random free places. These are the boxes in the MFA paper's examples, with 5.75 nodes on average.
 //! The request is sent to a fresh machine in that state. To measure time, it is granted and
@@ -16,7 +16,7 @@ use pavior_simulation::{Fact, Interest, Observer, Stopwatch};
 use crate::Sample;
 use crate::settings::{BusyBoxes, RunSettings, SnapshotSettings};
 
-/// The metrics of snapshots. Runs of jobs have no values for them.
+/// The metrics of snapshots. They have no values in runs of jobs.
 pub static METRICS: &[&MetricSpec] =
     &[&OPTIMALITY_INDEX, &TASK_INDEX, &GRANTED_NODES, &PRINTED_ORDER];
 
@@ -58,7 +58,7 @@ pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
 struct Absent;
 
 impl Observer for Absent {
-    /// Names some facts, because an observer must. It ignores them.
+    /// Subscribes to some facts, because an observer must, but ignores them.
     fn interest(&self) -> Interest {
         Interest::ARRIVALS
     }
@@ -72,7 +72,7 @@ impl Metric for Absent {
     }
 }
 
-/// Attempts before and during the measurement.
+/// The number of warm-up attempts, which are not measured.
 const WARM_UP: u64 = 8;
 const MEASURED: u64 = 64;
 
@@ -130,7 +130,7 @@ impl Snapshot {
     }
 
     /// Returns the part of a granted box that the task uses: if the box is larger than requested,
-    /// the requested box at the same base.
+    /// this is the requested box at the same base.
     fn used(&self, granted: &Cuboid) -> Cuboid {
         let asked = self.request.shape.unwrap_or(granted.sides);
         let larger = (0..3).all(|axis| asked[axis] <= granted.sides[axis]);
@@ -155,7 +155,7 @@ impl Snapshot {
             times.extend(watch.mean_ns().filter(|_| attempt >= WARM_UP));
             match granted {
                 Ok(()) => drop(machine.release(job)),
-                // The machine would answer the same question from memory.
+                // The machine would answer the same question from its cache.
                 Err(_) => machine = self.machine(state),
             }
         }

@@ -1,9 +1,9 @@
-//! Quantiles of Student's t, using only `libm`, so that no linked library can change their bits.
+//! Quantiles of Student's t, using only `libm` so that no linked library can change their bits.
 //!
 //! The quantile is computed from the incomplete beta function I(x; n/2, 1/2), which is inverted by
 //! Newton's method. Sources: Majumder & Bhattacharjee 1973, Algorithm AS 64; Cran, Martin & Thomas
 //! 1977, Remark AS R19 and Algorithm AS 109; Berry, Mielke & Cran 1990, Remark AS R83. The
-//! incomplete beta function is a continued fraction (Press et al., Numerical Recipes, 6.4), the
+//! incomplete beta function is a continued fraction (Press et al., Numerical Recipes, 6.4); the
 //! gamma function is Lanczos' approximation with Pugh's coefficients (2004). The code follows the
 //! crates `statrs` (MIT) and `special` (MIT or Apache 2.0), operation by operation.
 
@@ -26,11 +26,11 @@ const GAMMA_DK: [f64; 11] = [
 const LN_2_SQRT_E_OVER_PI: f64 = 0.620_782_237_635_245_2;
 /// Half the distance from 1 to the next number.
 const PRECISION: f64 = f64::EPSILON / 2.0;
-/// Minimum change considered by Newton's method, squared.
+/// The minimum change considered by Newton's method, squared.
 const LEAST_SQUARE: f64 = 1e-30;
 
 /// Returns the two-sided quantile of Student's t: the t such that the interval from -t to t has the
-/// given probability. It is infinite without degrees of freedom, and for a probability of 1.
+/// given probability. Infinite for zero degrees of freedom, and for a probability of 1.
 ///
 /// ```
 /// # mod pavior { pub use pavior_experiments as experiments; }

@@ -1,7 +1,7 @@
 //! Your own scheduler on a job log, compared with built-in ones.
 //!
 //! `cargo run -p pavior --features simulation --example own_log -- LOG.swf` reads a log in the
-//! Standard Workload Format. Without a file, the model of Lublin and Feitelson generates one.
+//! Standard Workload Format. Without a file, the Lublin-Feitelson model generates one.
 
 use std::fs::File;
 use std::io::BufReader;

@@ -1,12 +1,12 @@
 //! A metric written outside the library: the 95th percentile of the waits of small and of large
-//! jobs, reported with the mean over all jobs.
+//! jobs, reported together with the mean over all jobs.
 
 use pavior::Time;
 use pavior::simulation::metrics::{Context, Metric, MetricSpec, Unit};
 use pavior::simulation::{Fact, Interest, Observer, Setup};
 use pavior::workload::{Synthetic, SyntheticJobs, TimeUnit};
 
-/// The waits of the jobs within a range of shares of the machine's nodes.
+/// The waits of jobs whose share of the machine's nodes is within a range.
 struct Waits {
     above: f64,
     most: f64,

@@ -1,7 +1,7 @@
 //! A scheduler with an option, written outside the library and simulated with built-in ones.
 //!
 //! Aged starts the job with the shortest estimate that fits. Once the oldest job has waited for the
-//! time given by the option `age`, all others wait for it.
+//! time given by the `age` option, all others wait for it.
 
 use pavior::Time;
 use pavior::names::{OptionSpec, Values};

@@ -1,9 +1,9 @@
 //! Strategies written outside the library: their rules, their claims, tests of the claims by the
-//! conformance suite, and machines that use them.
+//! conformance suite, and machines that use the strategies.
 //!
 //! Good Company puts a box where it touches the most busy nodes. The border does not count, and
-//! among equal places the first is taken. It places boxes, so it is a `BoxRule`. Last Nodes grants
-//! any set of nodes, so it is a `Strategy`.
+//! ties go to the first place. It places boxes, so it is a `BoxRule`. Last Nodes grants any set of
+//! nodes, so it is a `Strategy`.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ impl BoxRule for GoodCompany {
     }
 }
 
-/// Returns the number of busy nodes with a link to a free box.
+/// Returns the number of busy nodes that are linked to a free box.
 fn company(free: &Occupancy, at: &Cuboid) -> i64 {
     let grid = free.grid();
     let around = at.nodes(grid).flat_map(|node| grid.neighbours(node));
@@ -45,7 +45,7 @@ fn good_company() -> Entry {
 }
 
 /// A strategy that grants the last free nodes in row-major order, one by one. It keeps no index, so
-/// it does not need to be notified of grants and releases.
+/// it need not be notified of grants and releases.
 #[derive(Clone, Default)]
 struct LastNodes {
     work: Work,
@@ -92,7 +92,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for strategy in [unturned, registry.select("good-company")?, last_nodes.into()] {
         println!("{strategy}: {} answers judged", conformance::suite(&strategy)?);
     }
-    // A machine of your choice.
+    // Any machine will do.
     conformance::history(&registry.select("good-company")?, &"torus:5x4x3".parse()?, 1, 500)?;
     Ok(())
 }

@@ -1,5 +1,5 @@
 //! The time of a grant and its release, with the same calls as `apps/python/benches/measure.py`,
-//! which prints both times side by side.
+//! which prints both times next to each other.
 
 use std::time::Instant;
 

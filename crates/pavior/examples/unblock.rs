@@ -1,7 +1,7 @@
 //! A refused request: the reason, the jobs to move, and the moves carried out.
 //!
-//! The jobs a, b and c are those of docs/first-scheduler.md: a has left the lowest row of a 4x4
-//! mesh, b is above that row, and c finds no place for its 2x2 among eight free nodes.
+//! Jobs a, b and c are those of docs/first-scheduler.md: a has left the lowest row of a 4x4 mesh, b
+//! is above that row, and c finds no place for its 2x2 box among eight free nodes.
 
 use pavior::answers::{Demand, Question, SearchLimits, Snapshot, why};
 use pavior::{Cuboid, JobId, Machine, Placement, Request};

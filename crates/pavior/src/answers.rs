@@ -1,6 +1,6 @@
-//! Questions about a machine, its queue and its running jobs: does a request fit, why not, how many
-//! fit, which jobs would have to move, which jobs would make room by a given time, and when a job
-//! will start.
+//! Questions about a machine, its queue and its running jobs: Does a request fit? Why not? How many
+//! fit? Which jobs would have to move? Which would make room by a given time? When will a job
+//! start?
 //!
 //! All questions except [`forecasts`] are asked about a [`Snapshot`]: the jobs on a machine and
 //! their nodes. [`why`] combines them into one answer, which [`Words`] turns into sentences.
@@ -32,7 +32,7 @@ pub use pavior_answers::{
 };
 
 pub mod forecasts {
-    //! Forecasts of when waiting jobs will start, as intervals that are correct 90 % of the time.
+    //! Forecasts of when waiting jobs will start, as intervals meant to be right 90 % of the time.
     //!
     //! A [`Forecaster`] is notified of events on a machine. It runs a
     //! [`Dispatcher`](crate::scheduling::Dispatcher) forward several times with run times drawn
@@ -54,7 +54,7 @@ pub mod forecasts {
 }
 
 pub mod json {
-    //! Answers in the form that all interfaces print as JSON. The caller provides the names of jobs
+    //! Answers in the JSON form that all interfaces print. The caller provides the names of jobs
     //! and formats times.
     //!
     //! ```

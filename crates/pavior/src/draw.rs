@@ -1,7 +1,7 @@
 //! Drawings of machines, schedules and measurements, as SVG, Vega-Lite and HTML.
 //!
-//! Every function turns plain data into text, and the same data gives the same bytes. None of them
-//! reads or writes files. Names supplied by users only reach the text through [`escape`].
+//! Every function turns plain data into text, and the same data gives the same bytes. No function
+//! reads or writes files. Names supplied by users reach the text only through [`escape`].
 //!
 //! ```
 //! use pavior::draw::state;

@@ -3,8 +3,8 @@
 //! A [`Specification`] has many [`Point`]s, from an experiment file or from individual settings. It
 //! runs them over the same jobs and in parallel, and adds replications until the interval of each
 //! mean is narrow enough. [`directory`] stores a run so that it can be interrupted; [`advice`]
-//! compares alternatives on the jobs of a log. A [`Catalogue`] adds your own strategies, schedulers
-//! and patterns.
+//! compares alternatives on a log's jobs. A [`Catalogue`] adds your own strategies, schedulers and
+//! patterns.
 //!
 //! ```
 //! use pavior::experiments::{Catalogue, Environment, NoStore, Shard, Specification};
@@ -38,7 +38,7 @@ pub use pavior_experiments::{
 };
 
 pub mod advice {
-    //! Reruns of the jobs of a log under alternatives to the current configuration, with paired
+    //! Reruns of a log's jobs under alternatives to the current configuration, with paired
     //! differences.
 
     pub use pavior_experiments::advice::{
@@ -65,7 +65,7 @@ pub mod directory {
 }
 
 pub mod parameters {
-    //! The list of all experiment parameters, with their help.
+    //! The list of all experiment parameters, with their help texts.
     //!
     //! ```
     //! use pavior::experiments::parameters::{ALL, MACHINE};

@@ -44,8 +44,8 @@
 //! - Random draws come from a [`Stream`] with a seed. The same inputs give the same results on
 //!   every platform and with any number of threads.
 //! - A function that returns an error has changed nothing, unless its documentation says otherwise.
-//!   A function that panics on bad arguments has a section *Panics*.
-//! - In statements of cost, N is the number of nodes.
+//!   A function that panics on bad arguments has a *Panics* section.
+//! - In cost statements, N is the number of nodes.
 //!
 //! # Allocation
 //!
@@ -158,8 +158,8 @@
 //! # Questions
 //!
 //! `answers` explains refusals. `why` finds the box that becomes free first, the jobs that hold it
-//! now, and, within limits, job moves that would free a box immediately. Questions do not change
-//! it.
+//! now, and, within limits, job moves that would free a box immediately. Questions never change the
+//! machine.
 //!
 //! ```
 //! use pavior::answers::{Demand, Question, SearchLimits, Snapshot, why};

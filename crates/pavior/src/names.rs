@@ -2,7 +2,7 @@
 //! their options, and error messages for invalid ones.
 //!
 //! An entry declares its options as [`OptionSpec`]s, and is built from the given [`Options`]. The
-//! example `own_scheduler` has an option. The error for an invalid name is
+//! `own_scheduler` example has an option. The error for an invalid name is
 //! [`BadName`](crate::BadName).
 //!
 //! ```

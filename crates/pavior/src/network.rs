@@ -1,8 +1,8 @@
 //! The cycle-accurate wormhole network and the messages of jobs.
 //!
 //! [`Worm`] is the engine that simulations use; [`Flit`] moves every flit and is its specification.
-//! [`patterns`] define senders and receivers. [`Footprint`] is the set of links that the messages
-//! of a job can use.
+//! [`patterns`] define senders and receivers. [`Footprint`] is the set of links that a job's
+//! messages can use.
 //!
 //! ```
 //! use pavior::network::{Message, Settings, Worm, run_list};
@@ -25,7 +25,7 @@ pub use pavior_network::{
 };
 
 pub mod patterns {
-    //! Communication patterns of jobs and the items for writing one.
+    //! Communication patterns for jobs, and the items for writing one.
     //!
     //! ```
     //! use pavior::network::patterns::PatternRegistry;

@@ -3,7 +3,7 @@
 //! - [`Dispatcher`] keeps a machine, its queue and its running jobs consistent. Its caller provides
 //!   the time and the events.
 //! - [`Scheduler`] is the interface of a scheduler. It is given the [`Queue`], the [`Running`] jobs
-//!   and a [`MachineView`]; [`entry`] gives it a name. The example `own_scheduler` implements one.
+//!   and a [`MachineView`]; [`entry`] gives it a name. The `own_scheduler` example implements one.
 //! - [`Calendar`] contains the advance reservations of nodes.
 //!
 //! ```

@@ -2,8 +2,8 @@
 //!
 //! A [`Setup`] has a machine, a strategy and a scheduler; with jobs it becomes a
 //! [`SimulationBuilder`]. An [`Observer`] receives every [`Fact`] about a run and cannot change the
-//! run. The example `own_metric` implements one. No threads are started and no files are opened;
-//! only the metric `allocation_ns` reads a clock.
+//! run. The `own_metric` example implements one. No threads are started and no files are opened;
+//! only the `allocation_ns` metric reads a clock.
 //!
 //! ```
 //! use pavior::simulation::Setup;
@@ -25,7 +25,7 @@ pub use pavior_simulation::{
 };
 
 pub mod metrics {
-    //! The list of metrics and the items for writing one: a [`MetricSpec`] names an observer.
+    //! The list of metrics, and the items for writing one: a [`MetricSpec`] names an observer.
     //!
     //! ```
     //! use pavior::simulation::metrics;

@@ -20,7 +20,7 @@ pub use pavior_allocation::{
 pub use pavior_mesh::{BaseSet, Scan, ScanError};
 
 pub mod claim {
-    //! Claims of strategies as data: what a strategy grants, and when it refuses.
+    //! Claims about strategies as data: what a strategy grants, and when it refuses.
 
     pub use pavior_allocation::claim::{
         BoxGroup, Claim, Grants, Over, Question, Recognition, Scene, by_count,
@@ -28,7 +28,7 @@ pub mod claim {
 }
 
 pub mod conformance {
-    //! Tests that compare the claims of a strategy with the [`oracle`](super::oracle).
+    //! Tests that compare a strategy's claims with the [`oracle`](super::oracle).
     //!
     //! ```
     //! use pavior::strategies::conformance;
@@ -53,7 +53,7 @@ pub mod contiguous {
 }
 
 pub mod explain {
-    //! The choices of strategies in a given state of a machine and the notation for boxes.
+    //! The choices of strategies in a given state of a machine, and the notation for boxes.
     //!
     //! ```
     //! use pavior::strategies::explain::{State, answer, words};

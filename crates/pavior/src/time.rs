@@ -1,4 +1,4 @@
-//! Dates and values over time in bounded memory. Simulated time is [`Time`](crate::Time).
+//! Dates, and values over time in bounded memory. Simulated time is [`Time`](crate::Time).
 //!
 //! Nothing here reads a clock.
 //!

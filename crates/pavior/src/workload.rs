@@ -45,7 +45,7 @@ pub mod inspect {
 pub mod traces {
     //! Job logs: formats, their records, and the jobs that replay them.
     //!
-    //! Readers accept any `BufRead` and never open files; the feature `files` does.
+    //! Readers accept any `BufRead` and never open files; the `files` feature does.
 
     pub use pavior_workload::traces::{
         Dependencies, Dependency, Estimates, Event, Field, Filter, Format, Header, LineCount,
@@ -54,7 +54,7 @@ pub mod traces {
     };
 
     pub mod batsim {
-        //! Workloads of Batsim, in JSON.
+        //! Batsim workloads, in JSON.
         pub use pavior_workload::traces::batsim::{Version, read, write};
     }
     pub mod kubectl {

@@ -5,10 +5,10 @@
 //! cargo bench -p pavior-scheduling --bench beside -- conservative       # one scheduler
 //! ```
 //!
-//! Jobs with sides up to a fourth of the machine's wait on a 64x64 mesh. Each row is either a queue
-//! that runs until it is empty, with exact or too long estimates, or a grant of one node for a
-//! minute or without end. Times of queues are processor times, from Linux. Compare rows of one run,
-//! not of two machines.
+//! Jobs with sides of up to a fourth of the machine's sides wait on a 64x64 mesh. Each row is
+//! either a queue that runs until it is empty, with exact or too long estimates, or a grant of one
+//! node for a minute or indefinitely. Queue times are processor times, from Linux. Compare rows of
+//! one run, not of two machines.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use pavior_scheduling::{Dispatcher, Future, Selection};
 use pavior_workload::{Job, Service};
 
 const MINUTE: u64 = 60;
-/// The estimate of a job without one.
+/// The assumed estimate of a job without one.
 const CENTURY: u64 = 100 * 365 * 24 * 60 * MINUTE;
 
 fn main() {
@@ -44,15 +44,15 @@ fn main() {
     }
 }
 
-/// Returns the processor time of this thread so far.
+/// Returns the processor time used by this thread so far.
 fn processor_time() -> Duration {
     let read = std::fs::read_to_string("/proc/thread-self/schedstat").expect("this is Linux");
     let nanoseconds = read.split(' ').next().and_then(|text| text.parse().ok());
     Duration::from_nanos(nanoseconds.expect("its first word is a number"))
 }
 
-/// Draws jobs of up to an hour, with estimates of up to `most` times as long, and sides of at least
-/// `least`.
+/// Draws jobs of up to an hour, with estimates up to `most` times the run time and sides of at
+/// least `least`.
 fn jobs(count: usize, least: u64, most: u64) -> impl Iterator<Item = Job> {
     let mut draw = Stream::new(1, 0, "bench");
     (1..=count as u64).map(move |number| {
@@ -77,7 +77,7 @@ fn dispatcher(scheduler: &str) -> Dispatcher {
     Dispatcher::new(machine, scheduler.build(()).expect("a scheduler without code"))
 }
 
-/// Runs a queue until it is empty. Returns the time it took, and a checksum of the starts.
+/// Runs a queue until it is empty. Returns the time taken and a checksum of the start times.
 fn run_queue(scheduler: &str, waiting: usize, most: u64) -> (Duration, u64) {
     let mut dispatcher = dispatcher(scheduler);
     jobs(waiting, 1, most).for_each(|job| dispatcher.submit(job).expect("each comes once"));
@@ -97,7 +97,7 @@ fn run_queue(scheduler: &str, waiting: usize, most: u64) -> (Duration, u64) {
     (processor_time().saturating_sub(began), sum)
 }
 
-/// Returns the mean time of ten grants next to a queue, each until the scheduler has answered.
+/// Returns the mean time of ten grants next to a queue, until the scheduler has answered each.
 fn grant_beside(scheduler: &str, waiting: usize, estimate: u64) -> Duration {
     let mut dispatcher = dispatcher(scheduler);
     jobs(waiting, 2, 8).for_each(|job| dispatcher.submit(job).expect("each comes once"));

@@ -1,7 +1,7 @@
 //! The cost of a scheduling decision as the queue grows, on a crowded 32x36 mesh with `tff`.
 //!
-//! `anew` asks a new scheduler. `after_arrival` asks one that has already decided, after one more
-//! job has arrived. `cargo bench -p pavior-scheduling`; compare within a row, not across machines.
+//! `anew` asks a new scheduler. `after_arrival` asks one that has already decided, after another
+//! arrival. `cargo bench -p pavior-scheduling`; compare within a row, not across machines.
 
 use divan::Bencher;
 use pavior_allocation::Machine;
@@ -26,7 +26,7 @@ struct Site {
 }
 
 impl Site {
-    /// Creates a machine filled until ten jobs in a row are refused, and a queue of jobs that do
+    /// Creates a machine filled until ten jobs in a row are refused, with a queue of jobs that do
     /// not fit.
     fn new(waiting: usize) -> Site {
         let grid = "mesh:32x36".parse().expect("a machine");

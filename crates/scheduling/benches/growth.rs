@@ -1,4 +1,4 @@
-//! The cost of scheduling per job as machines grow, with random jobs at a load near the machine's
+//! The scheduling cost per job as machines grow, with random jobs at a load near the machine's
 //! capacity.
 //!
 //! ```sh
@@ -8,9 +8,9 @@
 //! cargo bench -p pavior-scheduling --bench growth -- write                    # it is written
 //! ```
 //!
-//! Sides are uniform up to half of the machine's, 36 jobs arrive per mean run time, and `tff`
-//! places them. A run prints the elapsed seconds, and a checksum of all starts: two versions with
-//! equal decisions print the same checksum. If the machine is shared with other work, use the
+//! Sides are uniform up to half of the machine's sides, 36 jobs arrive per mean run time, and `tff`
+//! places them. A run prints the elapsed seconds and a checksum of all start times: two versions
+//! with equal decisions print the same checksum. If the machine is shared with other work, use the
 //! processor time of a run or `valgrind --tool=callgrind`.
 
 use std::hash::Hasher;
@@ -29,7 +29,7 @@ const MACHINES: [&str; 4] = ["mesh:16x16x16", "mesh:32x32x32", "mesh:64x64x64", 
 const SCHEDULERS: [&str; 3] = ["fcfs", "easy:count", "easy"];
 const JOBS: usize = 50_000;
 
-/// The values that the checks fix: scheduler, machine and jobs; instructions of all together.
+/// The values that the checks pin: scheduler, machine, number of jobs, and total instructions.
 const FIXED: FixedSet = FixedSet {
     what: "runs of drawn jobs",
     file: concat!(env!("CARGO_MANIFEST_DIR"), "/benches/growth.tsv"),
@@ -69,8 +69,8 @@ fn print_run(scheduler: &str, machine: &str, jobs: usize) {
     println!("{machine}\t{scheduler}\t{jobs}\t{seconds:.2} s\t{each:.1} us a job\t{checksum:016x}");
 }
 
-/// Runs some random jobs, and returns a checksum of all starts. Callgrind finds the function by its
-/// name.
+/// Runs some random jobs and returns a checksum of all start times. Callgrind finds this function
+/// by name.
 #[inline(never)]
 fn counted_run(scheduler: &str, machine: &str, jobs: usize) -> u64 {
     let grid: Grid = machine.parse().expect("a machine");

@@ -1,11 +1,11 @@
-//! Answers for a machine with advance reservations, whose reserved nodes count as taken.
+//! Answers for a machine with advance reservations, whose nodes count as taken.
 //!
 //! The strategy is asked on a fork in which all free nodes that are not open to the job are taken.
 //! Jobs with the same reach share a fork.
 //!
 //! Invariant: the same question gets the same answer until the machine or the calendar changes.
 //!
-//! Cost: one fork for each reach that occurs in a state, then one search per request.
+//! Cost: one fork per reach that occurs in a state, then one search per request.
 
 use pavior_allocation::{Fork, Machine, Placement, Refusal};
 use pavior_kernel::Time;
@@ -22,7 +22,7 @@ pub(crate) struct BesideCalendar {
     reaches: Vec<Reached>,
 }
 
-/// The answers for jobs with one reach.
+/// The answers for jobs with the same reach.
 struct Reached {
     reach: Reach,
     fork: Fork,
@@ -31,7 +31,7 @@ struct Reached {
 
 impl BesideCalendar {
     /// Returns the strategy's placement for a job whose reach is not empty, and the number of nodes
-    /// that are open to it.
+    /// that are open to the job.
     pub(crate) fn place(
         &mut self,
         machine: &mut Machine,

@@ -1,8 +1,8 @@
 //! Advance reservations: nodes that are kept free of jobs for a given period.
 //!
-//! They are used for maintenance, or for a run with a deadline. A starting job is expected to run
-//! for its estimate, but for at least one tick. It may start only on nodes that are open to it:
-//! those not reserved at any time before its expected end.
+//! Advance reservations are used for maintenance, or for a run with a deadline. A starting job is
+//! expected to run for exactly its estimate, but for at least one tick. It may start only on nodes
+//! that are open to it: those not reserved at any time before its expected end.
 //!
 //! ```text
 //!   x  0 1 2 3      nodes 2 and 3 are reserved from 10 to 20. At time 4, a job of length 6 may
@@ -10,12 +10,11 @@
 //! ```
 //!
 //! No job is ended to make way for a reservation. A job that outruns its estimate, or that started
-//! before the reservation was made, keeps its nodes until it ends. After that they are kept free.
+//! before the reservation was made, keeps its nodes until it ends. Only then are they kept free.
 //!
 //! Invariant: reservations are sorted by (start, number), and none of them is over.
 //!
-//! Cost: O(R) per question for R reservations, and O(R N/64) words to compute the nodes that they
-//! leave open.
+//! Cost: O(R) per question for R reservations, and O(R N/64) words to compute the nodes left open.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -45,9 +44,9 @@ pub enum BadReservation {
     /// A box is not entirely on the machine.
     #[error("the box at {:?} of {:?} is not on {grid}", part.base, part.sides)]
     Outside {
-        /// The box.
+        /// The box that is not entirely on the machine.
         part: Cuboid,
-        /// The machine.
+        /// The grid of the machine.
         grid: Grid,
     },
     /// The reservation is for a machine with another grid.
@@ -56,8 +55,8 @@ pub enum BadReservation {
 }
 
 impl AdvanceReservation {
-    /// Creates a reservation of some boxes, which may overlap. It begins at `from`, and ends before
-    /// `to`. Its number identifies it in a calendar. O(N).
+    /// Creates a reservation of some boxes, which may overlap. The reservation begins at `from` and
+    /// ends before `to`. Its number identifies it in a calendar. O(N).
     ///
     /// # Errors
     /// Returns an error if the period is empty, if there are no nodes, or if a box is not on the
@@ -116,8 +115,8 @@ impl AdvanceReservation {
     }
 }
 
-/// The reach of a job: the number of reservations, in order, that begin before its expected end.
-/// Jobs with the same reach currently have the same open nodes.
+/// The reach of a job: the number of reservations, in order, that begin before the job's expected
+/// end. Jobs with the same reach currently have the same open nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reach(usize);
 
@@ -148,7 +147,7 @@ impl Reach {
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
     ahead: Vec<AdvanceReservation>,
-    /// The number of reservations that were added or removed, or have ended.
+    /// The number of times that a reservation was added, was removed or ended.
     state: u64,
 }
 
@@ -159,7 +158,7 @@ impl Calendar {
         self.ahead.is_empty()
     }
 
-    /// Returns the reservations in the order of their start times, then of their numbers.
+    /// Returns the reservations in order of start time, then of number.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &AdvanceReservation> {
         self.ahead.iter()
     }
@@ -172,7 +171,7 @@ impl Calendar {
         self.ahead.insert(place, reservation);
     }
 
-    /// Removes a reservation. Returns `None` if there is none with this number.
+    /// Removes a reservation. Returns `None` if no reservation has this number.
     pub fn remove(&mut self, number: u64) -> Option<AdvanceReservation> {
         let place = self.ahead.iter().position(|other| other.number == number)?;
         self.state += 1;
@@ -189,13 +188,13 @@ impl Calendar {
         }
     }
 
-    /// Returns the next time after `now` at which a reservation begins or ends.
+    /// Returns the next time after `now` when a reservation begins or ends.
     pub fn next_change(&self, now: Time) -> Option<Time> {
         let times = self.ahead.iter().flat_map(|reservation| [reservation.from, reservation.to]);
         times.filter(|at| *at > now).min()
     }
 
-    /// Returns the reach of a job that starts now with this estimate.
+    /// Returns the reach of a job with this estimate that starts now.
     #[inline]
     pub fn reach(&self, now: Time, estimate: Time) -> Reach {
         if self.ahead.is_empty() {
@@ -206,7 +205,7 @@ impl Calendar {
     }
 
     /// Returns the boxes that are reserved at any time during a job's estimated run from `at` on,
-    /// or `None` if there are none.
+    /// or `None` if there are no such boxes.
     pub fn reserved(&self, at: Time, estimate: Time) -> Option<Placement> {
         let parts: Vec<Cuboid> =
             self.met(at, estimate).flat_map(|met| met.boxes().iter().copied()).collect();
@@ -236,7 +235,7 @@ impl Calendar {
         self.met(at, estimate).find(|met| !is_open(met))
     }
 
-    /// Returns the reservations that overlap a job in time, on any nodes.
+    /// Returns the reservations that overlap a job in time, whatever their nodes.
     pub(crate) fn met(
         &self,
         at: Time,
@@ -249,7 +248,7 @@ impl Calendar {
             .filter(move |one| one.meets(at, end))
     }
 
-    /// Returns the times after `now` at which reservations end, in order.
+    /// Returns the times after `now` when reservations end, in order.
     pub(crate) fn ends(&self, now: Time) -> Vec<Time> {
         let mut ends: Vec<Time> =
             self.ahead.iter().map(|one| one.to).filter(|to| *to > now).collect();

@@ -1,4 +1,4 @@
-//! Simulation of one possible future: time advances from a state, with given run times of jobs.
+//! Simulation of one possible future: time advances from a given state, with given run times.
 //!
 //! Cost: one round of decisions whenever a job arrives or ends, or an advance reservation begins or
 //! ends.
@@ -13,11 +13,11 @@ use crate::{DispatchError, Dispatcher, RunningJob};
 /// A move of a running job to other nodes at a given time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedMove {
-    /// The time.
+    /// The time of the move.
     pub at: Time,
-    /// The job. If it has ended by then, it does not move.
+    /// The job. If it has ended by then, nothing moves.
     pub job: JobId,
-    /// The new nodes. If they are not free then, the job stays.
+    /// The new nodes. If they are not free then, the job stays where it is.
     pub to: Placement,
 }
 
@@ -62,12 +62,12 @@ pub struct Future<A: Iterator<Item = Job>, L> {
     pub now: Time,
     /// The moves of running jobs.
     pub moves: Vec<PlannedMove>,
-    /// Jobs that arrive after `now`, in the order of their arrivals.
+    /// Jobs that arrive after `now`, in order of arrival.
     pub arrivals: A,
-    /// A function that returns the run time of a job, counted from its start. For a job that is
-    /// already running, it is given the start time.
+    /// A function that returns a job's run time, counted from its start. For a job that is already
+    /// running, the function is given the start time.
     pub length: L,
-    /// The time at which the run ends.
+    /// The time when the run ends.
     pub end: Time,
 }
 
@@ -77,19 +77,19 @@ where
     L: FnMut(&Job, Option<Time>) -> Time,
 {
     /// Runs forward until `started` returns false, the end is reached, or no events remain.
-    /// `started` is called with each job that starts, and the time. At each instant, jobs end, then
-    /// jobs move, then jobs arrive, and then the scheduler starts jobs. A running job that should
-    /// have ended before now ends first.
+    /// `started` is called with each job that starts and the time of the start. At each instant,
+    /// jobs end, then jobs move, then jobs arrive, and then the scheduler starts jobs. A running
+    /// job that should have ended before now ends first.
     ///
     /// # Errors
-    /// Returns an error if the strategy or the scheduler fails, or if a job arrives that is already
+    /// Returns an error if the strategy or the scheduler fails, or if an arriving job is already
     /// waiting or running.
     pub fn run(self, started: impl FnMut(JobId, Time) -> bool) -> Result<(), DispatchError> {
         self.run_while(started, || true)
     }
 
-    /// Runs forward as [`Future::run`] does, but stops when `goes_on`, which is called at each
-    /// instant, returns false.
+    /// Like [`Future::run`], but stops when `goes_on`, which is called at each instant, returns
+    /// false.
     ///
     /// # Errors
     /// Returns the errors of [`Future::run`].
@@ -126,7 +126,7 @@ where
                     return Ok(());
                 }
             }
-            // Jobs can also start when an advance reservation is over.
+            // Jobs may also be able to start when an advance reservation is over.
             let change = dispatcher.calendar().next_change(now);
             let arrival = arrivals.peek().map(|job| job.arrival);
             let next = [agenda.next_time(), arrival, change].into_iter().flatten().min();
@@ -138,9 +138,9 @@ where
     }
 }
 
-/// Runs a machine with its queue forward until no jobs wait. Returns each waiting job with its
-/// start time, in the order they start. Jobs that never start are left out. Running jobs end at
-/// their expected end, and waiting jobs run for exactly their estimates. No other jobs arrive.
+/// Runs a machine with its queue forward until no jobs are waiting. Returns each waiting job with
+/// its start time, in order of start. Jobs that never start are left out. Running jobs end at their
+/// expected ends, and waiting jobs run for exactly their estimates. No other jobs arrive.
 ///
 /// # Errors
 /// Returns an error if the strategy or the scheduler fails.

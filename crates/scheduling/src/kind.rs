@@ -1,4 +1,4 @@
-//! Schedulers as data in the registry and the creation of a selected one.
+//! Schedulers as data in the registry, and the creation of a selected scheduler.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::schedulers::ALL;
 /// A scheduler as data: its name, its options and its behavior.
 pub type Entry = pavior_kernel::Entry<SchedulerKind>;
 
-/// The built-in schedulers and those that were added.
+/// The built-in schedulers and any that were added.
 pub type Registry = pavior_kernel::Registry<SchedulerKind>;
 
 /// A scheduler with its options, such as `window:8`.
@@ -27,8 +27,8 @@ pub type Selection = pavior_kernel::Selection<SchedulerKind>;
 
 /// Returns the name of a scheduler with the default options used by services and daemons. Promises
 /// to waiting jobs hold even if users underestimate run times (`promise=holds`), and the given
-/// number of waiting jobs is planned (`depth`). Options in the name take precedence, and schedulers
-/// without such options are unchanged.
+/// number of waiting jobs is planned (`depth`; `None` plans all). Options in the name take
+/// precedence, and schedulers without such options are unchanged.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; }
@@ -40,7 +40,7 @@ pub type Selection = pavior_kernel::Selection<SchedulerKind>;
 /// ```
 ///
 /// # Errors
-/// Returns an error if there is no such scheduler, or if it has no such option.
+/// Returns an error if there is no such scheduler, or if the scheduler has no such option.
 pub fn served(name: &str, depth: Option<u64>) -> Result<String, BadName> {
     let selection: Selection = name.parse()?;
     let depth = depth.map_or("all".to_string(), |depth| depth.to_string());

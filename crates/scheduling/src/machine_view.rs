@@ -9,13 +9,13 @@ use crate::beside_calendar::BesideCalendar;
 use crate::calendar::{Calendar, Reach};
 use crate::{AdvanceReservation, Dispatcher, Prediction, Queue, RepeatedJob, Running, Scheduler};
 
-/// A question and its answer.
+/// A question to the machine, and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// The number of free nodes of the machine that was asked. This may be a fork in which
+    /// The number of free nodes on the machine that was asked. This may be a fork in which
     /// reservations count as taken.
     pub free: u32,
-    /// The reason for a refusal, if it was refused.
+    /// The reason for the refusal, if the machine refused.
     pub refusal: Option<Refusal>,
 }
 
@@ -36,8 +36,8 @@ impl AttemptObserver for () {
 /// questions to forks of the machine, which are used for plans, do not count.
 ///
 /// Nodes with an advance reservation count as taken for each job that would overlap the reservation
-/// ([`Calendar`]), so a scheduler that only asks here can ignore reservations. A scheduler that
-/// plans on its own forks uses [`MachineView::calendar`].
+/// ([`Calendar`]), so a scheduler that asks only through this view can ignore reservations. A
+/// scheduler that plans on its own forks uses [`MachineView::calendar`].
 pub struct MachineView<'a> {
     machine: &'a mut Machine,
     observer: &'a mut dyn AttemptObserver,
@@ -79,9 +79,9 @@ impl<'a> MachineView<'a> {
         MachineView { ahead: Some(ahead), ..self }
     }
 
-    /// Returns the predicted extra time that a job takes on some nodes, compared with the requested
-    /// box, in which it takes its estimated run time. The result is never negative, and is zero
-    /// without a prediction.
+    /// Returns the predicted extra time that a job takes on some nodes, compared with its estimated
+    /// run time in the requested box. The result is never negative, and is zero without a
+    /// prediction.
     pub fn added_time(&mut self, job: &Job, placement: &Placement) -> Time {
         let growth = self.prediction.as_mut().map_or(1.0, |known| known.growth(job, placement));
         // The conversion saturates infinity and out-of-range numbers, and turns NaN into zero.
@@ -91,15 +91,15 @@ impl<'a> MachineView<'a> {
     /// Checks that a job could start now.
     ///
     /// # Errors
-    /// Returns the reason if it could not.
+    /// Returns the reason if the job could not start.
     pub fn can_start(&mut self, job: &Job) -> Result<(), Refusal> {
         self.place(job).map(drop)
     }
 
-    /// Returns the strategy's placement for a job now.
+    /// Returns the strategy's current placement for a job.
     ///
     /// # Errors
-    /// Returns the reason if there is none.
+    /// Returns the reason if there is no placement.
     pub fn place(&mut self, job: &Job) -> Result<Placement, Refusal> {
         self.observer.begins();
         let reach = self.reach(job);
@@ -117,11 +117,11 @@ impl<'a> MachineView<'a> {
     }
 
     /// Returns the placement of a job that starts now on nodes that a plan leaves free. `fork` must
-    /// be the current machine, with the plan's reservations taken. Advance reservations also count
+    /// be the current machine with the plan's reservations taken. Advance reservations also count
     /// as taken.
     ///
     /// # Errors
-    /// Returns the reason if there is none.
+    /// Returns the reason if there is no placement.
     pub fn can_start_on(&mut self, fork: &mut Fork, job: &Job) -> Result<Placement, Refusal> {
         let open = self.calendar().filter(|_| self.reach(job) != Reach::NONE).map(|calendar| {
             let mut open = fork.free().clone();
@@ -134,7 +134,7 @@ impl<'a> MachineView<'a> {
         })
     }
 
-    /// Like [`MachineView::can_start_on`], with another way of asking the fork.
+    /// Like [`MachineView::can_start_on`], but asks the fork in another way.
     pub(crate) fn can_start_by(
         &mut self,
         fork: &mut Fork,
@@ -160,10 +160,10 @@ impl<'a> MachineView<'a> {
     }
 
     /// Copies the machine and its reservations in their current state, with the given jobs and
-    /// another scheduler. Time can advance in the copy ([`Future`](crate::Future)). Running jobs
-    /// that hold no nodes are ignored, and jobs that hold nodes but are not in `running` have no
-    /// expected end. The prediction of run times is not copied. O(N/64 + j log j) for N nodes and j
-    /// jobs, plus the cost of copying the strategy's index.
+    /// another scheduler, so that time can advance in the copy ([`Future`](crate::Future)). Running
+    /// jobs that hold no nodes are ignored, and jobs that hold nodes but are not in `running` have
+    /// no expected end. The prediction of run times is not copied. O(N/64 + j log j) for N nodes
+    /// and j jobs, plus the cost of copying the strategy's index.
     ///
     /// # Errors
     /// Returns an error if a job waits twice, or both waits and holds nodes.
@@ -201,10 +201,10 @@ impl<'a> MachineView<'a> {
         self.calendar()?.in_the_way(self.now(), job.estimate, nodes)
     }
 
-    /// Returns a number that changes whenever an answer for a job of the same reach could change.
-    /// Each time a job starts or ends, it increases by exactly one. While it does not change, a
-    /// refused job can be granted only if its reach has increased, and only by a strategy that can
-    /// miss free nodes.
+    /// Returns a number that changes whenever an answer for a job with the same reach could change.
+    /// Each time a job starts or ends, the number increases by exactly one. While it does not
+    /// change, a refused job can be granted only if its reach has increased, and only by a strategy
+    /// that can miss free nodes.
     #[inline]
     pub fn state(&self) -> u64 {
         self.machine.state() + self.ahead.as_ref().map_or(0, |ahead| ahead.calendar.state())

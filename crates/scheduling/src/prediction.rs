@@ -1,11 +1,11 @@
-//! Predictions of the run times of jobs on given nodes.
+//! Predictions of job run times on given nodes.
 
 use pavior_allocation::Placement;
 use pavior_workload::Job;
 
 /// Predicts how much longer a job takes on some nodes than in the requested box.
 ///
-/// The prediction is provided by the code that runs the machine
+/// A prediction is provided by the code that runs the machine
 /// ([`MachineView::with_prediction`](crate::MachineView::with_prediction)), because a scheduler has
 /// no access to the strategy or the network. Any function of a job and a placement implements this
 /// trait.

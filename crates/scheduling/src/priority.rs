@@ -1,12 +1,12 @@
 //! Priority by a function of the job: the waiting job with the smallest key starts first, and ties
 //! go to the earliest arrival.
 //!
-//! The key of a job is computed once, when the job starts to wait, and again if it is requeued
+//! A job's key is computed once, when the job starts to wait, and again if the job is requeued
 //! after a failure. The key therefore cannot change with time; a rule whose keys change over time
 //! needs its own [`Scheduler`]. If the job with the smallest key does not fit, it blocks all
-//! others. With `backfill`, the others are tried in the order of their keys, and jobs with large
-//! keys may wait indefinitely. O(log q) per decision for q waiting jobs. With `backfill`, O(q)
-//! after each change to the machine, with one question for each distinct request.
+//! others. With `backfill`, the others are tried in key order, and jobs with large keys may wait
+//! indefinitely. O(log q) per decision for q waiting jobs. With `backfill`, O(q) after each change
+//! to the machine, with one question per distinct request.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
@@ -105,20 +105,20 @@ pub(crate) struct LeastFirst<K> {
     backfill: bool,
     /// The waiting jobs.
     order: BTreeSet<Place<K>>,
-    /// The youngest job read so far. Younger jobs are new.
+    /// The youngest job read so far. Any younger job is new.
     youngest: Option<(Time, JobId)>,
-    /// [`Queue::returns`] and [`Queue::withdrawals`] when the queue was last read.
+    /// The value of [`Queue::returns`] and [`Queue::withdrawals`] when the queue was last read.
     returns: u64,
     withdrawals: u64,
     /// With `backfill`: the state of the machine in which all waiting jobs except those in `fresh`
-    /// are known to be refused, with the time if answers depend on it.
+    /// are known to be refused, and the time if answers depend on it.
     passed: Option<(u64, Time)>,
     fresh: BTreeSet<Place<K>>,
     refused: Refused,
     error: Option<CallerError>,
 }
 
-/// The position of a waiting job in the order.
+/// A waiting job's position in the order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place<K> {
     key: K,
@@ -158,7 +158,7 @@ impl<K: Ord + Copy> LeastFirst<K> {
     }
 
     /// Adds the jobs that have arrived. If the queue has changed in any other way, except by the
-    /// start of the chosen job, all jobs are read again.
+    /// start of the chosen job, all jobs are reread.
     fn follow(&mut self, queue: &Queue) -> Result<(), CallerError> {
         let age = |job: &Job| Some((job.arrival, job.id));
         let fresh = queue.iter().rev().take_while(|job| age(job) > self.youngest).count();

@@ -6,7 +6,7 @@ use pavior_kernel::Time;
 use pavior_mesh::JobId;
 use pavior_workload::Job;
 
-/// Waiting jobs in the order of arrival.
+/// Waiting jobs in order of arrival.
 ///
 /// Adding a job and taking the first one are O(1). Taking a job from the middle moves the jobs on
 /// the shorter side.
@@ -44,7 +44,7 @@ impl Queue {
         self.jobs.is_empty()
     }
 
-    /// Returns the job at an index, where 0 is the oldest.
+    /// Returns the job at an index; index 0 is the oldest job.
     pub fn get(&self, index: usize) -> Option<&Job> {
         self.jobs.get(index)
     }
@@ -54,19 +54,19 @@ impl Queue {
         self.jobs.iter()
     }
 
-    /// Returns the index of a job that arrived at this time, or `None` if it is not waiting. O(log
-    /// q) for q waiting jobs.
+    /// Returns the index of a job that arrived at this time, or `None` if the job is not waiting.
+    /// O(log q) for q waiting jobs.
     pub fn place_of(&self, arrival: Time, id: JobId) -> Option<usize> {
         let index = self.jobs.partition_point(|job| (job.arrival, job.id) < (arrival, id));
         self.jobs.get(index).filter(|job| job.id == id).map(|_| index)
     }
 
-    /// Adds the youngest job.
+    /// Adds a job, which must be the youngest.
     pub fn push(&mut self, job: Job) {
         self.jobs.push_back(job);
     }
 
-    /// Puts a job that failed and is requeued back at the position given by its arrival.
+    /// Puts a failed and requeued job back at the position given by its arrival.
     pub fn reinsert(&mut self, job: Job) {
         self.returns += 1;
         let key = |job: &Job| (job.arrival, job.id);
@@ -74,25 +74,25 @@ impl Queue {
         self.jobs.insert(index, job);
     }
 
-    /// Returns the number of jobs that were put back so far ([`Queue::reinsert`]).
+    /// Returns the number of jobs put back so far ([`Queue::reinsert`]).
     pub fn returns(&self) -> u64 {
         self.returns
     }
 
-    /// Removes the job at an index, so that it never runs. Returns `None` if there is none.
+    /// Removes the job at an index, so that it never runs. Returns `None` if there is no such job.
     pub fn withdraw(&mut self, index: usize) -> Option<Job> {
         let job = self.jobs.remove(index)?;
         self.withdrawals += 1;
         Some(job)
     }
 
-    /// Returns the number of jobs that were withdrawn so far ([`Queue::withdraw`]). If it has
+    /// Returns the number of jobs withdrawn so far ([`Queue::withdraw`]). If this number has
     /// increased, the indices that a scheduler has stored may be out of date.
     pub fn withdrawals(&self) -> u64 {
         self.withdrawals
     }
 
-    /// Removes the job at an index, which starts. Returns `None` if there is none.
+    /// Removes the job at an index in order to start it. Returns `None` if there is no such job.
     pub fn take(&mut self, index: usize) -> Option<Job> {
         self.jobs.remove(index)
     }

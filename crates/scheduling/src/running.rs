@@ -1,4 +1,4 @@
-//! The running jobs, by estimated end.
+//! The running jobs, sorted by estimated end.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use rustc_hash::FxHashMap;
 /// A running job.
 #[derive(Clone, Debug)]
 pub struct RunningJob {
-    /// The job.
+    /// The job that is running.
     pub job: Job,
-    /// The time of its start.
+    /// The start time.
     pub start: Time,
 }
 
@@ -25,13 +25,13 @@ impl RunningJob {
     /// Returns the expected end: the start time plus the estimate, which is doubled until the end
     /// is not in the past.
     ///
-    /// A job that outruns its estimate is expected to take twice as long. Eventually this guess is
-    /// wrong by at most a factor of two. The obvious guess, that the job ends at any moment, would
-    /// stop backfilling while the job runs: a job that waits for its nodes would be promised them
-    /// now, and no other job ends before now.
+    /// A job that outruns its estimate is expected to take twice as long. In the end, this guess is
+    /// wrong by at most a factor of two. The obvious guess, that the job may end at any moment,
+    /// would stop backfilling while the job runs: a job that waits for its nodes would be promised
+    /// them now, and no other job ends before now.
     ///
-    /// A job with an estimate of zero ends at the instant at which it starts, after the scheduler
-    /// has been asked, so it is not late yet.
+    /// A job with an estimate of zero ends at the instant it starts, after the scheduler has been
+    /// asked, so it is not late yet.
     pub fn expected_end(&self, now: Time) -> Time {
         let mut end = self.estimated_end();
         let mut length = self.job.estimate.max(Time(1));
@@ -79,12 +79,12 @@ impl Running {
         self.jobs.is_empty()
     }
 
-    /// Returns a job, if it is running.
+    /// Returns a job if it is running.
     pub fn get(&self, job: JobId) -> Option<&RunningJob> {
         self.jobs.get(&(*self.ends.get(&job)?, job))
     }
 
-    /// Returns the jobs in the order of their estimated ends, then of their numbers.
+    /// Returns the jobs in order of estimated end, then of number.
     pub fn by_estimated_end(&self) -> impl DoubleEndedIterator<Item = &RunningJob> {
         self.jobs.values()
     }
@@ -108,12 +108,12 @@ impl Running {
         })
     }
 
-    /// Returns the number of changes of estimates so far ([`Running::estimate_anew`]).
+    /// Returns the number of changed estimates so far ([`Running::estimate_anew`]).
     pub fn revisions(&self) -> u64 {
         self.revisions
     }
 
-    /// Removes a job that ends. Returns `None` if it is not running.
+    /// Removes a job that ends. Returns `None` if the job is not running.
     pub fn end(&mut self, job: JobId) -> Option<RunningJob> {
         let end = self.ends.remove(&job)?;
         self.jobs.remove(&(end, job))

@@ -5,10 +5,10 @@ use pavior_kernel::{CallerError, Time};
 
 use crate::{MachineView, Queue, Running, Standing};
 
-/// A rule that chooses the waiting job that starts next.
+/// A rule that chooses which waiting job starts next.
 ///
-/// It is called at every instant with an event, and again after every start, until it returns
-/// `None`.
+/// The scheduler is called at every instant with an event, and again after every start, until it
+/// returns `None`.
 pub trait Scheduler: Send + Sync {
     /// Returns the next job to start now, if any.
     fn next(
@@ -27,14 +27,14 @@ pub trait Scheduler: Send + Sync {
     }
 
     /// Returns the number of jobs that started later than first promised, not counting delays
-    /// caused by failures. Zero for schedulers without promises.
+    /// caused by failures. Zero for schedulers that make no promises.
     fn broken_guarantees(&self) -> u64 {
         0
     }
 
-    /// Returns the error that has occurred in the scheduler, if it depends on something that can
-    /// fail, such as a script or a service. When such a failure occurs, [`Scheduler::next`] returns
-    /// `None`, and the run stops with this error.
+    /// Returns the error that has occurred in the scheduler, if the scheduler depends on something
+    /// that can fail, such as a script or a service. When such a failure occurs,
+    /// [`Scheduler::next`] returns `None`, and the run stops with this error.
     fn error(&self) -> Option<CallerError> {
         None
     }
@@ -43,21 +43,21 @@ pub trait Scheduler: Send + Sync {
 /// A decision to start a job now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// The index of the job in the queue, where 0 is the oldest ([`Queue::get`]).
+    /// The job's index in the queue; index 0 is the oldest job ([`Queue::get`]).
     pub index: usize,
-    /// The nodes of the job. `None` leaves the choice to the machine's strategy, which the
-    /// scheduler has asked.
+    /// The job's nodes. `None` leaves the choice to the machine's strategy, which the scheduler has
+    /// already asked.
     pub placement: Option<Placement>,
 }
 
 impl Start {
-    /// Starts a job on the nodes that the strategy chooses.
+    /// Starts a job on nodes chosen by the strategy.
     pub fn at(index: usize) -> Start {
         Start { index, placement: None }
     }
 
     /// Starts a job on given nodes. They must be free, and there must be at least as many as
-    /// requested. The scheduler is responsible for their shape and the job's
+    /// requested. The scheduler is responsible for their shape and for the job's
     /// [`Freedom`](pavior_mesh::Freedom).
     pub fn on(index: usize, placement: Placement) -> Start {
         Start { index, placement: Some(placement) }

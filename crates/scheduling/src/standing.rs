@@ -1,4 +1,4 @@
-//! The plan of a scheduler for waiting jobs.
+//! A scheduler's plan for waiting jobs.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -6,15 +6,15 @@ use pavior_mesh::JobId;
 
 use crate::Queue;
 
-/// The plan of a scheduler for waiting jobs, after it has decided that none starts now.
+/// A scheduler's plan for waiting jobs, after it has decided that no job starts now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// The reason for each job's wait, in the order of the queue.
+    /// The reason for each job's wait, in queue order.
     pub kept: Vec<Kept>,
     /// The reservations for waiting jobs, at most one per job.
     pub reserved: Vec<Reserved>,
     /// The expected ends of running jobs with their numbers of nodes, if reservations are numbers
-    /// of nodes and the scheduler stores these.
+    /// of nodes and the scheduler stores the ends.
     pub ends: Vec<(Time, u64)>,
 }
 
@@ -26,22 +26,22 @@ pub enum Kept {
     /// Another job must start first, even if nodes are free. `None` if the scheduler does not
     /// examine the job yet.
     ByOrder(Option<JobId>),
-    /// Nodes that are reserved for other jobs, or the machine itself.
+    /// Nodes reserved for other jobs, or the machine itself.
     ByReservations,
 }
 
 /// Nodes that are reserved for a waiting job, or their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserved {
-    /// The job.
+    /// The job that holds the reservation.
     pub job: JobId,
     /// The planned start time.
     pub from: Time,
-    /// The time at which it is expected to end.
+    /// The job's expected end.
     pub to: Time,
     /// The number of nodes.
     pub nodes: u64,
-    /// The nodes, if they are chosen.
+    /// The nodes, if they are already chosen.
     pub placement: Option<Placement>,
 }
 
@@ -51,7 +51,7 @@ impl Standing {
         Standing::among_oldest(queue, queue.len(), None)
     }
 
-    /// Creates a plan in which one job starts as soon as it can be placed, and the others after it.
+    /// Creates a plan in which one job starts as soon as it can be placed, then the others.
     pub(crate) fn strict(queue: &Queue, first: JobId) -> Standing {
         let kept = |id| if id == first { Kept::ByMachine } else { Kept::ByOrder(Some(first)) };
         Standing { kept: queue.iter().map(|job| kept(job.id)).collect(), ..Standing::default() }
@@ -65,7 +65,7 @@ impl Standing {
     }
 
     /// Creates a plan in which the head starts as soon as it can be placed, as does any job that
-    /// ends before the head's reservation begins. The others may not use the reservation.
+    /// ends before the head's reservation begins. The others may not use the reserved nodes.
     pub(crate) fn behind_head(
         now: Time,
         queue: &Queue,

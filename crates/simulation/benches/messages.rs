@@ -18,7 +18,7 @@ fn main() {
 
 const JOBS: u64 = 1000;
 
-/// An observer of each delivery, so that each message is simulated.
+/// An observer of every delivery, which forces each message to be simulated.
 struct Listener(u64);
 
 impl Observer for Listener {
@@ -31,7 +31,7 @@ impl Observer for Listener {
     }
 }
 
-/// Returns 1000 jobs of the NAS paper's all-to-all experiment in small boxes, at a medium load.
+/// Returns 1000 jobs from the NAS paper's all-to-all experiment in small boxes, at a medium load.
 fn all_to_all(strategy: &str, histories: Histories) -> Setup {
     let plan = TrafficPlan {
         pattern: "all-to-all".parse().unwrap(),
@@ -73,7 +73,7 @@ fn nothing_known(bencher: Bencher<'_, '_>, strategy: &str) {
         .bench_refs(|setup| go(setup, &mut []));
 }
 
-/// Measures a run with known histories, as in all replications of an experiment except the first.
+/// Measures a run with known histories, as in all but the first replication of an experiment.
 #[divan::bench(args = ["ff", "lssa", "nas"], sample_count = 10)]
 fn all_known(bencher: Bencher<'_, '_>, strategy: &str) {
     let setup = all_to_all(strategy, Histories::default());

@@ -1,7 +1,7 @@
 //! Whole runs: jobs per second, from arrival to metrics.
 //!
-//! `cargo bench -p pavior-simulation`. An item is a completed job, so that divan's items per second
-//! are jobs per second and core.
+//! `cargo bench -p pavior-simulation`. An item is a completed job, so divan's items per second are
+//! jobs per second per core.
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};

@@ -1,9 +1,9 @@
-//! Bounds that end a run that would otherwise not end.
+//! Bounds that end a run that would otherwise never end.
 //!
 //! A queue may grow without limit, a job may lose a node each time it runs, and a machine may reach
 //! a state in which nothing can start. Without bounds, memory would fill up or the process would
-//! never end. A run that reaches a bound returns an error that names it. Other runs stay far below
-//! these bounds.
+//! never end. A run that reaches a bound returns an error that names the bound. Other runs stay far
+//! below these bounds.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -34,9 +34,9 @@ pub struct Bounds {
     /// The maximum number of waiting jobs while an endless stream of jobs is drawn. A log has an
     /// end, so this bound does not apply to it.
     pub waiting: u64,
-    /// The latest time.
+    /// The latest time that the run may reach.
     pub until: Time,
-    /// The maximum number of times that a job loses a node and waits again.
+    /// The maximum number of times that a job may lose a node and wait again.
     pub interruptions: u64,
 }
 
@@ -48,13 +48,13 @@ impl Default for Bounds {
 }
 
 /// The maximum number of instants, since a job last completed, at which the machine is idle
-/// although jobs wait. Instants with arrivals count if no repair will change anything; instants
-/// with failures and repairs also count. A job that starts in between and is interrupted does not
-/// count as progress.
+/// although jobs are waiting. Instants with arrivals count if no repair will change anything;
+/// instants with failures and repairs also count. A job that starts in between and is interrupted
+/// does not count as progress.
 pub const ARRIVALS_IN_VAIN: u64 = 1_000;
-/// The same as [`ARRIVALS_IN_VAIN`], while nodes fail or are repaired. Some schedulers ask about
-/// every waiting job at each change. An instant at which a scheduler asked about several jobs
-/// without success counts ten times, and once more for every hundred waiting jobs.
+/// Like [`ARRIVALS_IN_VAIN`], but while nodes fail or are repaired. Some schedulers ask about every
+/// waiting job at each change. An instant at which a scheduler asked about several jobs without
+/// success counts ten times, and once more for every hundred waiting jobs.
 pub const CHANGES_IN_VAIN: u64 = 1_000_000;
 /// The maximum number of interruptions since a job last completed.
 pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
@@ -68,12 +68,12 @@ pub enum Endless {
          scale of arrivals are too large"
     )]
     Overflow {
-        /// The job's number in its log, or in the order of arrival.
+        /// The job's number in its log, or in order of arrival.
         job: u64,
         /// `arrive` or `end`.
         what: &'static str,
     },
-    /// The bound on time is reached.
+    /// The time limit is reached.
     #[error("the run does not end within the limit on simulated time (--max-time)")]
     TooLate,
     /// The queue grows without limit.
@@ -98,7 +98,7 @@ pub enum Endless {
         /// The number of times that jobs lost nodes.
         times: u64,
     },
-    /// Many more jobs are interrupted than complete, and the run cannot be expected to finish.
+    /// Far more jobs are interrupted than complete, and the run cannot be expected to finish.
     #[error(
         "running jobs have lost nodes {times} times, and with them all their work, while \
          {completed} completed: at this pace the run will not finish, because nodes fail faster \
@@ -106,13 +106,13 @@ pub enum Endless {
          the work of jobs, let more complete; --max-interruptions does not)"
     )]
     FewComplete {
-        /// The number of times that jobs lost their nodes and all their work, since such events
+        /// The number of times that jobs lost their nodes and all their work since such events
         /// began to outnumber completions.
         times: u64,
         /// The number of jobs that completed in the same period.
         completed: u64,
     },
-    /// A job is interrupted again and again.
+    /// A job keeps being interrupted.
     #[error(
         "job {job} has lost a node {times} times: nodes fail faster than it runs \
          (--max-interruptions allows more)"
@@ -120,10 +120,10 @@ pub enum Endless {
     Interrupted {
         /// The job's number.
         job: u64,
-        /// The number of times.
+        /// The number of interruptions.
         times: u64,
     },
-    /// The run is over, but jobs that the idle machine could hold are waiting.
+    /// The run is over, but jobs that would fit on the idle machine are still waiting.
     #[error(
         "{} never started, although the idle machine has room: the scheduler is at fault, or times \
          are too large for it", named(jobs, *count)
@@ -156,20 +156,20 @@ fn named(jobs: &[u64; 4], count: u64) -> String {
     format!("job{} {}{more}", if count == 1 { "" } else { "s" }, all.join(", "))
 }
 
-/// Counts events that could repeat forever.
+/// Counts events that could repeat indefinitely.
 pub(crate) struct Watch {
     bounds: Bounds,
     endless_arrivals: bool,
     pace: Pace,
     interruptions: FxHashMap<JobId, u64>,
-    /// Completions up to the last instant, and the idle instants and the interruptions since that
+    /// Completions up to the last instant, with the idle instants and interruptions since that
     /// number changed.
     completed: u64,
     in_vain: u64,
     interrupted: u64,
     /// The attempts up to the last instant.
     attempts: u64,
-    /// True if the idle instants are those after the last failure or repair.
+    /// True if the counted idle instants come after the last failure or repair.
     only_arrivals: bool,
 }
 
@@ -193,7 +193,7 @@ impl Watch {
     pub(crate) fn instant(&self, now: Time, next: Option<&Job>) -> Result<(), Endless> {
         match next {
             _ if now <= self.bounds.until => Ok(()),
-            // The arrival has a later time.
+            // The arrival is really at a later time.
             Some(job) if job.arrival == now && now > Time::LATEST => {
                 Err(Endless::Overflow { job: job.number, what: "arrive" })
             }
@@ -206,7 +206,7 @@ impl Watch {
         now.checked_add(length).ok_or(Endless::Overflow { job: job.number, what: "end" })
     }
 
-    /// Counts a job that lost a node. `in_vain` is true if it lost all its work since it started.
+    /// Counts a job that lost a node. `in_vain` is true if it lost all its work since its start.
     pub(crate) fn interrupted(&mut self, job: &Job, in_vain: bool) -> Result<(), Endless> {
         if in_vain {
             self.pace.interrupted();
@@ -264,7 +264,7 @@ impl Watch {
         self.in_vain += if several { 10 + waiting / 100 } else { 1 };
         let patience = match (only_arrivals, self.endless_arrivals) {
             (true, true) => ARRIVALS_IN_VAIN,
-            // The arrivals of a log end.
+            // A log's arrivals come to an end.
             (true, false) => return Ok(()),
             (false, _) => CHANGES_IN_VAIN,
         };

@@ -8,7 +8,7 @@ use pavior_workload::Job;
 use crate::metrics::{ALL, Context, Metric, MetricSpec, named};
 use crate::{Bounds, Inputs, Observer, Outcome, Place, RunError, Setup, Simulation, Stop, placed};
 
-/// A run that is being configured. It is created by [`Setup::simulation`] and executed by
+/// A run that is being configured. Created by [`Setup::simulation`] and executed by
 /// [`SimulationBuilder::run`].
 #[must_use = "a run is carried out by `run`"]
 pub struct SimulationBuilder<'o, 'i> {
@@ -24,23 +24,22 @@ pub struct SimulationBuilder<'o, 'i> {
 
 /// The results of a run.
 pub struct Measured {
-    /// The outcome.
+    /// The outcome of the run.
     pub outcome: Outcome,
-    /// The metrics and their values, in the order they were named; `None` if a metric does not
-    /// apply.
+    /// The metrics with their values, in the order named; `None` if a metric does not apply.
     pub metrics: Vec<(&'static MetricSpec, Option<f64>)>,
 }
 
 impl Measured {
-    /// Returns the value of a metric, or `None` if it does not apply or was not measured.
+    /// Returns the value of a metric, or `None` if the metric does not apply or was not measured.
     pub fn value(&self, metric: &str) -> Option<f64> {
         self.metrics.iter().find(|(spec, _)| spec.name == metric)?.1
     }
 }
 
 impl Setup {
-    /// Begins configuring a run. The jobs, in the order of arrival, are an iterator, or [`Inputs`]
-    /// if nodes fail.
+    /// Begins configuring a run. The jobs, in order of arrival, are an iterator, or [`Inputs`] if
+    /// nodes fail.
     ///
     /// ```
     /// # mod pavior { pub use pavior_simulation as simulation;
@@ -71,32 +70,31 @@ impl Setup {
 }
 
 impl<'o> SimulationBuilder<'o, '_> {
-    /// Measures these metrics, in addition to those that were requested before. If none are
-    /// requested, the standard ones are measured.
+    /// Measures these metrics, in addition to any requested before. If no metrics are requested,
+    /// the standard ones are measured.
     ///
     /// # Errors
-    /// Returns an error if there is no metric with one of the names. The error suggests a similar
-    /// name.
+    /// Returns an error if no metric has one of the names. The error suggests a similar name.
     pub fn measure(self, names: &[&str]) -> Result<Self, BadName> {
         let metrics = names.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?;
         Ok(self.with_metrics(metrics))
     }
 
-    /// Measures metrics given as data, such as the caller's own, in the same way as
-    /// [`SimulationBuilder::measure`].
+    /// Like [`SimulationBuilder::measure`], but for metrics given as data, such as the caller's
+    /// own.
     pub fn with_metrics(mut self, metrics: impl Into<Vec<&'static MetricSpec>>) -> Self {
         self.metrics.get_or_insert_default().extend(metrics.into());
         self
     }
 
     /// Sets the properties of the run that metrics need: the unit of time, and the costs of
-    /// messages. By default they are [`Context::of`] the machine.
+    /// messages. The default is [`Context::of`] the machine.
     pub fn with_context(mut self, context: Context) -> Self {
         self.context = context;
         self
     }
 
-    /// Adds an observer of the run. May be called again.
+    /// Adds an observer of the run. May be called more than once.
     pub fn observe(mut self, observer: &'o mut dyn Observer) -> Self {
         self.observers.push(observer);
         self
@@ -109,13 +107,13 @@ impl<'o> SimulationBuilder<'o, '_> {
     }
 
     /// Ends the run, without an outcome, at the first instant after `stop` is set. By default,
-    /// nothing stops it.
+    /// nothing stops the run.
     pub fn until(mut self, stop: &Stop) -> Self {
         self.stop = stop.clone();
         self
     }
 
-    /// Runs the jobs at given times on given nodes, by their index, without the scheduler and the
+    /// Runs the jobs at given times on given nodes, by job index, without the scheduler and the
     /// strategy. Failures, links and reservations are ignored. By default, the scheduler decides.
     pub fn placed(mut self, places: impl Into<Option<Arc<[Place]>>>) -> Self {
         self.places = places.into();

@@ -1,11 +1,11 @@
-//! The load of every channel in a run.
+//! The load on every channel during a run.
 
 use pavior_kernel::Time;
 use pavior_network::{ChannelLoad, Channels};
 
 use crate::{Fact, Interest, Observer};
 
-/// An observer that counts the flits that cross each channel, from the start of counting.
+/// An observer that counts the flits that cross each channel, from the start of counting on.
 pub struct ChannelRecorder {
     load: ChannelLoad,
     from: Time,
@@ -18,7 +18,7 @@ impl ChannelRecorder {
         ChannelRecorder { load: ChannelLoad::new(channels), from: Time::ZERO, until: Time::ZERO }
     }
 
-    /// Returns the load and the number of cycles in which it was carried.
+    /// Returns the load, and the number of cycles over which it was carried.
     pub fn into_load(self) -> (ChannelLoad, u64) {
         (self.load, self.until.since(self.from).0)
     }

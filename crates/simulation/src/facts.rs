@@ -12,80 +12,80 @@ use pavior_workload::Job;
 pub enum Fact<'a> {
     /// Averaging starts: at the beginning of the run, and again when the warm-up ends.
     CountingStarts,
-    /// A job arrived and waits.
+    /// A job arrived and is waiting.
     Arrived(&'a Job),
     /// A job arrived that can never fit.
     Rejected(&'a Job, Refusal),
-    /// A scheduler asked if a job could start.
+    /// A scheduler asked whether a job could start.
     Attempted(Attempt),
     /// A job started.
     Started {
-        /// The job.
+        /// The job that started.
         job: &'a Job,
-        /// The nodes that it holds.
+        /// The nodes that the job holds.
         placement: &'a Placement,
         /// The free nodes after the job has started.
         free: &'a Occupancy,
     },
-    /// A job that sends messages started. This describes the load of an iteration of its pattern on
-    /// the links.
+    /// A job that sends messages started. The fact describes the load that one iteration of its
+    /// pattern puts on the links.
     Routed {
-        /// The job.
+        /// The job that started.
         job: &'a Job,
-        /// The links that its messages cross.
+        /// The links that the job's messages cross.
         routes: &'a IterationRoutes,
     },
     /// A job is about to start later than its scheduler first promised, although no node failed.
     GuaranteeBroken(&'a Job),
     /// A job departed.
     Departed {
-        /// The job.
+        /// The job that departed.
         job: &'a Job,
-        /// The time when it started.
+        /// The time when the job started.
         start: Time,
-        /// The nodes that it held.
+        /// The nodes that the job held.
         placement: &'a Placement,
         /// The free nodes after the job has departed.
         free: &'a Occupancy,
     },
     /// A running job moved to other nodes, so that the oldest waiting job fits.
     Moved {
-        /// The job.
+        /// The job that moved.
         job: &'a Job,
-        /// The time when it started.
+        /// The time when the job started.
         start: Time,
-        /// The nodes that it held before.
+        /// The nodes that the job held before.
         from: &'a Placement,
-        /// The nodes that it holds now.
+        /// The nodes that the job holds now.
         to: &'a Placement,
         /// The time that the move adds to the job's run.
         price: Time,
         /// The free nodes after the move.
         free: &'a Occupancy,
     },
-    /// A job was hit by a failure, gave up its nodes, and waits again.
+    /// A job was hit by a failure, gave up its nodes, and is waiting again.
     Interrupted {
-        /// The job.
+        /// The job that was interrupted.
         job: &'a Job,
-        /// The time when it started.
+        /// The time when the job started.
         start: Time,
-        /// The nodes that it held.
+        /// The nodes that the job held.
         placement: &'a Placement,
         /// The free nodes after the interruption.
         free: &'a Occupancy,
     },
-    /// The machine has changed, or the run begins. Could the slice in the [`Setup`](crate::Setup)
-    /// be granted at the end of the instant?
+    /// The machine has changed, or the run begins: reports whether the slice in the
+    /// [`Setup`](crate::Setup) could be granted at the end of the instant.
     Slice {
-        /// True if it could be granted without running jobs.
+        /// True if the slice could be granted on the machine without running jobs.
         alone: bool,
-        /// True if it could be granted next to the running jobs.
+        /// True if the slice could be granted next to the running jobs.
         beside: bool,
     },
     /// A message was delivered. If no observer needs this fact, jobs that are alone on the network
     /// need not be simulated message by message.
     Delivered(&'a Delivery),
-    /// The totals of the network since counting started, at the end of a run with a network.
+    /// The network totals since counting started, at the end of a run with a network.
     Carried(&'a MessageTotals),
     /// The run is over.
     Ended,
@@ -109,14 +109,13 @@ impl Interest {
     pub const DEPARTURES: Interest = Interest(8);
     /// [`Fact::Moved`].
     pub const MOVES: Interest = Interest(128);
-    /// Changes of holdings: starts, moves and departures.
+    /// Changes in the nodes held by jobs: starts, moves and departures.
     pub const HOLDINGS: Interest = Interest(4 | 8 | 128);
     /// [`Fact::Delivered`].
     pub const DELIVERIES: Interest = Interest(16);
     /// [`Fact::Carried`].
     pub const TRAFFIC: Interest = Interest(32);
-    /// [`Fact::Routed`]. The cost is a visit to each message of an iteration of each job that
-    /// starts.
+    /// [`Fact::Routed`]. Cost: a visit to each message in one iteration of each job that starts.
     pub const ROUTES: Interest = Interest(64);
     /// [`Fact::Slice`].
     pub const SLICES: Interest = Interest(256);
@@ -148,7 +147,7 @@ impl Interest {
         (0..Interest::KINDS).map(|index| Interest(1 << index))
     }
 
-    /// Returns the index of this kind among the [kinds](Interest::kinds), if it is one.
+    /// Returns this interest's index among the [kinds](Interest::kinds), if it is a single kind.
     pub(crate) fn index(self) -> usize {
         self.0.trailing_zeros() as usize
     }

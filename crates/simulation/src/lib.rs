@@ -1,12 +1,12 @@
 //! The job-level simulation: jobs arrive, wait, hold nodes, and depart; observers compute metrics
 //! from these events.
 //!
-//! Data flows one way: workload, queue, scheduler, machine, facts, metrics. Nothing that observes a
-//! run can influence it.
+//! Data flows in one direction: workload, queue, scheduler, machine, facts, metrics. Nothing that
+//! observes a run can influence it.
 //!
-//! Within an instant, the order is: departures, repairs, failures, arrivals (in the order of the
-//! workload), and then the scheduler, until it starts nothing more. A job of zero length departs in
-//! a further round of the same instant.
+//! Within an instant, the order is: departures, repairs, failures, arrivals (in workload order),
+//! and then the scheduler, until it starts no more jobs. A job of zero length departs in a further
+//! round of the same instant.
 
 mod bounds;
 mod builder;

@@ -1,18 +1,18 @@
 //! Migration: running jobs move so that the oldest waiting job fits.
 //!
 //! The oldest waiting job may be refused although enough nodes are free. In that case, once the
-//! scheduler starts no more jobs, the planner of `unblock` searches for the cheapest set of jobs to
+//! scheduler starts no more jobs, the `unblock` planner searches for the cheapest set of jobs to
 //! move so that its box fits. The jobs move immediately, and each ends later by the price of its
 //! nodes. They move only if
 //!
 //! - the sum of the prices is less than the time until running jobs are expected to make room
 //!   (`earliest`), and
-//! - the strategy grants the job its nodes on a fork in which the moves are made.
+//! - the strategy grants the oldest waiting job its nodes on a fork with the moves carried out.
 //!
-//! Then the scheduler is asked again. The same question is asked only once in each state of the
+//! The scheduler is then asked again. The same question is asked only once in each state of the
 //! machine.
 //!
-//! Cost: `earliest`, and `unblock` with at most [`MOST_JOBS`] jobs and [`BUDGET`] words.
+//! Cost: `earliest`, plus `unblock` with at most [`MOST_JOBS`] jobs and [`BUDGET`] words.
 
 use std::sync::Arc;
 
@@ -24,15 +24,15 @@ use pavior_scheduling::Dispatcher;
 use pavior_workload::Job;
 use rustc_hash::FxHashMap;
 
-/// The maximum number of jobs that move to make room for one.
+/// The maximum number of jobs that move to make room for one job.
 const MOST_JOBS: usize = 3;
-/// The maximum number of words that are read for one plan: about a millisecond.
+/// The maximum number of words read per plan: about a millisecond.
 const BUDGET: u64 = 200_000;
 
-/// The cost of moving a running job and the jobs that may be moved.
+/// The cost of moving a running job, and which jobs may be moved.
 #[derive(Clone)]
 pub struct Migration {
-    /// The additional run time of a moved job, for each of its nodes.
+    /// The extra run time of a moved job per node.
     pub price: Time,
     /// Returns true if a job may be moved.
     pub may_move: Arc<dyn Fn(&Job) -> bool + Send + Sync>,
@@ -52,7 +52,7 @@ impl Mover {
         Mover { setup: setup.clone(), asked: None, running: FxHashMap::default() }
     }
 
-    /// Records that a job starts, and its end.
+    /// Records that a job starts, and when it will end.
     pub(crate) fn starts(&mut self, job: &Job, end: Time) {
         self.running.insert(job.id, (end, (self.setup.may_move)(job)));
     }
@@ -67,7 +67,7 @@ impl Mover {
     }
 
     /// Returns the new end of a job that moves, including the price of the move. Returns `None` if
-    /// it is too late to be represented.
+    /// that time is too late to be represented.
     pub(crate) fn postpone(&mut self, job: JobId, price: Time) -> Option<Time> {
         let (end, _) = self.running.get_mut(&job)?;
         *end = end.checked_add(price)?;

@@ -13,13 +13,13 @@ const APART: u64 = 31;
 pub(crate) struct Observers<'a, 'o> {
     pub(crate) now: Time,
     told: &'a mut [&'o mut dyn Observer],
-    /// For each kind of fact, the indices in `told` of the observers that subscribe to it.
+    /// For each kind of fact, the indices in `told` of the observers that subscribe to that kind.
     wanting: [Box<[usize]>; Interest::KINDS],
     watch: Option<Sampled>,
     attempts: u64,
 }
 
-/// A stopwatch for one attempt in sixteen, chosen at random, because schedulers often repeat
+/// A stopwatch for one attempt in sixteen, chosen at random because schedulers often repeat
 /// questions.
 struct Sampled {
     watch: Stopwatch,
@@ -73,7 +73,7 @@ impl<'a, 'o> Observers<'a, 'o> {
         self.attempts
     }
 
-    /// Returns the mean measured time of an attempt.
+    /// Returns the mean measured time per attempt.
     pub(crate) fn attempt_ns(&self) -> Option<f64> {
         self.watch.as_ref().and_then(|sampled| sampled.watch.mean_ns())
     }

@@ -1,27 +1,27 @@
-//! A test that the remaining completions can still be reached when failures destroy the work of
-//! jobs.
+//! A test of whether the remaining completions can still be reached when failures destroy the work
+//! of jobs.
 //!
-//! An endless run and a slow one differ only in their pace, so two conditions must hold before a
-//! run is ended. First, many more jobs are interrupted with loss of all work than complete, which
-//! does not happen if jobs are shorter than the times between their failures. Second, at the pace
+//! An endless run and a slow one differ only in their pace, so a run is ended only under two
+//! conditions. First, far more jobs are interrupted with loss of all work than complete, which does
+//! not happen if jobs are shorter than the times between their failures. Second, at the pace
 //! observed since then, the remaining completions would take too much work. Work is counted, not
 //! timed.
 
 use crate::Ending;
 
-/// The number of interruptions with loss of all work that is normal for each job that completes or
-/// runs. An interruption after which a job continues from a checkpoint does not count.
+/// The normal number of interruptions with loss of all work per completed or running job. An
+/// interruption after which a job continues from a checkpoint does not count.
 pub const INTERRUPTIONS_A_JOB: u64 = 100;
 /// The number of such interruptions, beyond the normal number, before a run can be considered
 /// hopeless.
 pub const INTERRUPTIONS_BEYOND: u64 = 10_000;
-/// The minimum remaining work of a hopeless run. An instant has the work of [`WORK_OF_AN_INSTANT`],
-/// plus one for each waiting job, because a scheduler may visit all of them.
+/// The minimum remaining work of a hopeless run. An instant counts as [`WORK_OF_AN_INSTANT`], plus
+/// one for each waiting job, because a scheduler may visit all of them.
 pub const WORK_IN_VAIN: u64 = 1_000_000_000;
 /// See [`WORK_IN_VAIN`].
 pub const WORK_OF_AN_INSTANT: u64 = 100;
 
-/// The events since interruptions began to outnumber completions.
+/// Events since interruptions began to outnumber completions.
 pub(crate) struct Pace {
     ending: Ending,
     in_vain: u64,
@@ -39,9 +39,9 @@ impl Pace {
         self.in_vain += 1;
     }
 
-    /// Records the end of an instant, given the completions in it and in total, and the numbers of
-    /// running and waiting jobs. If the run is hopeless, returns the numbers of interruptions and
-    /// completions that show this.
+    /// Records the end of an instant, given the number of completions at that instant and in total,
+    /// and the numbers of running and waiting jobs. If the run is hopeless, returns the numbers of
+    /// interruptions and completions that show this.
     pub(crate) fn hopeless(
         &mut self,
         new: u64,

@@ -1,7 +1,7 @@
-//! Replay of jobs at the times and on the nodes that they had, without a scheduler.
+//! Replay of jobs at their original times and on their original nodes, without a scheduler.
 //!
-//! Several jobs may hold the same node at once. It becomes free when the last of them ends. Cost:
-//! O(jobs log jobs), and the nodes of all jobs.
+//! Several jobs may hold the same node at once. The node becomes free when the last of them ends.
+//! Cost: O(jobs log jobs), plus the nodes of all jobs.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
@@ -11,17 +11,17 @@ use pavior_workload::{Job, Service};
 use crate::observers::Observers;
 use crate::{Fact, Observer, Outcome, Setup};
 
-/// The start of a job, and the nodes that it held; `None` if they are unknown. Such a job counts as
+/// A job's start time and the nodes that it held; `None` if they are unknown. Such a job counts as
 /// rejected.
 pub type Place = Option<(Time, Placement)>;
 
-/// The order of events at one time: a job of zero length ends after it has started.
+/// The order of simultaneous events: a job of zero length ends after it has started.
 const ENDS: u8 = 0;
 const ARRIVES: u8 = 1;
 const STARTS: u8 = 2;
 const ENDS_AT_ONCE: u8 = 3;
 
-/// Replays jobs, which are in the order of arrival, each with its place.
+/// Replays jobs, given in order of arrival, each with its place.
 pub(crate) fn replay(
     setup: &Setup,
     jobs: &[(Job, Place)],
@@ -56,7 +56,7 @@ pub(crate) fn replay(
     Outcome { end: now, arrived, waiting: 0, rejected, unfollowed: 0, allocation_ns: None }
 }
 
-/// Returns the arrivals, starts and ends of jobs, by index, in the order of time.
+/// Returns the arrivals, starts and ends of jobs, by index, in chronological order.
 fn events(jobs: &[(Job, Place)]) -> Vec<(Time, u8, usize)> {
     let mut events = Vec::with_capacity(3 * jobs.len());
     for (index, (job, place)) in jobs.iter().enumerate() {
@@ -71,7 +71,7 @@ fn events(jobs: &[(Job, Place)]) -> Vec<(Time, u8, usize)> {
     events
 }
 
-/// The number of jobs on each node and the nodes without jobs.
+/// The number of jobs on each node, and the nodes without jobs.
 struct Held {
     free: Occupancy,
     jobs: Vec<u32>,
@@ -83,7 +83,7 @@ impl Held {
         Held { free: Occupancy::all_free(setup.grid), jobs }
     }
 
-    /// Adds or removes a job on the nodes of a placement, which are on the machine.
+    /// Adds or removes a job on the nodes of a placement, which must be on the machine.
     fn change(&mut self, placement: &Placement, starts: bool) {
         let grid = *self.free.grid();
         for node in placement.parts().iter().flat_map(|part| part.nodes(&grid)) {
@@ -92,7 +92,7 @@ impl Held {
             let point: Coordinates = grid.point(node);
             match (starts, *jobs) {
                 (true, 1) => drop(self.free.take_node(node)),
-                // A node without jobs was taken by the last one.
+                // A node without jobs was taken by the last job.
                 (false, 0) => drop(self.free.give(&Cuboid::new(point, [1, 1, 1]))),
                 _ => {}
             }

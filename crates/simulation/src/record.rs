@@ -1,4 +1,4 @@
-//! Records of the outcomes of all jobs.
+//! Records of what happened to each job.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
@@ -7,27 +7,27 @@ use pavior_workload::Job;
 
 use crate::{Fact, Interest, Observer};
 
-/// A job, and its outcome in a run.
+/// A job and its fate in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRecord {
-    /// The job.
+    /// The job as it was submitted.
     pub job: Job,
-    /// The outcome of the job.
+    /// The job's fate.
     pub fate: Fate,
-    /// The load of an iteration of its pattern on the links, if it started and sends messages.
+    /// The link load of one iteration of the job's pattern, if the job started and sends messages.
     pub routes: Option<IterationRoutes>,
-    /// The times at which the job moved, and its placement after each move.
+    /// The times when the job moved, with its placement after each move.
     pub moves: Vec<(Time, Placement)>,
 }
 
-/// The nodes that a job held, and the period for which it held them.
+/// The nodes that a job held, and the period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stay<'a> {
     /// The beginning of the period.
     pub start: Time,
-    /// The end of the period. `None` if it still held them at the end of the run.
+    /// The end of the period. `None` if the job still held the nodes at the end of the run.
     pub end: Option<Time>,
-    /// The nodes.
+    /// The nodes that the job held.
     pub placement: &'a Placement,
 }
 
@@ -36,8 +36,7 @@ impl JobRecord {
         JobRecord { job: job.clone(), fate, routes: None, moves: Vec::new() }
     }
 
-    /// Returns the successive placements of the job: one stay for a job that started and did not
-    /// move.
+    /// Returns the job's successive placements: a single stay if the job started and did not move.
     pub fn stays(&self) -> impl Iterator<Item = Stay<'_>> {
         let held = match &self.fate {
             Fate::Started { start, end, placement } => Some((*start, *end, placement)),
@@ -55,29 +54,29 @@ impl JobRecord {
 /// The fate of a job by the end of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fate {
-    /// The job was rejected at arrival.
+    /// The job was rejected on arrival.
     Rejected(Refusal),
     /// The job was still waiting.
     Waiting,
     /// The job started.
     Started {
-        /// The time of the start.
+        /// The start time.
         start: Time,
-        /// The time of the departure. `None` if it was still running.
+        /// The departure time. `None` if the job was still running.
         end: Option<Time>,
-        /// The nodes that it held initially.
+        /// The nodes that the job held initially.
         placement: Placement,
     },
 }
 
-/// An observer that records everything, including the warm-up, in the order of arrival.
+/// An observer that records everything, including the warm-up, in order of arrival.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     records: Vec<JobRecord>,
 }
 
 impl Recorder {
-    /// Returns the records in the order of arrival: job number i is at index i.
+    /// Returns the records in order of arrival: job number i is at index i.
     pub fn into_records(self) -> Vec<JobRecord> {
         self.records
     }

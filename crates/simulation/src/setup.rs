@@ -1,4 +1,4 @@
-//! The settings of a run, and its end.
+//! The settings and the end condition of a run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,7 @@ use crate::{BadFailing, Endless, Failing, Migration, NetworkSetup};
 /// ```
 #[derive(Clone)]
 pub struct Setup {
-    /// The machine.
+    /// The grid of the machine.
     pub grid: Grid,
     /// The allocation strategy.
     pub strategy: pavior_allocation::Selection,
@@ -41,30 +41,29 @@ pub struct Setup {
     /// Moves of running jobs to make room. Incompatible with a network, failures and advance
     /// reservations.
     pub migration: Option<Migration>,
-    /// The seed of random draws of the run: choices of strategies, destinations of messages. Jobs
-    /// and failures are drawn in advance, with their own seeds.
+    /// The seed for the run's random draws: choices made by strategies, destinations of messages.
+    /// Jobs and failures are drawn in advance, with their own seeds.
     pub seed: u64,
-    /// The number of the replication.
+    /// The replication number.
     pub replication: u64,
-    /// The time when averages start: time 0, or the first arrival of a log.
+    /// The time when averaging starts: time 0, or the first arrival in a log.
     pub begin: Time,
     /// The number of completions after which averages restart.
     pub warmup: u64,
-    /// The end of the run.
+    /// The condition that ends the run.
     pub ending: Ending,
     /// True if attempts are timed.
     pub timing: bool,
-    /// A request; observers are informed whether it could be granted
-    /// ([`Fact::Slice`](crate::Fact)).
+    /// A request; observers are told whether it could be granted ([`Fact::Slice`](crate::Fact)).
     pub slice: Option<Request>,
 }
 
 impl Setup {
-    /// Creates the setup of a strategy and a scheduler on a machine. Each is a name with options,
-    /// or a selection.
+    /// Creates the setup for a strategy and a scheduler on a machine. Each is given as a name with
+    /// options, or as a selection.
     ///
     /// # Errors
-    /// Returns an error if a name cannot be read.
+    /// Returns an error if a name is invalid.
     pub fn new<A, S>(grid: Grid, strategy: A, scheduler: S) -> Result<Setup, BadName>
     where
         A: TryInto<pavior_allocation::Selection>,
@@ -94,27 +93,27 @@ impl Setup {
         Setup { network: network.into(), ..self }
     }
 
-    /// Lets running jobs move to make room. By default they stay.
+    /// Lets running jobs move to make room. By default they stay in place.
     #[must_use]
     pub fn with_migration(self, migration: impl Into<Option<Migration>>) -> Setup {
         Setup { migration: migration.into(), ..self }
     }
 
-    /// Sets the seed of random draws of the run; 1 by default. Jobs keep the seed that they were
-    /// created with.
+    /// Sets the seed for the run's random draws; 1 by default. Jobs keep the seed they were created
+    /// with.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Setup {
         Setup { seed, ..self }
     }
 
-    /// Sets the number of the replication, from 0, the default. Each replication has its own draws.
-    /// Its jobs should be created with the same number.
+    /// Sets the replication number, counted from 0, the default. Each replication has its own
+    /// draws. Its jobs should be created with the same number.
     #[must_use]
     pub fn with_replication(self, replication: u64) -> Setup {
         Setup { replication, ..self }
     }
 
-    /// Sets the time when averages start, in ticks; time 0 by default. For a log it is the first
+    /// Sets the time when averaging starts, in ticks; time 0 by default. For a log, use the first
     /// arrival.
     #[must_use]
     pub fn with_begin(self, begin: Time) -> Setup {
@@ -127,7 +126,7 @@ impl Setup {
         Setup { warmup, ..self }
     }
 
-    /// Sets the end of the run. By default it ends when all jobs have departed.
+    /// Sets when the run ends. By default it ends when all jobs have departed.
     #[must_use]
     pub fn with_ending(self, ending: Ending) -> Setup {
         Setup { ending, ..self }
@@ -139,38 +138,37 @@ impl Setup {
         Setup { timing, ..self }
     }
 
-    /// Sets a request; observers are informed whether it could be granted. There is none by
-    /// default.
+    /// Sets a request; observers are told whether it could be granted. None by default.
     #[must_use]
     pub fn with_slice(self, slice: impl Into<Option<Request>>) -> Setup {
         Setup { slice: slice.into(), ..self }
     }
 }
 
-/// The end of a run.
+/// The condition that ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// At this completion (including those of the warm-up).
+    /// At this completion (counting those of the warm-up).
     Completions(u64),
-    /// When all jobs have departed.
+    /// All jobs have departed.
     Drained,
 }
 
 /// The external inputs of a run.
 pub struct Inputs<'i> {
-    /// The jobs, in the order of arrival.
+    /// The jobs, in order of arrival.
     pub jobs: Box<dyn Iterator<Item = Job> + Send + 'i>,
-    /// Failures of components. Incompatible with a network.
+    /// Component failures. Incompatible with a network.
     pub failures: Option<Failing>,
     /// Advance reservations of nodes. Incompatible with migration.
     pub reserved: Vec<AdvanceReservation>,
-    /// Links between jobs, given by their positions in `jobs`, sorted: followers are submitted
+    /// Links between jobs, given by their positions in `jobs` and sorted: followers are submitted
     /// after their predecessors. `None` if all jobs arrive as listed.
     pub links: Option<Arc<[Link]>>,
 }
 
 impl<'i> Inputs<'i> {
-    /// Adds failures of components; none by default.
+    /// Adds component failures; none by default.
     #[must_use]
     pub fn with_failures(self, failures: impl Into<Option<Failing>>) -> Inputs<'i> {
         Inputs { failures: failures.into(), ..self }
@@ -182,15 +180,15 @@ impl<'i> Inputs<'i> {
         Inputs { reserved, ..self }
     }
 
-    /// Adds links between jobs, given by their positions in the order of arrival; none by default.
-    /// The number of jobs must be finite.
+    /// Adds links between jobs, given by their positions in order of arrival; none by default. The
+    /// number of jobs must be finite.
     #[must_use]
     pub fn with_links(self, links: impl Into<Option<Arc<[Link]>>>) -> Inputs<'i> {
         Inputs { links: links.into(), ..self }
     }
 }
 
-/// Jobs in the order of arrival, on a machine whose nodes do not fail.
+/// Jobs in order of arrival, on a machine whose nodes do not fail.
 impl<'i, J> From<J> for Inputs<'i>
 where
     J: IntoIterator<Item = Job, IntoIter: Send + 'i>,
@@ -204,17 +202,17 @@ where
 /// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The time of the end.
+    /// The end time.
     pub end: Time,
-    /// Jobs that arrived, including rejected ones.
+    /// The number of jobs that arrived, including rejected ones.
     pub arrived: u64,
-    /// Jobs that were waiting at the end.
+    /// The number of jobs that were waiting at the end.
     pub waiting: u64,
-    /// Jobs rejected, in the order of arrival.
+    /// The rejected jobs, in order of arrival.
     pub rejected: Vec<JobId>,
-    /// Links to jobs that were rejected: the jobs that follow them were submitted as listed.
+    /// The number of links to rejected jobs, whose followers were submitted at the listed times.
     pub unfollowed: u64,
-    /// Measured time per attempt, without the clock's overhead, in nanoseconds.
+    /// The measured time per attempt, without the clock's overhead, in nanoseconds.
     pub allocation_ns: Option<f64>,
 }
 
@@ -227,7 +225,7 @@ pub enum RunError {
     /// An event refers to a node that the machine does not have.
     #[error(transparent)]
     Node(#[from] UnknownNode),
-    /// Failures name components that the machine does not have.
+    /// Failures refer to components that the machine does not have.
     #[error(transparent)]
     Failing(#[from] BadFailing),
     /// The network cannot be built with these settings.
@@ -236,10 +234,10 @@ pub enum RunError {
     /// Messages wait for each other in a cycle.
     #[error(transparent)]
     Deadlock(#[from] Deadlock),
-    /// The scheduler, or a caller that decides instead, started a job that cannot start.
+    /// The scheduler, or a caller that decides in its place, started a job that cannot start.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// A job arrived while another with the same number waits or runs.
+    /// A job arrived while another with the same number was waiting or running.
     #[error(transparent)]
     Repeated(#[from] RepeatedJob),
     /// Nodes of another machine are reserved.
@@ -248,7 +246,7 @@ pub enum RunError {
     /// The run would otherwise never end, or exceeds the maximum time.
     #[error(transparent)]
     Endless(#[from] Endless),
-    /// The strategy or the scheduler has failed
+    /// The strategy or the scheduler failed
     /// ([`Strategy::error`](pavior_allocation::Strategy::error),
     /// [`Scheduler::error`](pavior_scheduling::Scheduler::error)), or the strategy proposed nodes
     /// that cannot be granted.
@@ -269,7 +267,7 @@ impl From<DispatchError> for RunError {
     }
 }
 
-/// A request to end a run, from another thread. Clones share it.
+/// A request, from another thread, to end a run. Clones share the request.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
@@ -279,7 +277,7 @@ impl Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Returns true if the end was requested.
+    /// Returns true if the run was asked to end.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -1,15 +1,15 @@
-//! Measured time of allocation attempts. This is the only code that reads a clock, and its readings
-//! never influence a result.
+//! Measured time of allocation attempts. Only this code reads a clock, and its readings never
+//! influence a result.
 
 use std::time::Instant;
 
-/// The number of empty measurements that calibrate a watch.
+/// The number of empty measurements used to calibrate a stopwatch.
 const EMPTY: usize = 1000;
 
 /// Sums measured times without the clock's own overhead.
 ///
-/// The overhead is calibrated when the watch is created. It is the mean of the middle half of many
-/// empty measurements, which is contained in every measurement. If the clock ticks every ten
+/// The overhead is calibrated when the stopwatch is created. It is the mean of the middle half of
+/// many empty measurements, and is contained in every measurement. If the clock ticks every ten
 /// nanoseconds, short times are read as one tick too many or too few. Readings below 0 are kept, so
 /// that the mean of many readings is correct.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ impl Default for Stopwatch {
 }
 
 impl Stopwatch {
-    /// Creates a calibrated watch at zero.
+    /// Creates a calibrated stopwatch at zero.
     pub fn new() -> Stopwatch {
         let mut empty: Vec<u64> =
             (0..EMPTY).map(|_| Instant::now().elapsed().as_nanos() as u64).collect();
@@ -47,7 +47,7 @@ impl Stopwatch {
         self.began = Some(Instant::now());
     }
 
-    /// Ends a measurement. Returns the measured time in nanoseconds, or 0 if none had begun.
+    /// Ends a measurement. Returns the measured nanoseconds, or 0 if no measurement had begun.
     pub fn end(&mut self) -> f64 {
         let Some(began) = self.began.take() else { return 0.0 };
         let measured = began.elapsed().as_nanos() as f64 - self.overhead_ns;
@@ -56,7 +56,7 @@ impl Stopwatch {
         measured
     }
 
-    /// Resets the watch to zero.
+    /// Resets the stopwatch to zero.
     pub fn reset(&mut self) {
         (self.total_ns, self.count) = (0.0, 0);
     }

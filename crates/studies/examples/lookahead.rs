@@ -1,5 +1,5 @@
-//! A scheduler that looks ahead, as an entry of the yardstick. It shows the gain from much more
-//! computation than EASY makes.
+//! A scheduler that looks ahead, as an entry for the yardstick. It shows what is gained by much
+//! more computation than EASY uses.
 //!
 //! ```sh
 //! cargo run --release -p pavior-studies --example lookahead            # all synthetic scenarios
@@ -7,13 +7,13 @@
 //! cargo run --release -p pavior-studies --example lookahead -- FOLDER  # those of logs, too
 //! ```
 //!
-//! Before each decision it considers several alternatives: the start that EASY would choose, a
-//! start of each of the oldest jobs that fit, and, while any job runs, no start at all. Each
+//! Before each decision it considers several alternatives: starting the job that EASY would choose,
+//! starting each of the oldest jobs that fit, and, while any job runs, starting none. Each
 //! alternative is tried in a few futures, in which EASY continues on a copy of the machine. In a
 //! future, run times are drawn as shares of the estimates, from the shares of jobs that have ended,
 //! and arriving jobs are drawn from those that came before. All alternatives get the same futures.
 //! The scheduler takes the alternative after which jobs start earliest on average; among equal ones
-//! it prefers the choice of EASY. Only its share in that average keeps a large job from starving.
+//! it prefers EASY's choice. Only its weight in that average keeps a large job from starving.
 //!
 //! Cost: for o oldest jobs and f futures, at most f (o + 2) simulated futures per decision, each
 //! with as many starts as it has jobs.
@@ -37,25 +37,25 @@ use pavior_studies::yardstick::{Effort, Row, Yardstick, judge_all};
 /// The amount of computation.
 #[derive(Clone, Copy)]
 struct Thinking {
-    /// The number of oldest jobs that are tried.
+    /// The number of oldest jobs to try.
     oldest: usize,
-    /// The number of futures of each alternative.
+    /// The number of futures per alternative.
     futures: usize,
-    /// The number of oldest jobs of the queue in a future.
+    /// The number of the queue's oldest jobs in a future.
     seen: usize,
     /// The number of jobs that arrive in a future.
     coming: usize,
 }
 
-/// The levels that are compared.
+/// The levels to compare.
 const LEVELS: [(&str, Thinking); 3] = [
     ("look-ahead-2", Thinking { oldest: 3, futures: 2, seen: 32, coming: 16 }),
     ("look-ahead-8", Thinking { oldest: 6, futures: 8, seen: 64, coming: 48 }),
     ("look-ahead-32", Thinking { oldest: 10, futures: 32, seen: 96, coming: 96 }),
 ];
-/// The number of the first drawn job; no real job has a number as large.
+/// The number of the first drawn job; no real job has a number that large.
 const UNSEEN: u64 = 1 << 62;
-/// Maximum number of attempts to draw a run time longer than the job has already run.
+/// The maximum number of attempts to draw a run time longer than the job has already run.
 const TRIES: usize = 16;
 /// The number of past arrivals and ends from which futures are drawn.
 const PAST: usize = 256;
@@ -63,16 +63,16 @@ const PAST: usize = 256;
 struct LookAhead {
     thinking: Thinking,
     easy: Selection,
-    /// The last arrivals: the time since the previous one, and the job.
+    /// The latest arrivals: the time since the previous arrival, and the job.
     past: Vec<(Time, Job)>,
     last: Time,
     /// The time of the previous call.
     asked: Time,
-    /// The jobs that ran at that time: their starts, and their estimated run times.
+    /// The jobs that were running at that time, with their starts and estimated run times.
     ran: BTreeMap<JobId, (Time, Time)>,
     /// The run times of the last jobs that ended, as shares of their estimates.
     shares: Vec<f64>,
-    /// The largest number of a job that has been seen.
+    /// The largest job number seen so far.
     seen: Option<u64>,
     dice: Stream,
 }
@@ -90,11 +90,11 @@ impl Scheduler for LookAhead {
             .filter(|&index| queue.get(index).is_some_and(|job| view.can_start(job).is_ok()))
             .collect();
         let first = self.base().next(now, queue, running, view);
-        // A future has only the oldest jobs.
+        // A future contains only the oldest jobs.
         if first.as_ref().map_or(oldest.is_empty(), |start| start.index >= self.thinking.seen) {
             return first;
         }
-        // If no job runs, there may be no later event at which it is asked again.
+        // If no job is running, there may be no later event at which the scheduler is asked again.
         let wait = (!running.is_empty()).then_some(None);
         let others = oldest.into_iter().map(|index| Some(Start::at(index))).chain(wait);
         let mut tries = vec![first];
@@ -206,7 +206,7 @@ impl LookAhead {
         said
     }
 
-    /// Sums the start times, after a decision, of the oldest waiting jobs and of those that arrive.
+    /// Sums the start times, after a decision, of the oldest waiting jobs and of the arriving jobs.
     fn cost(
         &self,
         now: Time,
@@ -254,7 +254,7 @@ struct Drawn {
     lengths: HashMap<JobId, Time>,
 }
 
-/// EASY that starts jobs only after an instant.
+/// EASY that starts jobs only after a given instant.
 struct From {
     after: Option<Time>,
     base: Box<dyn Scheduler>,

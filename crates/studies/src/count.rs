@@ -5,12 +5,12 @@ use std::io::Write;
 use super::statements::Statements;
 use super::{Statement, Verdict};
 
-/// A statement with the counts of its rows.
+/// A statement, with counts of its rows by verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementCount {
     /// The id of the statement.
     pub id: String,
-    /// The claim.
+    /// The claim that the statement makes.
     pub claim: String,
     /// The number of rows stated by the paper, by verdict: hold, hold within tolerance, differ.
     pub stated: [usize; 3],
@@ -49,7 +49,7 @@ impl StatementCount {
     }
 }
 
-/// Returns the statements that have rows, in their order.
+/// Returns the statements that have rows, in order.
 pub(super) fn counts(statements: &Statements, all: &[Statement]) -> Vec<StatementCount> {
     let mut counts = Vec::new();
     for claim in &statements.statement {

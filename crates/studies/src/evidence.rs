@@ -13,7 +13,7 @@ use pavior::simulation::metrics::ALLOCATION_NS;
 /// A number with the half-width of its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The number.
+    /// The estimated number.
     pub value: f64,
     /// The half-width, or half the length of a median's interval; `None` if there are too few runs.
     pub ci95: Option<f64>,
@@ -32,7 +32,7 @@ impl Estimate {
         [self.value - below, self.value + above]
     }
 
-    /// Returns the distance of a number from the interval; negative if the number is inside.
+    /// Returns a number's distance from the interval; negative if the number is inside.
     pub fn outside(self, number: f64) -> f64 {
         let [below, above] = self.sides.unwrap_or([self.ci95.unwrap_or(0.0); 2]);
         let apart = number - self.value;
@@ -41,14 +41,14 @@ impl Estimate {
     }
 }
 
-/// The samples of an experiment, accessible by values of parameters.
+/// The samples of an experiment, accessible by parameter values.
 pub(super) struct Evidence<'e> {
     specification: &'e Specification,
     samples: &'e Samples,
 }
 
-/// A metric of an experiment: either an observed one, or the measured time of allocation. A time is
-/// represented by the median of the runs, which interrupted runs hardly affect.
+/// A metric of an experiment: either an observed metric, or the measured time of allocation. A time
+/// is represented by the median of the runs, which interrupted runs hardly affect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Observed {
     /// The index of a metric.
@@ -56,7 +56,7 @@ pub(super) enum Observed {
     /// The time of an attempt, in ns.
     Time,
     /// The time of an attempt multiplied by the metric with this index: `allocation_ns * attempts`
-    /// is the time for all attempts of a run.
+    /// is the time for all attempts in a run.
     TimeBy(usize),
 }
 
@@ -71,13 +71,13 @@ impl Observed {
 pub(super) type Pair = [usize; 2];
 
 impl<'e> Evidence<'e> {
-    /// Creates the evidence of samples.
+    /// Creates the evidence from samples.
     pub(super) fn new(specification: &'e Specification, samples: &'e Samples) -> Evidence<'e> {
         Evidence { specification, samples }
     }
 
-    /// Returns the values of a parameter at the points that match `picks`, each as a number, if it
-    /// is one, and as text. Numbers are in ascending order, words in the order of the points.
+    /// Returns the values of a parameter at the points that match `picks`, each as text and, if it
+    /// is one, as a number. Numbers are in ascending order, words in point order.
     pub(super) fn values(
         &self,
         parameter: &str,
@@ -189,12 +189,12 @@ impl<'e> Evidence<'e> {
         Some(Estimate { sides, missed: false, ..estimate })
     }
 
-    /// Returns the ratio of two points, over the same jobs.
+    /// Returns the ratio between two points, over the same jobs.
     pub(super) fn ratio(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
         self.compared(metric, pair, |x, y| x / y, |all| Some((all.ratio?, all.ratio_ci95)))
     }
 
-    /// Returns the difference of two points, over the same jobs.
+    /// Returns the difference between two points, over the same jobs.
     pub(super) fn difference(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
         let of_all = |all: Paired| Some((all.difference, all.difference_ci95));
         self.compared(metric, pair, |x, y| x - y, of_all)
@@ -242,7 +242,7 @@ fn known(name: &str) -> Result<&'static Parameter, String> {
     })
 }
 
-/// Converts values to their canonical form, as in points.
+/// Converts values to their canonical form, as used in points.
 fn canonical(picks: &BTreeMap<String, String>) -> Result<Vec<(&'static str, Arc<str>)>, String> {
     let one = |(key, value): (&String, &String)| {
         let parameter = known(key)?;

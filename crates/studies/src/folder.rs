@@ -1,4 +1,4 @@
-//! The folder of a paper, which is either built in or supplied by a user.
+//! A paper's folder, which is either built in or supplied by a user.
 
 use std::ops::Range;
 
@@ -17,15 +17,15 @@ pub(super) struct Folder {
     pub(super) readings: Option<String>,
 }
 
-/// An error in reading the folder of a paper.
+/// An error in reading a paper's folder.
 #[derive(Debug, Error)]
 #[error("{file}: {reason}")]
 pub struct PaperError {
-    /// The file in the folder.
+    /// The name of the file at fault.
     pub file: &'static str,
-    /// The fault.
+    /// A description of the fault.
     pub reason: String,
-    /// The text of the file and the range of the fault in it, if known.
+    /// The text of the file, and the range of the fault in it, if known.
     pub place: Option<(String, Range<usize>)>,
 }
 
@@ -99,7 +99,7 @@ pub(super) fn parse<T: DeserializeOwned>(file: &'static str, text: &str) -> Resu
     })
 }
 
-/// Reads an experiment of the paper from the text of this file.
+/// Reads one of the paper's experiments from the text of this file.
 pub(super) fn specification(
     file: &'static str,
     text: String,

@@ -1,21 +1,21 @@
-//! The study of forecasts: the start times of jobs in logs are predicted, and each interval is
-//! compared with the actual start. It is an experiment with one log per point, and goals for each.
+//! The forecast study: the start times of jobs in logs are predicted, and each interval is compared
+//! with the actual start. It is an experiment with one log per point, and goals for each.
 
 use pavior::experiments::{LogScore, Specification};
 
 use crate::folder::{self, PaperError};
 
-/// The name in `pavior reproduce` and the name of the folder.
+/// The name used by `pavior reproduce`, and the name of the folder.
 pub const NAME: &str = "forecasts";
 
-/// The number of futures of each forecast.
+/// The number of futures per forecast.
 pub const FUTURES: usize = 8;
 
-/// The required share of waiting jobs whose start is in the 90 % interval.
+/// The required range for the share of waiting jobs whose start is in the 90 % interval.
 const HELD: [f64; 2] = [0.87, 0.93];
-/// The required share in each third of these jobs by nodes.
+/// The required range for that share in each third of these jobs by nodes.
 const THIRD_HELD: [f64; 2] = [0.82, 0.97];
-/// Minimum number of jobs of a third that is judged.
+/// The minimum number of jobs in a third for the third to be judged.
 const FEWEST: u64 = 500;
 
 /// Returns the experiment as a file. The quick version has few jobs from each log.
@@ -33,17 +33,17 @@ pub fn experiment(quick: bool) -> Result<String, PaperError> {
 /// Reads the experiment.
 ///
 /// # Errors
-/// Returns an error if anything in its file is invalid.
+/// Returns an error if anything in the file is invalid.
 pub fn specification(quick: bool) -> Result<Specification, PaperError> {
     let file = if quick { folder::QUICK } else { folder::EXPERIMENT };
     folder::specification(file, experiment(quick)?, NAME)
 }
 
-/// The judged forecasts for a log.
+/// A log with the verdict on its forecasts.
 pub struct JudgedLog {
-    /// The name of the log, without the version of its file.
+    /// The name of the log, without its file's version.
     pub log: String,
-    /// The machine.
+    /// The machine on which the log is replayed.
     pub machine: String,
     /// The quality of the forecasts.
     pub forecasts: LogScore,
@@ -141,7 +141,7 @@ pub fn write(logs: &[JudgedLog], out: &mut dyn std::io::Write) -> Result<(), csv
     Ok(writer.flush()?)
 }
 
-/// Describes the conclusion from the table in a sentence.
+/// Describes in one sentence what the table shows.
 pub fn in_words(logs: &[JudgedLog]) -> String {
     let judged: Vec<&JudgedLog> = logs.iter().filter(|log| log.forecasts.estimates).collect();
     let count = |good: fn(&JudgedLog) -> Option<bool>| {

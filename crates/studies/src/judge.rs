@@ -12,7 +12,7 @@ use super::statement::Claim;
 use super::statements::{Fault, Growth, Part, Row, Rule, Stated, Statements, Word};
 use super::{Estimate, Evidence, Statement};
 
-/// Judges every row; in a quick run, every row that does not compare measured times.
+/// Judges every row; in a quick run, only rows that do not compare measured times.
 ///
 /// # Errors
 /// Returns the location of a row, and the reason, if the row names anything that does not exist.
@@ -47,7 +47,7 @@ struct Judge<'e, 's> {
 }
 
 impl Judge<'_, '_> {
-    /// Judges a row, with one statement per name, which may stand for several combinations.
+    /// Judges a row, giving one statement per name, which may stand for several combinations.
     fn rows(&self, claim: &str, row: &Row, all: &mut Vec<Statement>) -> Result<(), String> {
         let mut named: Vec<(String, Vec<Combination>)> = Vec::new();
         for one in combinations(row, self.evidence)? {
@@ -78,7 +78,7 @@ impl Judge<'_, '_> {
         self.names.get(value).map_or(value, String::as_str)
     }
 
-    /// Judges all combinations with one name. The verdict is the worst one's, and one is shown.
+    /// Judges all combinations with one name. The verdict is the worst; one combination is shown.
     fn row(&self, row: &Row, members: &[Combination]) -> Result<Statement, String> {
         let judged = members.iter().map(|one| self.one(row, one)).collect::<Result<Vec<_>, _>>();
         let mut judged = judged?;
@@ -128,7 +128,7 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Returns the claim of an order in words: as given, or made from the values of both points.
+    /// Returns the wording of an order: as given, or made from the values of both points.
     fn order(&self, row: &Row, one: &Combination) -> String {
         if let Some(Stated::Words(words)) = &row.paper {
             return words.clone();
@@ -167,7 +167,7 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Returns the two points of a combination, which are the same if it names only one.
+    /// Returns the two points of a combination, which are the same point if it names only one.
     fn pair(&self, row: &Row, one: &Combination, common: &[Side]) -> Result<Pair, String> {
         let point = |side| self.evidence.point(&one.picks(&[common, &[side]].concat()));
         let a = point(Side::A)?;
@@ -206,7 +206,7 @@ impl Judge<'_, '_> {
 }
 
 /// Returns the combination to show: for an order the one with the strongest evidence against it,
-/// for closeness the farthest apart, for stated numbers the first; among equals the last.
+/// for closeness the farthest apart, for stated numbers the first; ties go to the last.
 fn shown(rule: Rule, judged: Vec<Statement>) -> Option<Statement> {
     let key = |one: &Statement| match rule {
         // A statement without a ratio ranks below one whose ratio is exactly 1.

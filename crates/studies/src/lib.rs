@@ -2,11 +2,10 @@
 //!
 //! A paper is a folder of TOML files, either built in from `papers/` or supplied by a user:
 //!
-//! - `paper.toml`: title, source, and remarks on the interpretation of the paper.
+//! - `paper.toml`: title, source, and remarks on how we interpret the paper.
 //! - `experiment.toml`: its experiment, in the usual format.
 //! - `quick.toml`: keys that replace those of the experiment in a quick run.
-//! - `statements.toml`: the statements of the paper, row by row, with the rule that judges each
-//!   row.
+//! - `statements.toml`: the paper's statements, row by row, with the rule that judges each row.
 //! - `readings.toml` (optional): alternative readings of points that the paper leaves open.
 //!
 //! The judge implements rules and is independent of particular papers. The only strategy that it
@@ -45,7 +44,7 @@ pub use statement::{Statement, Verdict, write_statements};
 
 /// A paper.
 pub struct Paper {
-    /// The name of its folder.
+    /// The name of the paper's folder.
     pub name: String,
     about: About,
     folder: Folder,
@@ -61,7 +60,7 @@ struct About {
     source: String,
     #[serde(default)]
     reading: Vec<String>,
-    /// True for a study of this project, which is not one of the published papers.
+    /// True for one of this project's own studies, which is not a published paper.
     #[serde(default)]
     study: bool,
 }
@@ -85,7 +84,7 @@ static BUILT_IN: LazyLock<Vec<Paper>> = LazyLock::new(|| {
     papers.map(|(name, folder)| Paper::new(name, folder).expect("a paper of this crate")).collect()
 });
 
-/// The first remark in the report of a quick run.
+/// The first remark in the report on a quick run.
 const QUICK: &str = "A quick run with few loads and few replications. Its intervals are wide, so \
                      most statements hold; only the full run counts, and only it judges measured \
                      times.";
@@ -96,13 +95,13 @@ impl Paper {
         &BUILT_IN
     }
 
-    /// Returns the published papers among them, which are the four of `reproduce all`.
+    /// Returns the published papers among them, which are the four in `reproduce all`.
     pub fn published() -> Vec<&'static Paper> {
         BUILT_IN.iter().filter(|paper| !paper.about.study).collect()
     }
 
     /// Reads a paper from a folder with this name. `read` must return the text of a file, or `None`
-    /// if there is no such file.
+    /// if the file does not exist.
     ///
     /// # Errors
     /// Returns an error if a file is missing or its contents are invalid.
@@ -125,7 +124,7 @@ impl Paper {
         Ok(Paper { name: name.to_string(), about, folder, statements, readings })
     }
 
-    /// Checks without a run that experiment, statements and readings fit together.
+    /// Checks, without a run, that experiment, statements and readings fit together.
     fn check(&self, quick: bool) -> Result<(), PaperError> {
         let specification = self.specification(quick)?;
         let nothing = vec![Vec::new(); specification.points.len()];
@@ -146,7 +145,7 @@ impl Paper {
         &self.about.source
     }
 
-    /// Returns other readings of points that the paper leaves open.
+    /// Returns alternative readings of points that the paper leaves open.
     pub fn readings(&self) -> Option<&Readings> {
         self.readings.as_ref()
     }
@@ -162,14 +161,14 @@ impl Paper {
     /// Reads the experiment.
     ///
     /// # Errors
-    /// Returns an error if anything in its file is invalid.
+    /// Returns an error if anything in the file is invalid.
     pub fn specification(&self, quick: bool) -> Result<Specification, PaperError> {
         let file = if quick { folder::QUICK } else { folder::EXPERIMENT };
         folder::specification(file, self.experiment(quick)?, &self.name)
     }
 
     /// Judges the statements based on samples. In a quick run, rows about measured times are left
-    /// out: other programs on the machine would decide their verdicts.
+    /// out, because other programs on the machine would decide their verdicts.
     ///
     /// # Errors
     /// Returns an error if a row names anything that the experiment does not have.

@@ -9,15 +9,15 @@ use pavior::experiments::{Provenance, Publication};
 
 /// The judged statements of a paper.
 pub struct Verdicts {
-    /// The name in `pavior reproduce`, and that of its directory.
+    /// The name in `pavior reproduce`, which is also the name of the directory.
     pub name: String,
-    /// The title.
+    /// The title of the paper.
     pub title: String,
     /// The authors and the year.
     pub source: String,
     /// The judged rows.
     pub statements: Vec<Statement>,
-    /// The counts of rows of each statement.
+    /// The counts of each statement's rows.
     pub counts: Vec<StatementCount>,
 }
 
@@ -34,7 +34,7 @@ impl Verdicts {
     }
 }
 
-/// Makes sections of a report: the counts of rows of each statement, and all rows, collapsed if
+/// Makes sections of a report: the counts of each statement's rows, and all rows, collapsed if
 /// there are more than 24.
 pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
     let all = &verdicts.statements;
@@ -47,7 +47,7 @@ pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
     vec![summary, Section { folded: all.len() > 24, ..rows(all) }]
 }
 
-/// Makes a table of the counts of rows of each statement.
+/// Makes a table with the counts of each statement's rows.
 fn summary(counts: &[StatementCount]) -> SectionTable {
     let row = |one: &StatementCount| {
         vec![one.id.clone(), one.verdict().word().to_string(), one.in_words(), one.claim.clone()]
@@ -67,7 +67,7 @@ fn rows(all: &[Statement]) -> Section {
     }
 }
 
-/// Makes the report of all papers: counts, and links to the papers' own reports.
+/// Makes the report on all papers: counts, and links to the papers' own reports.
 pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication {
     let mut sections = Vec::new();
     for paper in papers {

@@ -68,7 +68,7 @@ fn sided(word: &str) -> (Side, &str) {
 /// Returns every combination of a row's values. Parameters that are not in its name vary fastest.
 ///
 /// # Errors
-/// Returns an error if a value is invalid, or the experiment does not have a requested one.
+/// Returns an error if a value is invalid, or the experiment does not have a requested value.
 pub(super) fn combinations(row: &Row, evidence: &Evidence<'_>) -> Result<Vec<Combination>, String> {
     let sides =
         [(Side::At, &row.at), (Side::A, &row.a), (Side::B, &row.b), (Side::From, &row.from)];
@@ -132,7 +132,7 @@ fn values(
 }
 
 impl Found {
-    /// Returns true if a value is within the limits, if any. With limits, it must be a number.
+    /// Returns true if a value is within the limits, if any, which only a number can be.
     fn holds(&self, value: Option<f64>) -> bool {
         let within = |limit: Option<f64>, fits: fn(f64, f64) -> bool| {
             limit.is_none_or(|limit| value.is_some_and(|value| fits(value, limit)))

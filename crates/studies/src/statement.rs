@@ -7,7 +7,7 @@ use pavior::experiments::{Median, Summary};
 
 /// The precision that the papers claim for their own means.
 const PAPERS_OWN: f64 = 0.05;
-/// Maximum relative distance of values that are close.
+/// The maximum relative distance between values that are close.
 const CLOSE: f64 = 0.10;
 
 /// The rules in words, for reports.
@@ -21,14 +21,14 @@ pub(super) const RULES: &str = "A stated value or bound holds if it lies within 
     only within tolerance, and differs if one of them differs; rows that we add are counted \
     separately.";
 
-/// The verdict on a claim of a paper.
+/// The verdict on a paper's claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// The claim is within our interval.
     Holds,
     /// The claim is only within the widened interval.
     Tolerance,
-    /// Neither is the case.
+    /// The claim is within neither interval.
     Differs,
 }
 
@@ -42,12 +42,12 @@ impl Verdict {
         }
     }
 
-    /// Returns true if the claim holds, at least within tolerance.
+    /// The claim is within neither interval.
     pub fn is_good(self) -> bool {
         self != Verdict::Differs
     }
 
-    /// Returns `Holds` under the first condition, otherwise `Tolerance` under the second.
+    /// Returns `Holds` if the first condition is true, or else `Tolerance` if the second is.
     fn graded(holds: bool, tolerated: bool) -> Verdict {
         match (holds, tolerated) {
             (true, _) => Verdict::Holds,
@@ -57,7 +57,7 @@ impl Verdict {
     }
 }
 
-/// A number or claim of a paper, compared with ours.
+/// A paper's number or claim, compared with ours.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
     /// The name, for example `T2@3.8`.
@@ -66,7 +66,7 @@ pub struct Statement {
     pub paper: String,
     /// Our number; `None` if the experiment does not provide one.
     pub ours: Option<f64>,
-    /// The half-width of its 95 % confidence interval, or half the length of a median's interval.
+    /// The half-width of the 95 % confidence interval, or half the length of a median's interval.
     pub ci95: Option<f64>,
     /// The ends of the interval if our number is a median.
     pub interval: Option<[f64; 2]>,
@@ -74,7 +74,7 @@ pub struct Statement {
     pub ratio: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
-    /// True if the paper states it, and false if we add it.
+    /// True if the paper states it, false if we add it.
     pub stated: bool,
     /// Remarks for the reader, including the number of runs.
     pub note: String,
@@ -92,7 +92,7 @@ impl Statement {
             (Some(median), _) if self.interval.is_some() => {
                 Median { value: median, interval: self.interval }.to_string()
             }
-            // A count.
+            // The number is a count.
             (Some(whole), None) if whole.fract() == 0.0 => whole.to_string(),
             (mean, ci95) => Summary { mean, ci95 }.to_string(),
         }
@@ -143,19 +143,18 @@ impl Statement {
     }
 }
 
-/// A claim of a paper about one of our numbers.
+/// A paper's claim about one of our numbers.
 #[derive(Clone, Debug)]
 pub(super) enum Claim {
-    /// A value.
+    /// Our number has this value.
     Value(f64),
-    /// A ratio.
+    /// Our ratio has this value.
     Ratio(f64),
     /// A value within a range.
     Between(f64, f64),
-    /// An upper bound. The tolerance is a fraction of the bound; by default it is the precision of
-    /// the papers.
+    /// An upper bound. The tolerance is a fraction of the bound, by default the papers' precision.
     AtMost(f64, Option<f64>),
-    /// A lower bound, with the same kind of tolerance.
+    /// A lower bound, with a tolerance as for [`Claim::AtMost`].
     AtLeast(f64, Option<f64>),
     /// Two values are close: our number is their ratio.
     Close(String),
@@ -197,7 +196,7 @@ impl Claim {
         }
     }
 
-    /// Returns the divisor of our number for the ratio to the paper's.
+    /// Returns the divisor of our number for its ratio to the paper's number.
     fn whole(&self) -> Option<f64> {
         match self {
             Claim::Value(paper)
@@ -242,13 +241,13 @@ impl Claim {
     }
 }
 
-/// Judges whether a value is within our interval, or within that widened by the paper's precision.
+/// Judges whether a value is within our interval, as is or widened by the paper's precision.
 fn within(paper: f64, ours: Estimate) -> Verdict {
     let outside = ours.outside(paper);
     Verdict::graded(outside <= 0.0, outside <= PAPERS_OWN * paper.abs())
 }
 
-/// Formats a number with all digits. Returns an empty string if there is none.
+/// Formats a number with all digits. Returns an empty string if there is no number.
 pub(super) fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }

@@ -1,9 +1,9 @@
-//! The statements of a paper as data, read from `statements.toml`.
+//! A paper's statements as data, read from `statements.toml`.
 //!
-//! A statement has rows. A row has a rule, and the values of parameters that pick its points. If a
+//! A statement has rows. A row has a rule, and parameter values that pick its points. If a
 //! parameter has several values and its name is part of the row's `id`, each value becomes a
 //! separate row. Otherwise the single row must hold for all of them. A word in the `id` that is not
-//! a parameter of the row is marked (`{ word = "fast" }`), so that a misspelled parameter is found.
+//! a parameter is marked (`{ word = "fast" }`), so that misspelled parameters are detected.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -25,16 +25,16 @@ pub(super) struct Statements {
     pub(super) statement: Vec<PaperStatement>,
 }
 
-/// A statement of the paper.
+/// A statement in the paper.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PaperStatement {
-    /// The id, for example `T2`, with which the names of the rows begin.
+    /// The id, for example `T2`, which begins the row names.
     pub(super) id: String,
-    /// The claim of the paper, in a line.
+    /// The paper's claim, in one line.
     #[serde(rename = "claim")]
     pub(super) text: String,
-    /// Common keys of all rows.
+    /// Keys common to all rows.
     #[serde(default)]
     common: Table,
     #[serde(default)]
@@ -44,18 +44,18 @@ pub(super) struct PaperStatement {
     pub(super) worked: Vec<Spanned<Worked>>,
 }
 
-/// A row or several rows that differ in values of parameters.
+/// One or more rows that differ in parameter values.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Row {
-    /// The parts of the name that follow the id of the statement.
+    /// The parts of the name that follow the statement's id.
     #[serde(default)]
     pub(super) id: Vec<Part>,
-    /// The rule.
+    /// The rule by which the row is judged.
     pub(super) rule: Rule,
-    /// The claim of the paper. An order without one is described by the values of `a` and `b`.
+    /// The paper's claim. An order without a claim is described by the values of `a` and `b`.
     pub(super) paper: Option<Stated>,
-    /// The tolerated excess over a bound, as a fraction of it.
+    /// The tolerated excess over a bound, as a fraction of the bound.
     pub(super) tolerance: Option<f64>,
     /// True if we add the row, and the paper does not state it.
     #[serde(default)]
@@ -65,13 +65,13 @@ pub(super) struct Row {
     pub(super) note: String,
     /// The metric to compare.
     pub(super) metric: Option<String>,
-    /// Common values of both points.
+    /// Values common to both points.
     #[serde(default)]
     pub(super) at: Picks,
     /// Further values of the first point.
     #[serde(default)]
     pub(super) a: Picks,
-    /// Further values of the second point. Without it the rule judges the mean at the first.
+    /// Further values of the second point. Without it, the rule judges the mean at the first point.
     #[serde(default)]
     pub(super) b: Picks,
     /// The quantity whose growth from `from` is judged: the ratio or the difference of `a` and `b`.
@@ -79,7 +79,7 @@ pub(super) struct Row {
     /// The point from which growth is measured; only the values that differ from `at`.
     #[serde(default)]
     pub(super) from: Picks,
-    /// Two formulas of the values in `at` to be compared, instead of points.
+    /// Two formulas of the values in `at`, compared in place of points.
     pub(super) formulas: Option<[String; 2]>,
 }
 
@@ -107,11 +107,11 @@ pub(super) type Picks = BTreeMap<String, Pick>;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Pick {
-    /// The values that the points have: numbers in ascending order, words in the order of points.
+    /// The values that the points have: numbers in ascending order, words in point order.
     Found(Found),
-    /// These values.
+    /// Each of these values.
     Each(Vec<Value>),
-    /// This value.
+    /// This single value.
     One(Value),
 }
 
@@ -120,9 +120,9 @@ pub(super) enum Pick {
 #[serde(deny_unknown_fields)]
 pub(super) struct Found {
     pub(super) take: Take,
-    /// The minimum.
+    /// The minimum value to select.
     pub(super) from: Option<f64>,
-    /// The maximum.
+    /// The maximum value to select.
     pub(super) to: Option<f64>,
 }
 
@@ -134,7 +134,7 @@ pub(super) enum Take {
     Last,
 }
 
-/// The claim of a paper in a row.
+/// A paper's claim in a row.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Stated {
@@ -149,9 +149,9 @@ pub(super) enum Stated {
 pub(super) enum Rule {
     /// A stated value.
     Value,
-    /// A stated ratio of `a` over `b`.
+    /// A stated ratio of `a` to `b`.
     Ratio,
-    /// A stated difference of `a` and `b`.
+    /// A stated difference between `a` and `b`.
     Difference,
     /// A stated range.
     Between,
@@ -173,13 +173,13 @@ pub(super) enum Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Growth {
-    /// The ratio of `a` over `b`.
+    /// The ratio of `a` to `b`.
     Ratio,
-    /// The difference of `a` and `b`.
+    /// The difference between `a` and `b`.
     Difference,
 }
 
-/// A fault in a row and the place of the row.
+/// A fault in a row, and the row's location.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) span: Range<usize>,
@@ -193,8 +193,8 @@ impl Fault {
 }
 
 impl PaperStatement {
-    /// Returns the rows, each with its place. Common keys are added to a row that does not have
-    /// them. Papers have rows of type [`Row`]; the yardstick has its own type.
+    /// Returns the rows, each with its location. Common keys are added to any row that lacks them.
+    /// Papers have rows of type [`Row`]; the yardstick has its own type.
     pub(super) fn rows<R: DeserializeOwned>(&self) -> Result<Vec<(Range<usize>, R)>, Fault> {
         let row = |own: &Spanned<Table>| {
             let mut whole = self.common.clone();

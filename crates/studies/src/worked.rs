@@ -10,15 +10,15 @@ use serde::Deserialize;
 
 use super::{Evidence, Statement};
 
-/// A worked example: a snapshot of the experiment, and the paper's results in it.
+/// A worked example: a snapshot in the experiment, and the paper's results for it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Worked {
-    /// The part of the name that follows the id of the statement.
+    /// The part of the name that follows the statement's id.
     id: String,
-    /// The values of parameters that pick the point with the state.
+    /// The parameter values that pick the point with the state.
     at: BTreeMap<String, String>,
-    /// The results of the paper.
+    /// The paper's results.
     finds: Finds,
     /// A remark for the reader.
     #[serde(default)]
@@ -28,11 +28,11 @@ pub(super) struct Worked {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum Finds {
-    /// The choice of the point's strategy for its request.
+    /// The place that the point's strategy chooses for its request.
     Choice { place: String, index: i64 },
     /// The places that MFA considers around the busy box with this number (from 1), in order.
     Candidates { around: usize, rows: Vec<Candidate> },
-    /// The mean number of nodes of the busy boxes.
+    /// The mean number of nodes in the busy boxes.
     MeanSize(f64),
     /// The contact of the request at this base: its index, and the number of its busy neighbors.
     Contact { base: [u16; 2], index: i64, busy: usize },
@@ -50,7 +50,7 @@ struct Candidate {
     worth: String,
     /// The nodes that contribute: busy ones, and nodes of the box itself on the border.
     nodes: String,
-    /// The printed version, if the row is a corrected one.
+    /// The printed version, if the row has been corrected.
     #[serde(default)]
     printed: String,
 }

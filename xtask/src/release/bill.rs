@@ -21,13 +21,13 @@ pub(super) struct Part {
     url: String,
     /// An SPDX expression.
     license: String,
-    /// The SHA-256 of the package in the registry.
+    /// The SHA-256 checksum of the package in the registry.
     sum: Option<String>,
     /// The package URLs of the parts that it needs.
     needs: BTreeSet<String>,
     /// The folder that contains its licenses.
     folder: PathBuf,
-    /// True if it belongs to Pavior.
+    /// True if the part belongs to Pavior.
     is_own: bool,
 }
 
@@ -78,7 +78,7 @@ fn cargo_url(package: &Value) -> String {
     format!("pkg:cargo/{}@{}", text(package, "name"), text(package, "version").replace('+', "%2B"))
 }
 
-/// Returns the checksums in Cargo.lock by package URL.
+/// Returns the checksums in Cargo.lock, by package URL.
 fn sums(root: &Path) -> Result<BTreeMap<String, String>, String> {
     let lock = fs::read_to_string(root.join("Cargo.lock")).map_err(|error| error.to_string())?;
     let lock: Value = toml::from_str(&lock).map_err(|error| format!("Cargo.lock: {error}"))?;

@@ -15,7 +15,7 @@ const MAINTAINER: &str = "The Pavior maintainers <maintainers@pavior.invalid>";
 /// The folder for packages' units in Debian's systemd.
 const SYSTEM: &str = "usr/lib/systemd/system";
 
-/// The folder of completions in a prefix and the one in Debian.
+/// The folder for completions under a prefix, and the one in Debian.
 const ZSH: (&str, &str) = ("usr/share/zsh/site-functions", "usr/share/zsh/vendor-completions");
 
 /// After an upgrade, services that were running are restarted with the new program; no others are

@@ -1,7 +1,7 @@
 //! The parts of a release: archives, Debian packages, the wheel, a bill of materials and checksums.
 //! docs/releasing.md describes each.
 //!
-//! `cargo xtask dist` creates them in `dist/` from builds with the profile `dist`. The checks
+//! `cargo xtask dist` creates them in `dist/` from builds with the `dist` profile. The checks
 //! create them in `target/release-check` from earlier build output, and install and use them in a
 //! Debian system that contains no part of Pavior and keeps no changes.
 
@@ -14,7 +14,7 @@ use std::process::Command;
 
 use crate::{notes, process, python};
 
-/// The oldest glibc that a release supports, the same as in manylinux_2_28.
+/// The oldest glibc that a release supports, as in manylinux_2_28.
 const GLIBC: (u32, u32) = (2, 28);
 
 /// Programs that a release needs, from the Debian packages dpkg and binutils.
@@ -29,28 +29,28 @@ with open(sys.argv[1]) as file:
     wrong = JsonStrictValidator(SchemaVersion.V1_6).validate_str(file.read())
 sys.exit(wrong and str(wrong))";
 
-/// The folder in which the checks make a release.
+/// The folder where the checks make a release.
 const CHECKED: &str = "target/release-check";
 
-/// The script that creates chroots and runs commands in them, and the chroot of the checks.
+/// The script that creates chroots and runs commands in them, and the chroot used by the checks.
 const CHROOT: &str = "examples/slurm/release.sh";
 const CLEAN: &str = "clean-13";
 
 /// The script that installs and uses a release, and the program that it runs with the wheel.
 const STORY: [&str; 2] = ["xtask/installed.sh", "apps/python/examples/first.py"];
 
-/// Shells and the place where each finds completions.
+/// Shells, and the place where each finds completions.
 const COMPLETIONS: &[(&str, &str)] = &[
     ("bash", "share/bash-completion/completions/pavior"),
     ("zsh", "share/zsh/site-functions/_pavior"),
     ("fish", "share/fish/vendor_completions.d/pavior.fish"),
 ];
 
-/// The folders of the manual pages, and of the licenses and the list of changes.
+/// The folders for the manual pages, and for the licenses and the list of changes.
 const MANUAL: &str = "share/man/man1";
 const DOC: &str = "share/doc/pavior";
 
-/// The systemd units and configuration for Slurm, and the unit of `pavior serve`.
+/// The systemd units and configuration for Slurm, and the unit for `pavior serve`.
 const SLURM: [&str; 3] = [
     "apps/slurm/dist/pavior-slurm.service",
     "apps/slurm/dist/pavior-slurm-observe.service",
@@ -63,12 +63,12 @@ struct Release {
     root: PathBuf,
     /// The folder for the release's files.
     out: PathBuf,
-    /// The folder for files that are packed.
+    /// The folder for files to be packed.
     stage: PathBuf,
     version: &'static str,
-    /// The commit time of the sources, which is the time of every packed file.
+    /// The commit time of the sources, used as the time of every packed file.
     seconds: String,
-    /// The compression level of dpkg-deb, 0 to 9.
+    /// The compression level for dpkg-deb, 0 to 9.
     effort: &'static str,
 }
 
@@ -163,8 +163,8 @@ fn lacking() -> Result<(), String> {
     missing.map_or(Ok(()), |program| Err(format!("a release needs {program}")))
 }
 
-/// Returns the oldest glibc that can run a program: the newest version among the symbols that it
-/// references.
+/// Returns the oldest glibc that can run a program: the newest version among the symbols that the
+/// program references.
 fn glibc(program: &Path) -> Result<(u32, u32), String> {
     let mut readelf = Command::new("readelf");
     let text = process::output(readelf.args(["--version-info", "--wide"]).arg(program))?;
@@ -190,7 +190,7 @@ impl Release {
         }
         // The owner of a checkout may be a different user, for example in a container.
         let time = ["-c", "safe.directory=*", "log", "-1", "--format=%ct"];
-        // An archive of the sources has no commits.
+        // A source archive has no commits.
         let committed = process::output(Command::new("git").args(time).current_dir(root));
         let seconds = committed.map_or("0".to_string(), |text| text.trim().to_string());
         // All packages in the workspace have the same version.
@@ -215,7 +215,7 @@ impl Release {
         Ok(())
     }
 
-    /// Writes the files of an installation below a prefix: the stripped program, its manual pages,
+    /// Writes an installation's files below a prefix: the stripped program, its manual pages,
     /// completions, units and licenses.
     fn write_tree(
         &self,
@@ -262,7 +262,7 @@ impl Release {
         self.out.join(format!("pavior-{}.cdx.json", self.version))
     }
 
-    /// Creates a command that packs with the time of the commit.
+    /// Creates a command that packs with the commit time.
     fn packer(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env("SOURCE_DATE_EPOCH", &self.seconds);
@@ -270,7 +270,7 @@ impl Release {
     }
 }
 
-/// Moves the debug data out of a program into a file that the program then references.
+/// Moves a program's debug data into a file that the program then references.
 fn take_apart(program: &Path, debug: &Path) -> Result<(), String> {
     let objcopy = |arguments: &[&str], files: &[&Path]| {
         process::output(Command::new("objcopy").args(arguments).args(files)).map(drop)
@@ -294,13 +294,13 @@ fn make_folder(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
-/// Writes a file and creates the folders above it.
+/// Writes a file, creating the folders above it.
 fn write(file: &Path, text: &str) -> Result<(), String> {
     make_folder(file.parent().unwrap_or(file))?;
     fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// Copies a file with its permissions into a folder, which is created.
+/// Copies a file with its permissions into a folder, creating the folder.
 fn put(file: &Path, folder: &Path) -> Result<(), String> {
     make_folder(folder)?;
     let copied = fs::copy(file, folder.join(file.file_name().unwrap_or_default()));

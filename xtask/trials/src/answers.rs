@@ -1,4 +1,4 @@
-//! One table of states and questions, which every interface must answer.
+//! A single table of states and questions, which every interface must answer.
 //!
 //! A state describes a `mesh:4x2`: jobs with their boxes, each with its remaining time in seconds,
 //! and unavailable nodes. A question is a box. The answer consists of sentences, in which a time is
@@ -9,8 +9,8 @@ pub const ANSWERS: &str = include_str!("../cases/answers.json");
 
 /// Rewrites an answer in the words of the table.
 ///
-/// `times` are an interface's texts for seconds from now, `names` its names for strategies and
-/// jobs, each with the table's name.
+/// `times` are an interface's texts for seconds from now; `names` are its names for strategies and
+/// jobs, each with the name in the table.
 pub fn in_words_of_the_table(
     line: &str,
     times: &[(String, u64)],

@@ -1,4 +1,4 @@
-//! A real Chromium without a display, controlled through a pipe.
+//! A real headless Chromium, controlled through a pipe.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -17,7 +17,7 @@ const REQUIRED: &str = "PAVIOR_REQUIRE_BROWSER";
 const INSTALLED: [&str; 2] =
     ["../../target/viewer/node_modules", "../../crates/viewer/page/node_modules"];
 
-/// A browser with one page. It is closed when dropped.
+/// A browser with one page. Closed when dropped.
 pub struct Browser {
     process: Child,
     send: File,
@@ -31,12 +31,12 @@ pub struct Browser {
 static ALONE: Mutex<()> = Mutex::new(());
 
 impl Browser {
-    /// Starts a browser with a screen of the given size. Returns `None` if there is no Chromium,
-    /// and none is required.
+    /// Starts a browser with a screen of the given size. Returns `None` if Chromium is neither
+    /// installed nor required.
     ///
     /// # Panics
     ///
-    /// Panics if there is one and it does not start, or if there is none and it is required.
+    /// Panics if Chromium is installed and does not start, or if it is required and not installed.
     pub fn start(width: u32, height: u32) -> Option<Browser> {
         let found = Command::new("chromium").arg("--version").stderr(Stdio::null()).output();
         if !found.is_ok_and(|output| output.status.success()) {
@@ -80,7 +80,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// Returns the identifier of the first page, which takes a while on a busy machine.
+    /// Returns the identifier of the first page, which takes a while to appear on a busy machine.
     fn first_page(&mut self) -> Option<Value> {
         for _ in 0..3000 {
             let targets = self.call("Target.getTargets", &json!({}));
@@ -93,7 +93,7 @@ impl Browser {
         None
     }
 
-    /// Calls a method of the protocol and waits for its answer.
+    /// Calls a protocol method and waits for its answer.
     ///
     /// # Panics
     /// Panics if the browser has ended, or answers with an error.
@@ -156,7 +156,7 @@ impl Browser {
     /// Waits until an expression is true.
     ///
     /// # Panics
-    /// Panics if it is not true after five minutes.
+    /// Panics if the expression is not true after five minutes.
     pub fn until(&mut self, expression: &str) {
         let began = Instant::now();
         while self.value(&format!("Boolean({expression})")) != true {
@@ -168,7 +168,7 @@ impl Browser {
         }
     }
 
-    /// Waits until the element with an id shows a text.
+    /// Waits until the element with the given id shows a text.
     pub fn shows(&mut self, element: &str, text: &str) {
         let text = json!(text);
         self.until(&format!("document.getElementById('{element}')?.textContent.includes({text})"));
@@ -198,7 +198,7 @@ impl Browser {
         }
     }
 
-    /// Changes the size of the screen.
+    /// Changes the screen size.
     pub fn size(&mut self, width: u32, height: u32) {
         let size = json!({
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600,
@@ -206,7 +206,7 @@ impl Browser {
         self.call("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    /// Sets preferences of the reader's system: dark mode, and reduced motion.
+    /// Sets the preferences of the reader's system: dark mode, and reduced motion.
     pub fn prefer(&mut self, dark: bool, still: bool) {
         let scheme = if dark { "dark" } else { "light" };
         let motion = if still { "reduce" } else { "no-preference" };
@@ -226,7 +226,7 @@ impl Browser {
         self.screenshot(&format!("{name}.png"), &json!({ "format": "png" }));
     }
 
-    /// Writes a screenshot in a format of the protocol, such as WebP.
+    /// Writes a screenshot in a format supported by the protocol, such as WebP.
     ///
     /// # Panics
     ///
@@ -239,13 +239,13 @@ impl Browser {
         std::fs::write(path, BASE64.decode(text).expect("base 64")).expect("there is room");
     }
 
-    /// Returns the accessibility barriers that axe-core finds on the page, with all of its rules,
-    /// one per line; empty if there are none. Returns `None` if npm has not installed it and it is
-    /// not required.
+    /// Returns the accessibility barriers that axe-core finds on the page with all of its rules,
+    /// one per line; empty if it finds none. Returns `None` if axe-core is neither installed nor
+    /// required.
     ///
     /// # Panics
     ///
-    /// Panics if it is required and missing.
+    /// Panics if axe-core is required and missing.
     pub fn barriers(&mut self) -> Option<String> {
         let paths = INSTALLED.map(|folder| {
             Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("axe-core/axe.min.js")

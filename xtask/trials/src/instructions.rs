@@ -1,7 +1,7 @@
-//! Instructions counted by callgrind, and fixed sets of counts that the checks compare.
+//! Instructions counted by callgrind, and fixed sets of counts to compare with.
 //!
-//! A program that is to be measured runs itself again under `valgrind`. Counts depend on the
-//! compiler and on whether the processor has AVX2, but not on other running programs.
+//! A program to be measured runs itself again under `valgrind`. Counts depend on the compiler and
+//! on whether the processor has AVX2, but not on other running programs.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -37,9 +37,9 @@ pub fn collected(arguments: &[&str], function: &str, input: &str) -> Option<f64>
     events(arguments, function, input, &[]).and_then(|events| Some(events.first()?.1))
 }
 
-/// Counts instructions (`Ir`) as [`collected`] does, and memory accesses, including data reads
-/// (`Dr`) and those that miss a first-level cache of 32 KiB or of this processor's size (`D1mr`). A
-/// vector read counts once.
+/// Like [`collected`], but also counts memory accesses, including data reads (`Dr`) and those that
+/// miss a first-level cache of 32 KiB or of this processor's size (`D1mr`). A vector read counts
+/// once.
 pub fn collected_with_memory(
     arguments: &[&str],
     function: &str,
@@ -100,7 +100,7 @@ fn platform() -> String {
 
 impl FixedSet {
     /// Runs the action given by a program's first argument: `check` or `write`. Returns `None` for
-    /// other arguments.
+    /// any other argument.
     pub fn done(&self, argument: Option<&str>) -> Option<ExitCode> {
         match argument {
             Some("check") => Some(self.check()),
@@ -109,7 +109,7 @@ impl FixedSet {
         }
     }
 
-    /// Writes the file again.
+    /// Rewrites the file.
     fn write(&self) -> ExitCode {
         if !can_count() {
             return ExitCode::FAILURE;
@@ -127,7 +127,7 @@ impl FixedSet {
         }
     }
 
-    /// Compares the counts of this build with the file. Skipped with a note if counts cannot be
+    /// Compares this build's counts with the file. Skipped with a note if counts cannot be
     /// compared.
     fn check(&self) -> ExitCode {
         let text = match std::fs::read_to_string(self.file) {

@@ -1,12 +1,12 @@
-//! The size of a test run, and notes from tests to the runner of the checks: skipped tests, and the
-//! attacks that were tried.
+//! The size of a test run, and notes from tests to the runner of the checks: skipped tests, and
+//! attempted attacks.
 //!
-//! Rust's test harness hides the output of a passing test. A test that lacks a program would
+//! Rust's test harness hides the output of a passing test, so a test that lacks a program would
 //! silently end as `ok`. Tests therefore append lines to a file that the runner names in the
 //! environment variable [`NOTES`]. `cargo xtask check` and `cargo xtask attack` read that file at
 //! the end.
 //!
-//! A note is a line with fields separated by tabs:
+//! A note is a line with tab-separated fields:
 //!
 //! ```text
 //! skipped   what was skipped   why
@@ -28,10 +28,10 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// The environment variable with the path of the notes file.
+/// The environment variable that contains the path of the notes file.
 pub const NOTES: &str = "PAVIOR_NOTES";
 
-/// Notes that a test is skipped, because this machine lacks something that it needs.
+/// Notes that a test is skipped because this machine lacks something that it needs.
 ///
 /// `required` is an environment variable. If it is set, as in `.ci/run`, skipping is a failure.
 ///
@@ -47,7 +47,7 @@ pub fn skipped(what: &str, why: &str, required: &str) {
     note(&["skipped", what, why]);
 }
 
-/// Records an attack, the number of tries, and the number of times that the attacked promise broke.
+/// Records an attack, the number of tries, and how often the attacked promise broke.
 ///
 /// # Panics
 ///
@@ -64,7 +64,7 @@ pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
 ///
 /// # Panics
 ///
-/// Panics if it is missing and `PAVIOR_REQUIRE_TRACES` is set.
+/// Panics if the log is missing and `PAVIOR_REQUIRE_TRACES` is set.
 pub fn log(name: &str) -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
     let folder = std::env::var_os("PAVIOR_TRACES").map_or(PathBuf::from(beside), PathBuf::from);
@@ -82,7 +82,7 @@ fn note(fields: &[&str]) {
     let clean = |field: &&str| field.replace(['\t', '\n'], " ");
     let line = fields.iter().map(clean).collect::<Vec<_>>().join("\t") + "\n";
     let file = OpenOptions::new().create(true).append(true).open(path);
-    // One write, so that the lines of tests that run at the same time do not mix.
+    // A single write, so that the lines of tests that run at the same time do not mix.
     let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
     written.expect("the file of notes can be written");
 }

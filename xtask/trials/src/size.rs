@@ -9,10 +9,10 @@
 //! A larger size tries more cases of the same kind. Tests that cannot be made small are skipped in
 //! the quick size ([`left_out`]).
 
-/// The environment variable with the size.
+/// The environment variable that contains the size.
 pub const SIZE: &str = "PAVIOR_SIZE";
 
-/// The environment variable with the seeds of long runs, separated by spaces.
+/// The environment variable that contains the seeds of long runs, separated by spaces.
 pub const SEEDS: &str = "PAVIOR_SEEDS";
 
 /// The seeds of a long run that does not specify any.
@@ -33,7 +33,7 @@ impl Size {
     /// Returns the size of this run.
     ///
     /// # Panics
-    /// Panics if the variable has a value that is not a size.
+    /// Panics if the variable's value is not a size.
     pub fn chosen() -> Size {
         let value = std::env::var_os(SIZE).map(|value| value.to_string_lossy().into_owned());
         Size::named(value.as_deref()).unwrap_or_else(|error| panic!("{error}"))
@@ -49,10 +49,10 @@ impl Size {
     }
 }
 
-/// Returns the value for the size of this run, such as a number of cases.
+/// Returns the value for this run's size, such as a number of cases.
 ///
 /// # Panics
-/// Panics if the variable has a value that is not a size.
+/// Panics if the variable's value is not a size.
 pub fn size<T>(quick: T, checks: T, long: T) -> T {
     match Size::chosen() {
         Size::Quick => quick,
@@ -61,11 +61,11 @@ pub fn size<T>(quick: T, checks: T, long: T) -> T {
     }
 }
 
-/// Returns true in the quick size, and prints the name of the part that is skipped there.
+/// Returns true in the quick size, and prints the name of the part skipped in that size.
 ///
 /// # Panics
 ///
-/// Panics if the variable has a value that is not a size.
+/// Panics if the variable's value is not a size.
 pub fn left_out(what: &str) -> bool {
     let is_quick = Size::chosen() == Size::Quick;
     if is_quick {
@@ -74,8 +74,8 @@ pub fn left_out(what: &str) -> bool {
     is_quick
 }
 
-/// Returns the seeds of a long run: those of the variable [`SEEDS`], or 1 to 5. Returns `None` in
-/// the other sizes.
+/// Returns the seeds of a long run: those in the variable [`SEEDS`], or 1 to 5. Returns `None` for
+/// other sizes.
 ///
 /// # Panics
 /// Panics if a seed is not a number, or [`Size::chosen`] panics.

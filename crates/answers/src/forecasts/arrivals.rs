@@ -1,4 +1,4 @@
-//! Recent arrivals, from which later arrivals are drawn.
+//! Recent arrivals, from which future arrivals are drawn.
 
 use std::collections::VecDeque;
 
@@ -9,9 +9,9 @@ use pavior_workload::TimeUnit;
 use super::{HORIZON, Kind};
 
 const DAY: u64 = 24 * 3600 * TimeUnit::SECOND.ticks;
-/// The number of days that are stored. A week contains every weekday.
+/// The number of days of arrivals that are stored. A week contains every weekday.
 const DAYS: u64 = 7;
-/// The maximum number of arrivals that are stored.
+/// The maximum number of stored arrivals.
 const ARRIVALS: usize = 20_000;
 
 /// The arrivals of the last seven days, at most 20,000.

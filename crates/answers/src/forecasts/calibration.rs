@@ -1,4 +1,4 @@
-//! Errors of earlier forecasts, which correct later ones.
+//! Errors of earlier forecasts, used to correct later ones.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -9,17 +9,17 @@ use rustc_hash::FxHashMap;
 
 use super::Kind;
 
-/// The maximum number of promises per size class that are used to correct later ones.
+/// The maximum number of promises per size class used to correct later ones.
 const LATEST: usize = 800;
-/// The maximum number of open promises that are tracked.
+/// The maximum number of tracked open promises.
 const OPEN: usize = 100_000;
-/// The minimum number of promises. If there are fewer, promises to jobs of all sizes are used, or a
-/// fixed margin.
+/// The minimum number of promises in a size class. Below this, promises to jobs of all sizes are
+/// used, or a fixed margin.
 const ENOUGH: usize = 30;
-/// The fraction of waits that may be outside the interval on each side. It is half of a tenth,
-/// minus a margin, because misses become known late and occur in bursts.
+/// The fraction of waits that may fall outside the interval on each side: half of a tenth, minus a
+/// margin, because misses become known late and occur in bursts.
 const OUTSIDE: f64 = 0.04;
-/// The step by which a miss changes the target level (Gibbs & Candes 2021).
+/// The step by which a miss moves the target level (Gibbs & Candes 2021).
 const STEP: f64 = 0.002;
 /// The margin used until enough promises are known, on the scale of [`scaled`]. It turns one hour
 /// into an interval of 0 to 12 hours.
@@ -27,16 +27,16 @@ const MARGIN: f64 = 20.0;
 const LOW: usize = 0;
 const HIGH: usize = 2;
 
-/// The 5, 50 and 95 % quantiles of a wait, in the scale of [`scaled`].
+/// The 5, 50 and 95 % quantiles of a wait, on the scale of [`scaled`].
 pub(crate) type Quantiles = [f64; 3];
 
-/// Scales a wait to its cube root, with a minimum of a minute: the error of a wait grows with the
+/// Scales a wait to its cube root, with a minimum of one minute: the error of a wait grows with the
 /// wait, but more slowly.
 fn scaled(wait: Time) -> f64 {
     (TimeUnit::SECOND.units(wait) + 60.0).cbrt()
 }
 
-/// Returns the wait that has this value of [`scaled`].
+/// Returns the wait that [`scaled`] maps to this value.
 fn wait_of(scaled: f64) -> Time {
     TimeUnit::SECOND.time((scaled.max(0.0).powi(3) - 60.0).clamp(0.0, 1e11))
 }
@@ -53,9 +53,9 @@ pub(crate) struct Calibration {
     classes: BTreeMap<u32, Residuals>,
     all: Residuals,
     open: FxHashMap<JobId, Promise>,
-    /// The time at which each open promise is broken if its job has not started.
+    /// The time when each open promise is broken unless its job has started.
     deadlines: BTreeSet<(Time, JobId)>,
-    /// The open promises that are already broken, because their jobs still wait.
+    /// The open promises that are already broken, because their jobs are still waiting.
     late: BTreeSet<JobId>,
     record: Record,
 }
@@ -75,13 +75,13 @@ impl Default for Residuals {
 /// The record of promises to jobs that had to wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// The number of promises. Those neither kept nor broken are still open, or their jobs were
+    /// The number of promises. Promises neither kept nor broken are still open, or their jobs were
     /// withdrawn.
     pub made: u64,
     /// The number of jobs that started in the promised interval.
     pub kept: u64,
-    /// The number of jobs that did not start in the promised interval, or that have already waited
-    /// too long.
+    /// The number of jobs that started outside the promised interval, or have already waited too
+    /// long.
     pub broken: u64,
 }
 
@@ -103,7 +103,7 @@ struct Promise {
 }
 
 impl Promise {
-    /// Returns the errors of the quantiles.
+    /// Returns the error of each quantile.
     fn residual(&self, now: Time) -> Quantiles {
         let wait = scaled(now.since(self.at));
         self.raw.map(|quantile| wait - quantile)
@@ -118,7 +118,7 @@ impl Residuals {
         self.latest.push_back(residual);
     }
 
-    /// Adjusts the target level of the lower end after a hit or a miss.
+    /// Adjusts the target level of the lower bound after a hit or a miss.
     fn learn_low(&mut self, missed: bool) {
         self.levels[0] = (self.levels[0] + STEP * (OUTSIDE - f64::from(missed))).clamp(0.0, 0.4);
     }
@@ -127,14 +127,14 @@ impl Residuals {
         self.levels[1] = (self.levels[1] - STEP * (OUTSIDE - f64::from(missed))).clamp(0.6, 1.0);
     }
 
-    /// Returns the shift of each quantile, if enough is known. For jobs that have already waited
-    /// too long, the wait so far is used.
+    /// Returns the shift of each quantile, if enough is known. Jobs that have already waited too
+    /// long count with their wait so far.
     fn shifts(&self, late: &[Quantiles]) -> Option<Quantiles> {
         let count = self.latest.len() + late.len();
         if count < ENOUGH {
             return None;
         }
-        // Computes the rank among one more value, because the next one also counts.
+        // The rank is computed as if there were one more value, because the next wait also counts.
         let more = (count + 1) as f64 / count as f64;
         let low = (self.levels[0] * more - 1.0 / count as f64).max(0.0);
         let high = (self.levels[1] * more).min(1.0);
@@ -158,7 +158,7 @@ impl Calibration {
     }
 
     /// Returns the 5, 50 and 95 % quantiles of a wait from now, computed from the waits in some
-    /// futures, and the quantiles before the shift. O(n log n) for the 800 latest promises.
+    /// futures, together with the unshifted quantiles. O(n log n) for the 800 latest promises.
     pub(crate) fn waits(&self, now: Time, kind: &Kind, futures: &[Time]) -> Said {
         let mut waits: Vec<f64> = futures.iter().map(|&wait| scaled(wait)).collect();
         let raw = [0.05, 0.5, 0.95].map(|level| quantile(&mut waits, level));
@@ -170,7 +170,7 @@ impl Calibration {
         Said { raw, waits: [low.min(median), median, high.max(median)].map(wait_of) }
     }
 
-    /// Returns the errors so far of open promises that are already broken.
+    /// Returns the errors so far of the open promises that are already broken.
     fn late(&self, now: Time, class: Option<u32>) -> Vec<Quantiles> {
         let late = self.late.iter().filter_map(|job| self.open.get(job));
         let like = late.filter(|promise| class.is_none_or(|class| promise.class == class));
@@ -189,7 +189,7 @@ impl Calibration {
         self.record.made += 1;
     }
 
-    /// Advances the time to `now`. Promises whose end has passed are broken.
+    /// Advances the time to `now`. Promises whose interval has passed become broken.
     pub(crate) fn advance(&mut self, now: Time) {
         while let Some(&(deadline, job)) = self.deadlines.first().filter(|first| first.0 < now) {
             self.deadlines.remove(&(deadline, job));
@@ -222,7 +222,7 @@ impl Calibration {
         });
     }
 
-    /// Records that a job will not start. It does not affect later forecasts.
+    /// Records that a job will never start. This does not affect later forecasts.
     pub(crate) fn withdrawn(&mut self, job: JobId) {
         if let Some(promise) = self.open.remove(&job) {
             self.deadlines.remove(&(promise.high, job));
@@ -243,8 +243,8 @@ impl Calibration {
     }
 }
 
-/// Returns a quantile of some values, interpolated linearly; 0 if there are none. Reorders the
-/// values.
+/// Returns a quantile of some values by linear interpolation, or 0 if there are no values. Reorders
+/// the values.
 fn quantile(values: &mut [f64], level: f64) -> f64 {
     let Some(last) = values.len().checked_sub(1) else { return 0.0 };
     let place = level * last as f64;
@@ -279,8 +279,8 @@ mod tests {
         }
     }
 
-    /// Checks that promises are kept even if every future is wrong: futures always wait an hour,
-    /// and jobs wait one to three hours.
+    /// Checks that promises are kept even if every future is wrong: in the futures a job always
+    /// waits one hour, but in fact it waits one to three hours.
     #[test]
     fn what_is_promised_comes_to_hold() {
         let kind = Kind { user: None, nodes: 4, estimate: None };

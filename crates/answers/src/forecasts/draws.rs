@@ -11,8 +11,7 @@ const ALIKE: f64 = 2.0 / 3.0;
 /// The random stream for one future, and the earlier run that each user's jobs resemble.
 ///
 /// Consecutive jobs of a user have similar run times: if the first one fails immediately, so do the
-/// others. If run times were drawn independently, they would average out, and all futures would
-/// agree.
+/// others. Independent draws would average out, and all futures would agree.
 pub(crate) struct Draws {
     pub(crate) stream: Stream,
     ranks: FxHashMap<u64, f64>,
@@ -23,7 +22,7 @@ impl Draws {
         Draws { stream, ranks: FxHashMap::default() }
     }
 
-    /// Draws the run time of a job that has already run for `age`.
+    /// Draws the total run time of a job that has already run for `age`.
     pub(crate) fn run(&mut self, past: &Past, kind: &Kind, age: Time) -> Time {
         let Draws { stream, ranks } = self;
         let own = stream.unit();
@@ -44,8 +43,8 @@ mod tests {
     const MINUTE: Time = Time(60 * TimeUnit::SECOND.ticks);
     const HOUR: Time = Time(60 * MINUTE.0);
 
-    /// Checks that the jobs of a user are similar within a future. Half of the past jobs failed
-    /// immediately, so most of twenty further jobs fail in some futures, and few in others.
+    /// Checks that a user's jobs behave alike within a future. Half of the past jobs failed
+    /// immediately, so of twenty further jobs most fail in some futures, and few in others.
     #[test]
     fn jobs_of_a_user_run_alike_in_a_future() {
         let kind = Kind { user: Some(1), nodes: 4, estimate: Some(HOUR) };

@@ -1,4 +1,4 @@
-//! A forecaster, which is trained by events on a machine and predicts when waiting jobs will start.
+//! A forecaster, which learns from events on a machine and predicts when waiting jobs will start.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,14 +17,14 @@ use super::future::starts;
 use super::obstacle::obstacle;
 use super::{Experience, HORIZON, Kind, Past, QueueForecast, Start};
 
-/// The effort for a forecast.
+/// The effort spent on a forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// The number of futures, at least 1.
     pub futures: usize,
-    /// The maximum number of threads that run them.
+    /// The maximum number of threads that run the futures.
     pub threads: usize,
-    /// The seed of their random draws.
+    /// The seed of the random draws.
     pub seed: u64,
 }
 
@@ -40,7 +40,7 @@ impl Default for Effort {
 /// [`TimeUnit::SECOND`]: pavior_workload::TimeUnit::SECOND
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forecast {
-    /// The job.
+    /// The job whose start is predicted.
     pub job: JobId,
     /// The 5 % quantile: about 5 of 100 jobs start earlier.
     pub low: Time,
@@ -57,7 +57,7 @@ pub struct Forecast {
 /// Reasons why a forecast is impossible.
 #[derive(Clone, Debug, Error)]
 pub enum ForecastError {
-    /// The scheduler or the strategy has failed in a future.
+    /// The scheduler or the strategy failed in a future.
     #[error(transparent)]
     Dispatch(#[from] DispatchError),
     /// The scheduler cannot be created.
@@ -66,12 +66,12 @@ pub enum ForecastError {
     /// The machine cannot be created.
     #[error("cannot create the machine for the past: {0}")]
     Machine(String),
-    /// It was stopped ([`Forecaster::stop_by`]).
+    /// The forecast was stopped ([`Forecaster::stop_by`]).
     #[error("the forecast was stopped")]
     Stopped,
 }
 
-/// A model that is trained by events on a machine and predicts when waiting jobs will start.
+/// A model that learns from events on a machine and predicts when waiting jobs will start.
 ///
 /// The caller reports the events: [`submitted`](Forecaster::submitted),
 /// [`started`](Forecaster::started), [`ended`](Forecaster::ended) and
@@ -95,8 +95,8 @@ pub struct Forecaster {
 }
 
 impl Forecaster {
-    /// Creates an untrained forecaster. `scheduler` must be the one of the dispatchers in later
-    /// questions.
+    /// Creates an untrained forecaster. `scheduler` must be the scheduler of the dispatchers in
+    /// later questions.
     pub fn new(scheduler: Selection, effort: Effort) -> Forecaster {
         Forecaster {
             scheduler,
@@ -110,14 +110,14 @@ impl Forecaster {
         }
     }
 
-    /// Sets the flag that stops forecasts: while it is true they end soon, with
+    /// Sets the flag that stops forecasts. While the flag is true, forecasts end early with
     /// [`ForecastError::Stopped`].
     pub fn stop_by(&mut self, flag: Arc<AtomicBool>) {
         self.stop = flag;
     }
 
-    /// Changes the scheduler of the dispatchers in later questions. Everything learned so far is
-    /// kept.
+    /// Changes the scheduler used by the dispatchers in later questions. Everything learned so far
+    /// is kept.
     pub fn order_by(&mut self, scheduler: Selection) {
         self.scheduler = scheduler;
     }
@@ -127,18 +127,18 @@ impl Forecaster {
         &self.past
     }
 
-    /// Returns the numbers of promises that were kept and broken.
+    /// Returns the numbers of promises made, kept and broken.
     pub fn record(&self) -> Record {
         self.calibration.record()
     }
 
     /// Returns true if enough promises have been checked. Until then, intervals have a fixed margin
-    /// without evidence.
+    /// that is not based on data.
     pub fn is_calibrated(&self) -> bool {
         self.calibration.is_learned()
     }
 
-    /// Records that a job has arrived. Jobs must come in the order of their arrivals.
+    /// Records that a job has arrived. Jobs must be reported in order of arrival.
     pub fn submitted(&mut self, job: &Job, kind: Kind) {
         self.arrivals.add(Arrival { at: job.arrival, request: job.request, kind });
         self.kinds.insert(job.id, kind);
@@ -154,14 +154,14 @@ impl Forecaster {
         self.calibration.started(job, now);
     }
 
-    /// Records that a job has ended normally after it ran for `length`.
+    /// Records that a job has ended normally after running for `length`.
     pub fn ended(&mut self, job: JobId, length: Time) {
         if let Some(kind) = self.kinds.remove(&job) {
             self.past.add(kind, length);
         }
     }
 
-    /// Records that a job is gone without a result: it left the queue or was killed.
+    /// Records that a job has gone without a result: it left the queue or was killed.
     pub fn withdrawn(&mut self, job: JobId) {
         self.kinds.remove(&job);
         self.calibration.withdrawn(job);
@@ -180,10 +180,10 @@ impl Forecaster {
         Experience { runs, promises: self.record(), calibrated: self.is_calibrated() }
     }
 
-    /// Predicts when some jobs of a queue will start. Jobs that the scheduler starts now are
-    /// started in `state`, and their forecast is `now`.
+    /// Predicts when some jobs of a queue will start. Jobs that the scheduler would start now are
+    /// started in `state`, and their predicted start is `now`.
     ///
-    /// Costs as much as [`Forecaster::forecast_waiting`] for the remaining jobs.
+    /// Cost: that of [`Forecaster::forecast_waiting`] for the remaining jobs.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -204,11 +204,10 @@ impl Forecaster {
         Ok(forecast)
     }
 
-    /// Predicts when waiting jobs will start, as [`Forecaster::forecast`] does, and explains why
-    /// jobs without a predicted time have none.
+    /// Like [`Forecaster::forecast`], but also explains why a job has no predicted time.
     ///
-    /// Costs as much as the forecast. For each job without a time, also one search by the strategy
-    /// and one pass over all places of its box.
+    /// Cost: the forecast and, for each job without a time, one search by the strategy and one pass
+    /// over all places of its box.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -237,8 +236,8 @@ impl Forecaster {
         QueueForecast { now, starts, experience: self.experience() }
     }
 
-    /// Predicts when waiting jobs will start, after the scheduler has chosen no job to start now.
-    /// The first forecast with a time for a job is a promise, whose error is used to correct later
+    /// Predicts when waiting jobs will start, after the scheduler has chosen no job to start now. A
+    /// job's first forecast with a time is a promise, whose error is used to correct later
     /// forecasts.
     ///
     /// Cost: one run per future, each until the last of the jobs has started.
@@ -254,8 +253,8 @@ impl Forecaster {
         Ok(self.forecast_beside(state, now, jobs, &[Plan::Said])?.0)
     }
 
-    /// Makes forecasts, and also returns the start times under each of several plans. The first
-    /// plan is the one used for the forecasts.
+    /// Like [`Forecaster::forecast`], but also returns the start times under each of several plans.
+    /// The first plan is the one used for the forecasts.
     pub(crate) fn forecast_beside(
         &mut self,
         state: &Dispatcher,
@@ -325,8 +324,8 @@ impl Forecaster {
         Ok(said.map_or(beyond, |said| said.forecast(job, now, plan)))
     }
 
-    /// Returns the forecast for a job, given its start in each of the futures. Returns `None` if it
-    /// starts neither in any of them nor in the plan: without a time there is nothing to correct.
+    /// Returns the forecast for a job, given its start in each of the futures. Returns `None` if
+    /// the job starts neither in any future nor in the plan: there is nothing to correct.
     fn said(
         &self,
         now: Time,
@@ -339,8 +338,8 @@ impl Forecaster {
         starts.then(|| self.calibration.waits(now, kind, &waits))
     }
 
-    /// Creates a future without later arrivals. A job about which nothing is known is assumed to
-    /// run for an hour.
+    /// Creates a future without later arrivals. A job about which nothing is known runs for an
+    /// hour.
     fn planned(&self, state: &Dispatcher, now: Time, plan: Plan) -> Result<Way, ForecastError> {
         let runs = all(state).map(|(job, start)| {
             let kind = self.kinds.get(&job.id).unwrap_or(&UNKNOWN);
@@ -381,7 +380,7 @@ impl Forecaster {
         (first..self.asked).map(way).collect()
     }
 
-    /// Returns the starts of jobs in each of some futures.
+    /// Returns the jobs' starts in each of some futures.
     fn starts(
         &self,
         ways: Vec<Way>,
@@ -406,7 +405,7 @@ impl Forecaster {
         Ok(started.into_iter().collect::<Result<_, _>>()?)
     }
 
-    /// Copies the state, without using information that is not available yet: a job without an
+    /// Copies the state without leaking information that is not available yet: a job without an
     /// estimate gets its run time in this future as its estimate.
     fn fork(
         &self,
@@ -426,7 +425,7 @@ impl Forecaster {
 }
 
 impl Forecast {
-    /// Returns the forecast of a job that does not start before `end`.
+    /// Returns the forecast for a job that does not start before `end`.
     fn beyond(job: JobId, end: Time) -> Forecast {
         Forecast { job, low: end, median: end, high: end, plan: end }
     }
@@ -447,7 +446,7 @@ const UNKNOWN: Kind = Kind { user: None, nodes: 1, estimate: None };
 /// Sources of run times other than draws.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plan {
-    /// The estimate; without one, the usual run time of similar jobs.
+    /// The estimate or, without one, the usual run time of similar jobs.
     Said,
     /// The corrected estimate ([`Past::corrected`]).
     Corrected,
@@ -462,14 +461,14 @@ struct Way {
     draws: Option<Draws>,
 }
 
-/// Returns all running jobs with their starts and all waiting jobs.
+/// Returns all running jobs with their start times, and all waiting jobs.
 fn all(state: &Dispatcher) -> impl Iterator<Item = (&Job, Option<Time>)> {
     let running = state.running().by_estimated_end().map(|run| (&run.job, Some(run.start)));
     running.chain(state.queue().iter().map(|job| (job, None)))
 }
 
-/// Runs tasks on threads, and returns their results in the order of the tasks. A thread that has
-/// finished a task takes the next one.
+/// Runs tasks on several threads and returns their results in task order. A thread that has
+/// finished one task takes the next.
 fn in_parallel<T: Send, R: Send>(
     tasks: Vec<T>,
     threads: usize,

@@ -13,13 +13,13 @@ use super::arrivals::Arrival;
 
 /// The maximum number of later arrivals in a future.
 const ARRIVALS: usize = 3_000;
-/// The number of the first later arrival, unless a job has a greater number.
+/// The number given to the first later arrival, unless an existing job has a greater number.
 const FIRST: u64 = 1 << 62;
 
-/// Returns the start time of each of the given waiting jobs, in order, in a run from a given state.
-/// For a job that has not started within [`HORIZON`], it is [`HORIZON`] after now. `runs` contains
-/// the run time of each running or waiting job, and `later` contains the later arrivals with their
-/// run times.
+/// Runs the machine forward from a given state and returns the start time of each of the given
+/// waiting jobs, in order; for a job not started within [`HORIZON`], that is [`HORIZON`] after now.
+/// `runs` contains the run time of each running or waiting job, and `later` the later arrivals with
+/// their run times.
 pub(crate) fn starts(
     (dispatcher, now): (Dispatcher, Time),
     runs: &FxHashMap<JobId, Time>,
@@ -54,8 +54,8 @@ pub(crate) fn starts(
     Ok(starts)
 }
 
-/// Creates an arriving job. Its estimate is the user's; without one, it is the run time, as in the
-/// replay of a log.
+/// Creates an arriving job. Its estimate is the user's or, without one, the run time, as in a log
+/// replay.
 fn arriving(arrival: &Arrival, number: u64, run: Time) -> Job {
     Job {
         id: JobId(number),

@@ -10,12 +10,12 @@ pub struct Kind {
     pub user: Option<u64>,
     /// The number of nodes.
     pub nodes: u32,
-    /// The user's estimate of its run time, if there is one.
+    /// The user's estimate of the run time, if there is one.
     pub estimate: Option<Time>,
 }
 
 impl Kind {
-    /// Returns the class of its size, in powers of four.
+    /// Returns the job's size class, in powers of four.
     pub(crate) fn size_class(&self) -> u32 {
         self.nodes.max(1).ilog2() / 2
     }

@@ -1,5 +1,5 @@
-//! Forecasts of when waiting jobs will start, as intervals that are correct in nine out of ten
-//! cases.
+//! Forecasts of when waiting jobs will start, as intervals meant to be correct nine times out of
+//! ten.
 //!
 //! A [`Forecaster`] is notified of events on a machine. To answer a question, it runs the machine's
 //! own strategy and scheduler forward several times ([`Effort`]), with run times from the [`Past`]
@@ -44,5 +44,5 @@ pub use score::{Score, Third};
 pub use start::{Obstacle, Start, StartJson};
 pub use words::StartWords;
 
-/// The length of a future. Jobs that have not started by then may start later.
+/// The length of a future. Jobs that have not started by its end may start later.
 pub const HORIZON: Time = Time(60 * 24 * 3600 * TimeUnit::SECOND.ticks);

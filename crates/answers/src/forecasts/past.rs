@@ -10,12 +10,12 @@ use super::Kind;
 
 /// The maximum number of runs that are stored.
 const RUNS: usize = 20_000;
-/// The number of recent runs of a class that are used, because a user's latest jobs are the most
+/// The number of a class's recent runs that are used, because a user's latest jobs are the most
 /// informative.
 const LATEST: usize = 30;
-/// The number of recent runs that are used in the class of all jobs.
+/// The number of recent runs used in the class of all jobs.
 const LATEST_OF_ALL: usize = 500;
-/// The weight of the wider class, in runs of the narrower one.
+/// The weight of the next wider class, in runs of the narrower class.
 const PRIOR: f64 = 2.0;
 const MINUTE: u64 = 60 * TimeUnit::SECOND.ticks;
 
@@ -73,7 +73,7 @@ impl Class {
         if self == Class::All { LATEST_OF_ALL } else { LATEST }
     }
 
-    /// Returns the run time of a job that behaves like a run of this class.
+    /// Returns the run time of a job that behaves like the given run in this class.
     fn length(self, run: &Run, kind: &Kind) -> Time {
         let (Some(theirs), Some(ours)) = (run.kind.estimate, kind.estimate) else {
             return run.length;
@@ -120,7 +120,7 @@ impl Past {
         }
     }
 
-    /// Removes the oldest runs of each class beyond the maximum number. Classes of users who no
+    /// Removes the oldest runs of each class beyond the maximum number. The classes of users who no
     /// longer submit jobs disappear.
     fn forget_oldest(&mut self) {
         let Some(oldest) = self.runs.pop_front() else { return };
@@ -136,9 +136,9 @@ impl Past {
     }
 
     /// Draws a run time longer than `age`, the time for which the job has already run. The run time
-    /// is that of the run at `rank` in the chosen class, from the oldest (0) to the latest (1). If
-    /// no past run is long enough, it is uniform up to the estimate, or, if the age exceeds the
-    /// estimate, uniform up to twice the age.
+    /// is taken from the run at `rank` in the chosen class, from the oldest (0) to the latest (1).
+    /// If no past run is long enough, it is drawn uniformly, up to the estimate or, if the age
+    /// exceeds the estimate, up to twice the age.
     pub(crate) fn draw(&self, kind: &Kind, age: Time, rank: f64, stream: &mut Stream) -> Time {
         for class in Class::of(kind) {
             let Some(runs) = self.classes.get(&class) else { continue };
@@ -168,7 +168,7 @@ impl Past {
 
     /// Returns the estimate corrected by the method of Tsafrir, Etsion & Feitelson 2007: the mean
     /// of the user's last two run times, but at most the user's estimate. If the user has run fewer
-    /// jobs, returns the estimate.
+    /// than two jobs, returns the estimate.
     pub fn corrected(&self, kind: &Kind) -> Option<Time> {
         let own = kind.user.and_then(|user| self.classes.get(&Class::User(user)));
         let mut last = own.into_iter().flat_map(|runs| runs.iter().rev().map(|run| run.length.0));

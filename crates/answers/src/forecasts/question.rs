@@ -1,4 +1,4 @@
-//! The question of when the jobs of a queue will start, which any thread can answer.
+//! The question of when a queue's jobs will start, which can be answered on any thread.
 
 use pavior_allocation::{Machine, Selection as Strategy};
 use pavior_kernel::Time;
@@ -9,18 +9,18 @@ use pavior_workload::Job;
 use super::replay::taught;
 use super::{Effort, ForecastError, Forecaster, Kind, QueueForecast};
 
-/// The question of when jobs of a queue will start. It owns all data that the answer needs.
+/// The question of when jobs in a queue will start. Owns all data that the answer needs.
 pub struct StartQuestion {
     /// The scheduler of the dispatcher.
     pub scheduler: Scheduler,
-    /// The strategy of its machine.
+    /// The strategy of the dispatcher's machine.
     pub strategy: Strategy,
     /// A state of the machine, with times in ticks of
     /// [`TimeUnit::SECOND`](pavior_workload::TimeUnit::SECOND).
     pub dispatcher: Dispatcher,
     /// The time of the state.
     pub now: Time,
-    /// Past jobs, in the order of their arrival. `None` if the past is unknown.
+    /// Past jobs, in order of arrival. `None` if the past is unknown.
     pub past: Option<Vec<(Job, Kind)>>,
     /// The known properties of running and waiting jobs.
     pub kinds: Vec<(JobId, Kind)>,
@@ -31,8 +31,8 @@ pub struct StartQuestion {
 }
 
 impl StartQuestion {
-    /// Answers the question. Jobs that the scheduler starts now are started first. Cost: a replay
-    /// of the past, a forecast for each of the last 200 jobs in it that had to wait, and nine runs
+    /// Answers the question. Jobs that the scheduler would start now are started first. Cost: a
+    /// replay of the past, a forecast for each of its last 200 jobs that had to wait, and nine runs
     /// of the queue.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Record, Start, StartJson};
 
-/// Forecasts for jobs, in the same form for every interface.
+/// Forecasts for jobs, in a form shared by all interfaces.
 #[derive(Clone, Debug, Default)]
 pub struct QueueForecast {
     /// The time of the forecasts.
@@ -24,8 +24,8 @@ pub struct Experience {
     pub runs: u64,
     /// The record of promises.
     pub promises: Record,
-    /// True if enough promises have been checked. Until then, intervals have a fixed margin without
-    /// evidence.
+    /// True if enough promises have been checked. Until then, intervals have a fixed margin that is
+    /// not based on data.
     pub calibrated: bool,
 }
 
@@ -37,7 +37,7 @@ impl Experience {
 }
 
 impl QueueForecast {
-    /// Returns the answer for a job as JSON. `date` writes a time in RFC 3339.
+    /// Returns the answer for a job as JSON. `date` formats a time as RFC 3339.
     pub fn json(
         &self,
         job: JobId,

@@ -1,4 +1,4 @@
-//! Replay of a log: a forecast for each job at its submission, based only on the past.
+//! Log replay: a forecast for each job at its submission, based only on the past.
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
@@ -14,39 +14,39 @@ use rustc_hash::FxHashMap;
 use super::forecaster::Plan;
 use super::{Effort, Forecast, ForecastError, Forecaster, Kind};
 
-/// A job of a log, with the forecast at its submission and the actual start.
+/// A job in a log, with the forecast made at its submission and its actual start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
-    /// The number in the log.
+    /// The job's number in the log.
     pub number: u64,
     /// The properties of the job that are known at submission.
     pub kind: Kind,
-    /// The time of its submission.
+    /// The submission time.
     pub submit: Time,
-    /// The time of its start.
+    /// The start time.
     pub start: Time,
-    /// The forecast. For a job that starts immediately, all times are the submission time.
+    /// The forecast. If the job starts immediately, all times are the submission time.
     pub forecast: Forecast,
     /// The forecasts of other methods.
     pub rivals: Rivals,
 }
 
 impl Judged {
-    /// Returns true if it had to wait.
+    /// Returns true if the job had to wait.
     pub fn waited(&self) -> bool {
         self.start > self.submit
     }
 
-    /// Returns true if it started in the predicted interval.
+    /// Returns true if the job started in the predicted interval.
     pub fn held(&self) -> bool {
         (self.forecast.low..=self.forecast.high).contains(&self.start)
     }
 }
 
-/// Other methods to forecast the start of a job.
+/// Other methods for forecasting a job's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rivals {
-    /// The plan with the estimates of Tsafrir, Etsion & Feitelson 2007.
+    /// The plan based on the estimates of Tsafrir, Etsion & Feitelson 2007.
     pub corrected: Time,
     /// The submission time plus the 5, 50 and 95 % quantiles of the last 300 waits, after Brevik,
     /// Nurmi & Wolski 2006.
@@ -57,7 +57,7 @@ pub struct Rivals {
 /// scheduler starts jobs. Passes each job to the caller when it starts. Returns the number of jobs
 /// that can never fit, which are left out.
 ///
-/// Cost: the replay, plus a forecast and one more run for each job that has to wait.
+/// Cost: the replay, plus a forecast and one extra run for each job that has to wait.
 ///
 /// # Errors
 /// Returns an error if the scheduler or the strategy fails.
@@ -70,9 +70,9 @@ pub fn replay(
     replay_from(&mut jobs.peekable(), dispatcher, forecaster, each)
 }
 
-/// Jobs, some of which are submitted after others have started or ended.
+/// Jobs, some of which are submitted only after others have started or ended.
 pub struct Linked<'l, J> {
-    /// The jobs, in the order of their submission in the log.
+    /// The jobs, in the order in which the log submits them.
     pub jobs: J,
     /// Links between jobs, given by their indices in `jobs`; sorted.
     pub links: &'l [Link],
@@ -105,7 +105,7 @@ fn replay_from(
     Ok(replay.rejected)
 }
 
-/// A source of jobs in the order of submission.
+/// A source of jobs in order of submission.
 trait Source {
     /// Returns the time of the next submission, if it is already known.
     fn peek(&mut self) -> Option<Time>;
@@ -127,7 +127,7 @@ impl<I: Iterator<Item = (Job, Kind)>> Source for Peekable<I> {
     }
 }
 
-/// The submissions of linked jobs and the kinds of all of them.
+/// The submissions of linked jobs, and the kinds of all jobs.
 struct LinkedJobs<'l> {
     arrivals: Arrivals<'static>,
     kinds: Vec<Kind>,
@@ -172,9 +172,9 @@ impl Source for LinkedJobs<'_> {
 }
 
 /// Trains a forecaster with past jobs, which arrive and run as in [`replay`]. The first `quiet`
-/// jobs only contribute run times and arrivals; the later ones also get forecasts. Since all jobs
-/// have ended, everything about them is used. Returns the time of the last arrival; forecasts can
-/// be requested from this time on.
+/// jobs only contribute run times and arrivals; the later ones also get forecasts. All jobs have
+/// ended, so everything about them is used. Returns the time of the last arrival; forecasts can be
+/// requested from then on.
 ///
 /// Cost: the replay, plus a forecast for each later job that has to wait.
 ///
@@ -199,11 +199,11 @@ pub fn learn(
     Ok(last)
 }
 
-/// The number of recent past jobs that get forecasts, in order to measure their errors.
+/// The number of recent past jobs for which forecasts are made to measure their errors.
 const TOLD: usize = 200;
 
-/// Creates a forecaster that is trained with past jobs by [`learn`]. Forecasts are made for the
-/// last 200 of them. No jobs may be running on the machine.
+/// Creates a forecaster trained with past jobs by [`learn`], with forecasts for the last 200 of
+/// them. No jobs may be running on the machine.
 ///
 /// # Errors
 /// Returns an error if the scheduler or the strategy fails.
@@ -252,8 +252,8 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         }
     }
 
-    /// Processes the next instant with an event and returns it. If `tells` is set, forecasts are
-    /// made for arriving jobs that do not start.
+    /// Processes the next instant with an event and returns that instant. If `tells` is set,
+    /// forecasts are made for arriving jobs that do not start.
     fn step(&mut self, jobs: &mut impl Source, tells: bool) -> Result<Option<Time>, ForecastError> {
         let arrival = jobs.peek();
         let next = [self.agenda.next_time(), arrival].into_iter().flatten().min();
@@ -309,7 +309,7 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         Ok(())
     }
 
-    /// Makes forecasts for jobs that have arrived and not started.
+    /// Makes forecasts for jobs that have arrived but not started.
     fn promise(&mut self, now: Time, mut told: Vec<JobId>) -> Result<(), ForecastError> {
         told.retain(|job| self.open.contains_key(job));
         if told.is_empty() {

@@ -1,4 +1,4 @@
-//! Errors of forecasts.
+//! Forecast errors.
 
 use pavior_kernel::Time;
 use pavior_workload::TimeUnit;
@@ -12,31 +12,31 @@ pub struct Score {
     pub jobs: u64,
     /// The number of jobs that had to wait.
     pub waited: u64,
-    /// Their mean wait, in seconds.
+    /// The mean wait of the jobs that had to wait, in seconds.
     pub mean_wait: f64,
-    /// The fraction of them that started in the interval; 0 if there are none.
+    /// The fraction of waiting jobs that started in the interval; 0 if no job waited.
     pub held: f64,
-    /// The same fraction for the smallest, the middle and the largest third by nodes.
+    /// As above, for the smallest, the middle and the largest third of jobs by nodes.
     pub thirds: [Third; 3],
     /// The median width of the intervals, in seconds.
     pub width: f64,
-    /// The mean pinball loss of the intervals, in seconds: the sum over the 5, 50 and 95 %
+    /// The mean pinball loss of the intervals, in seconds, summed over the 5, 50 and 95 %
     /// quantiles. Lower is better.
     pub loss: f64,
-    /// The loss of the plan, used as all three quantiles.
+    /// The loss of the plan when its start is used as all three quantiles.
     pub plan_loss: f64,
     /// The loss of the plan with corrected estimates.
     pub corrected_loss: f64,
-    /// The loss of the quantiles of past waits.
+    /// The loss of the past-wait quantiles.
     pub past_waits_loss: f64,
 }
 
-/// A third of the jobs by nodes. Jobs of equal size are in the same third.
+/// A third of the jobs, by nodes. Jobs of equal size are in the same third.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Third {
     /// The number of jobs.
     pub jobs: u64,
-    /// The fraction that started in the interval; 0 if there are none.
+    /// The fraction of these jobs that started in the interval; 0 if there are no jobs.
     pub held: f64,
 }
 

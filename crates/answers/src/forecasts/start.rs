@@ -18,7 +18,7 @@ pub struct Start {
     pub latest: Option<Time>,
     /// The start if each job runs as long as its estimate and no more jobs arrive.
     pub plan: Option<Time>,
-    /// The reason why there is no time. `None` if there is one.
+    /// The reason why there is no time. `None` if there is a time.
     pub obstacle: Option<Obstacle>,
 }
 
@@ -26,15 +26,15 @@ pub struct Start {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// Unavailable nodes: the job would not start even if all other jobs were gone. Contains the
-    /// place of its box with the fewest unavailable nodes, and their number. `None` if nodes are
-    /// granted by count, or if the strategy does not use such a place.
+    /// place of its box with the fewest unavailable nodes, and the number of those. `None` if nodes
+    /// are granted by count, or if the strategy does not use such a place.
     Unavailable(Option<(Cuboid, u32)>),
     /// The limit of the forecast: the job does not start within [`HORIZON`](super::HORIZON).
     Horizon,
 }
 
 impl Obstacle {
-    /// Returns its name in JSON.
+    /// Returns the obstacle's name in JSON.
     pub fn name(&self) -> &'static str {
         match self {
             Obstacle::Unavailable(_) => "unavailable",
@@ -50,13 +50,13 @@ impl Obstacle {
 }
 
 impl Start {
-    /// Creates the start of a job that starts now.
+    /// Creates the forecast for a job that starts now.
     pub(super) fn at(now: Time) -> Start {
         let now = Some(now);
         Start { earliest: now, median: now, latest: now, plan: now, obstacle: None }
     }
 
-    /// Creates a start from the times of a forecast that are before `end`.
+    /// Creates a start from those times of a forecast that are before `end`.
     pub(super) fn of(forecast: &Forecast, end: Time) -> Start {
         let Forecast { low, median, high, plan, .. } = *forecast;
         let [earliest, median, latest, plan] =
@@ -64,12 +64,12 @@ impl Start {
         Start { earliest, median, latest, plan, obstacle: None }
     }
 
-    /// Returns the earliest, the median, the latest and the planned start.
+    /// Returns the earliest, median, latest and planned start.
     pub fn times(&self) -> [Option<Time>; 4] {
         [self.earliest, self.median, self.latest, self.plan]
     }
 
-    /// Keeps only the parts that do not depend on the past: the plan, and a start at `now`.
+    /// Keeps only what does not depend on the past: the plan, and a start at `now`.
     #[must_use]
     pub fn plan_alone(self, now: Time) -> Start {
         let at = self.plan.filter(|&plan| plan == now);
@@ -83,7 +83,7 @@ impl Start {
         self.times() == [None; 4]
     }
 
-    /// Writes the start with an interface's dates, and the evidence.
+    /// Converts the start and the evidence to JSON, with dates in the interface's format.
     pub(super) fn json(
         &self,
         learned: &Experience,
@@ -126,16 +126,15 @@ pub struct StartJson {
     /// The reason why no time is known: `unavailable` if the request cannot start until an
     /// unavailable node is back, `horizon` if it does not start within 60 days. Otherwise null.
     pub obstacle: Option<&'static str>,
-    /// The place for the request with the fewest unavailable nodes, if it needs one of them.
+    /// The place for the request with the fewest unavailable nodes, if it needs such a node.
     pub place: Option<Place>,
     /// True if at least 30 forecasts on this machine have been checked. Until then, the margin is
     /// wide and not based on data.
     pub calibrated: bool,
-    /// The number of requests that waited on this machine and started in the interval that was
-    /// predicted first.
+    /// The number of requests that waited on this machine and started within their first predicted
+    /// interval.
     pub kept: u64,
-    /// The number of requests that did not start in that interval, or that have already waited too
-    /// long.
+    /// The number of requests that started outside that interval, or have already waited too long.
     pub broken: u64,
     /// The number of known run times on this machine.
     pub runs: u64,

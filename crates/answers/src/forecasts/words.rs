@@ -1,4 +1,4 @@
-//! Wording of a forecast.
+//! The wording of a forecast.
 
 use pavior_allocation::explain;
 use pavior_kernel::Time;
@@ -7,21 +7,21 @@ use pavior_workload::TimeUnit;
 
 use super::{HORIZON, Obstacle, QueueForecast, Start};
 
-/// An interface's wording for the times and jobs of a forecast.
+/// An interface's wording for the times and jobs in a forecast.
 pub struct StartWords<'a> {
-    /// The machine.
+    /// The grid of the machine.
     pub grid: &'a Grid,
-    /// Writes seconds since 1970.
+    /// Formats a time in seconds since 1970.
     pub date: &'a dyn Fn(u64) -> String,
-    /// The past jobs, such as `jobs of the last 7 days`.
+    /// A name for the past jobs, such as `jobs of the last 7 days`.
     pub jobs: &'a str,
-    /// The property of the known jobs, such as `ran`.
+    /// A phrase for what the known jobs did, such as `ran`.
     pub known: &'a str,
 }
 
 impl QueueForecast {
-    /// Writes when a job will probably start, and how reliable such forecasts have been. If there
-    /// is no forecast, writes what is missing for one, or why the job does not start.
+    /// Describes when a job will probably start, and how reliable such forecasts have been. If
+    /// there is no forecast, says what is missing, or why the job does not start.
     pub fn words(&self, job: JobId, words: &StartWords<'_>) -> Option<String> {
         let (start, learned) = (self.starts.get(&job)?, &self.experience);
         Some(match &start.obstacle {

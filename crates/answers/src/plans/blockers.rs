@@ -1,9 +1,9 @@
 //! Blockers: the place that is cheapest to empty.
 //!
-//! Among all places of the box, in any orientation, it has the fewest unavailable nodes, and among
-//! those, its jobs have the smallest total weight. A job counts once, with its whole weight, even
-//! if only some of its nodes are in the place. Ties go to the earlier orientation, then to the
-//! earlier base in row-major order. The answer is exact.
+//! Among all places of the box, in any orientation, this is the one with the fewest unavailable
+//! nodes and, among those, the smallest total weight of jobs. A job counts once, with its whole
+//! weight, even if only some of its nodes are in the place. Ties go to the earlier orientation,
+//! then to the earlier base in row-major order. The answer is exact.
 //!
 //! Cost: O(jobs + N) per orientation, and less if few jobs end within a row of places. `windows.rs`
 //! has the details, including for jobs with several parts.
@@ -16,13 +16,13 @@ use crate::{Shape, Snapshot, Weights};
 /// A place and the jobs in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blockers {
-    /// The place.
+    /// The place that is cheapest to empty.
     pub at: Cuboid,
-    /// The total weight of its jobs; 0 if no job holds a node in it.
+    /// The total weight of the jobs in the place; 0 if no job holds a node there.
     pub weight: u64,
-    /// The jobs that hold nodes in it, by number.
+    /// The jobs that hold nodes in the place, by number.
     pub jobs: Vec<JobId>,
-    /// The unavailable nodes in it, in row-major order. Empty if any place has none.
+    /// The unavailable nodes in the place, in row-major order. Empty if some place has none.
     pub unavailable: Vec<NodeId>,
 }
 
@@ -51,7 +51,7 @@ pub fn blockers(snapshot: &Snapshot, shape: Shape, weights: &Weights) -> Option<
     })
 }
 
-/// Returns the jobs that hold nodes in a box, among those that `can` accepts.
+/// Returns the jobs accepted by `can` that hold nodes in a box.
 pub(crate) fn jobs_in(snapshot: &Snapshot, at: &Cuboid, can: impl Fn(JobId) -> bool) -> Vec<JobId> {
     let meets = |parts: &[Cuboid]| parts.iter().any(|part| part.intersects(&snapshot.grid, at));
     let jobs = snapshot.jobs.iter().filter(|(job, _)| can(*job));

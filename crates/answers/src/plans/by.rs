@@ -1,19 +1,18 @@
 //! Room by a time: the jobs to move or requeue so that a box, or a number of nodes, is free at that
 //! time.
 //!
-//! Jobs expected to end by that time need not move, and their nodes can be used by others. The
-//! other jobs in the way either move or are requeued, which loses the work they have done. A plan
-//! may move and requeue at most k jobs in total. The plan that loses the least work is chosen; ties
-//! go to the smallest total weight of moved jobs, then to the fewest jobs, then to the plan found
-//! first.
+//! Jobs expected to end by that time need not move, and others may use their nodes. The other jobs
+//! in the way either move or are requeued, which loses the work they have done. A plan may move and
+//! requeue at most k jobs in total. The plan that loses the least work is chosen; ties go to the
+//! smallest total weight of moved jobs, then to the fewest jobs, then to the plan found first.
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    Four in a row by 9: a ends at 8, b at 20. b moves to 4 and 5 now, and the
 //!      a a b b . .    rest is left to a. If 5 had failed, b would be requeued.
 //! ```
 //!
-//! Sets of jobs to requeue are tried in the order of their loss, each once. For each set, the
-//! search finds the cheapest moves on the machine as it will be at that time.
+//! Sets of jobs to requeue are tried once each, in order of their loss. For each set, the search
+//! finds the cheapest moves on the machine as it will be at that time.
 //!
 //! Cost: one search (`search.rs`) for each set of at most k jobs that loses no more work than the
 //! answer. All sets share the budget.
@@ -33,7 +32,7 @@ use crate::{Shape, Snapshot, Weights};
 /// The nodes to be freed.
 #[derive(Clone, Copy, Debug)]
 pub enum Room<'a> {
-    /// One of several boxes; if several are equally cheap, the first one.
+    /// One of several boxes; if several are equally cheap, the first.
     Box(&'a [Shape]),
     /// All of these nodes. Nodes outside the grid are ignored.
     Nodes(&'a [NodeId]),
@@ -42,36 +41,36 @@ pub enum Room<'a> {
 /// The expected end of a running job, and the cost of requeuing it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prospect {
-    /// The time at which the job is expected to end. `None` means never.
+    /// The job's expected end. `None` means never.
     pub end: Option<Time>,
     /// The loss if the job is requeued now, in any additive measure. `None` if it may not be
     /// requeued.
     pub loss: Option<u64>,
 }
 
-/// A plan that makes room by a time.
+/// A plan that makes room by a given time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoomPlan {
-    /// The jobs that are requeued, by number.
+    /// The requeued jobs, by number.
     pub requeued: Vec<JobId>,
-    /// Their total loss.
+    /// The total loss of the requeued jobs.
     pub lost: u64,
-    /// The moves, ordered so that the target nodes of each are free when its turn comes, and the
-    /// free box.
+    /// The moves, ordered so that the nodes each job moves to are free when its turn comes, and the
+    /// freed box.
     pub moves: MovePlan,
-    /// For each move, the time from which its nodes are free, given the jobs that end by that time.
-    /// Zero means now. The times never decrease.
+    /// For each move, the time from which its nodes are free, given the jobs that end by the target
+    /// time. Zero means now. The times never decrease.
     pub ready: Vec<Time>,
     /// The jobs that hold needed nodes and are expected to end in time, by number.
     pub awaited: Vec<JobId>,
 }
 
-/// The result of a search for room by a time.
+/// The result of a search for room by a given time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoomBy {
     /// The best plan found. It moves and requeues no jobs if nothing is in the way.
     pub plan: Option<RoomPlan>,
-    /// True if there is no better plan within the limit on the number of jobs, or no plan at all.
+    /// True if no better plan exists within the limit on the number of jobs, or no plan at all.
     pub proven: bool,
 }
 
@@ -169,7 +168,7 @@ fn moves(
 }
 
 impl RoomPlan {
-    /// Adds the times of the moves and the jobs that they wait for.
+    /// Adds the time of each move, and the jobs for which the moves wait.
     fn timed(
         mut self,
         snapshot: &Snapshot,
@@ -184,7 +183,7 @@ impl RoomPlan {
                 nodes.iter().filter(|node| node.0 < grid.nodes()).map(single).collect()
             }
         };
-        // Returns the jobs that will end in time and hold nodes of these boxes.
+        // Returns the jobs that end in time and hold nodes in these boxes.
         let awaited = |boxes: &[Cuboid]| {
             let meets = |own: &Cuboid| boxes.iter().any(|part| own.intersects(&grid, part));
             let ending = snapshot.jobs().filter_map(|(job, parts)| Some((ends(job)?, job, parts)));
@@ -207,9 +206,9 @@ impl RoomPlan {
     }
 }
 
-/// The sets of at most `most` jobs in the order of their loss, each once, with jobs by number.
+/// The sets of at most `most` jobs, once each, in order of loss, with jobs sorted by number.
 struct Sets {
-    /// The jobs and their losses, the smallest first.
+    /// The jobs with their losses, smallest first.
     jobs: Vec<(u64, JobId)>,
     most: usize,
     /// Pairs (loss, indices of the jobs, ascending).
@@ -223,8 +222,8 @@ impl Sets {
     }
 
     /// Returns the next set. Each set has up to two successors: the set with the next job appended,
-    /// and the set with its last job replaced by the next one. Each set is therefore reached once,
-    /// and none before a set with a smaller loss.
+    /// and the set with its last job replaced by the next job. Each set is therefore reached once,
+    /// and never before a set with a smaller loss.
     fn next(&mut self) -> Option<(u64, Vec<JobId>)> {
         let Reverse((loss, set)) = self.waiting.pop()?;
         let next = set.last().map_or(0, |last| last + 1);

@@ -6,11 +6,11 @@ use crate::plans::plan::{Budget, Goal, Planned, SearchLimits};
 use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights};
 
-/// Plans moves that empty some nodes. If their jobs do not fit elsewhere otherwise, at most
-/// `max_jobs` other jobs, of least weight, move as well. The plan's list of boxes is empty, as is
-/// its list of moves if no job holds any of the nodes. Nodes outside the grid are ignored.
+/// Plans moves that empty some nodes. If their jobs do not fit elsewhere, up to `max_jobs` other
+/// jobs of the least total weight move as well. The plan's list of boxes is always empty; its list
+/// of moves is empty if no job holds any of the nodes. Nodes outside the grid are ignored.
 ///
-/// Cost: one search (`search.rs`). The number of sets of jobs grows with the power `max_jobs`.
+/// Cost: one search (`search.rs`). There are O(jobs^`max_jobs`) sets of jobs.
 pub fn drain(
     snapshot: &Snapshot,
     nodes: &[NodeId],
@@ -23,7 +23,7 @@ pub fn drain(
     cheapest(snapshot, &goal, weights, (most, limits.turn), &mut budget)
 }
 
-/// Returns the goal that some nodes are empty.
+/// Returns the goal of emptying some nodes.
 pub(crate) fn drained(snapshot: &Snapshot, nodes: &[NodeId]) -> Goal {
     let grid = snapshot.grid;
     let inside = || nodes.iter().filter(|node| node.0 < grid.nodes());

@@ -1,12 +1,12 @@
-//! Earliest: the first time at which a box is free as running jobs end, and its place.
+//! Earliest: the first time at which a box becomes free as running jobs end, and its place.
 //!
-//! The times at which jobs end are replayed on a copy of the free nodes. A place that has become
-//! free stays free, so bisection finds the first end time after which the box fits. The answer is
-//! the first place free at that time, in the order of orientations and bases. No place is free
-//! earlier, so it is the place whose last job ends first, with ties in scan order.
+//! The ends of jobs are replayed on a copy of the free nodes. A place that has become free stays
+//! free, so bisection finds the first end time after which the box fits. The answer is the first
+//! place free at that time, in the order of orientations and bases. No place is free earlier, so
+//! this is the place whose last job ends first, with ties in scan order.
 //!
 //! Cost: O(log e) searches for e different end times. Each search partitions the remaining jobs
-//! around the median end time, O(jobs) in total, without sorting.
+//! around the median end time, in O(jobs) total, without sorting.
 
 use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, Cuboid, JobId, Occupancy};
@@ -14,12 +14,12 @@ use pavior_mesh::{BaseSet, Cuboid, JobId, Occupancy};
 use crate::plans::near::first_free_with;
 use crate::{Shape, Snapshot};
 
-/// A place and the time at which it will be free.
+/// A place and the time when it will be free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Earliest {
-    /// The time at which the last of its jobs ends; [`Time::ZERO`] if it is free now.
+    /// The time when the last job in the place ends; [`Time::ZERO`] if it is free now.
     pub at: Time,
-    /// The place.
+    /// The place that becomes free.
     pub place: Cuboid,
 }
 
@@ -39,9 +39,9 @@ pub fn earliest(
     first_end(snapshot, end, room).map(|(at, place)| Earliest { at, place })
 }
 
-/// Finds the first time at which a job ends and after which `told` returns a value for the free
-/// nodes, and returns both. If `told` returns a value for a set of nodes, it must do so for any
-/// superset.
+/// Finds the first end time of a job for which `told` returns a value, given the nodes free after
+/// it. Returns that time and the value. If `told` returns a value for a set of nodes, it must do so
+/// for any superset.
 pub(crate) fn first_end<T>(
     snapshot: &Snapshot,
     end: impl Fn(JobId) -> Option<Time>,
@@ -50,8 +50,8 @@ pub(crate) fn first_end<T>(
     let jobs = snapshot.jobs().enumerate();
     let mut ending: Vec<(Time, usize)> =
         jobs.filter_map(|(index, (job, _))| Some((end(job)?, index))).collect();
-    // The first end is in `open`, or is already found; `free` are the free nodes before those in
-    // `open`.
+    // The first such end is in `open`, or is already found; `free` is the set of nodes free before
+    // the ends in `open`.
     let mut open = &mut ending[..];
     let (mut found, mut free) = (None, snapshot.free.clone());
     let mut then = free.clone();
@@ -88,7 +88,7 @@ fn divide(ends: &mut [(Time, usize)], holds: impl Fn(Time) -> bool) -> usize {
 /// The end times of the jobs in a snapshot, to be replayed.
 pub(crate) struct Ends<'a> {
     snapshot: &'a Snapshot,
-    /// The end times of jobs, earliest first, with the index of each job.
+    /// The end times of jobs, earliest first, each with the job's index.
     ending: Vec<(Time, usize)>,
 }
 
@@ -108,7 +108,7 @@ impl Ends<'_> {
         times
     }
 
-    /// Returns the free nodes after the jobs that end by a time are gone.
+    /// Returns the nodes that are free once the jobs ending by a given time are gone.
     pub(crate) fn free_after(&self, at: Time) -> Occupancy {
         let gone = self.ending.iter().take_while(|&&(end, _)| end <= at).map(|&(_, job)| job);
         self.snapshot.without(gone)

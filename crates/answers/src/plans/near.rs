@@ -19,7 +19,7 @@ pub(crate) fn first_free(free: &Occupancy, shape: Shape) -> Option<Cuboid> {
     first_free_with(&mut BaseSet::new(*free.grid()), free, shape)
 }
 
-/// Like [`fit`], with reusable scratch memory for the grid.
+/// Like [`fit`], but reuses scratch memory.
 pub(crate) fn first_free_with(
     bases: &mut BaseSet,
     free: &Occupancy,
@@ -32,13 +32,12 @@ pub(crate) fn first_free_with(
     })
 }
 
-/// Finds the free boxes that are most similar to the requested one: at most `count`, the best
-/// first.
+/// Finds the free boxes that are most similar to the requested one: at most `count`, best first.
 ///
 /// The candidates are all boxes within the requested sides, in any orientation, each at its first
 /// base. They are ranked by volume, then by the smallest total reduction of the sides, then by
 /// orientation, then by larger sides in the order x, y, z. A box that fits in a listed one (turned,
-/// if the request may be turned) is not listed. If the box itself is free, it is therefore the only
+/// if the request allows it) is not listed. If the box itself is free, it is therefore the only
 /// answer.
 ///
 /// O(v) searches in the worst case, for a requested volume of v.
@@ -64,13 +63,13 @@ pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
 }
 
 /// Returns the sides of boxes within a box, best first. If only one is requested, returns only
-/// those with the largest free volume.
+/// those of the largest free volume.
 fn candidates(snapshot: &Snapshot, shape: Shape, count: usize) -> impl Iterator<Item = Sides> {
     let orientations = pavior_mesh::orientations(shape.sides).take(if shape.turn { 6 } else { 1 });
     let mut turns: Vec<(usize, Sides, Sides)> = Vec::new();
     for (turn, within) in orientations.enumerate() {
         let limit: Sides = std::array::from_fn(|axis| within[axis].min(snapshot.grid.side(axis)));
-        // The same box occurs in an earlier orientation, which comes first.
+        // The same box already occurs in an earlier orientation.
         if !turns.iter().any(|earlier| fits(limit, earlier.2)) {
             turns.push((turn, within, limit));
         }

@@ -1,10 +1,10 @@
 //! The order in which moves are carried out.
 //!
 //! Each job moves in one step. At that moment its new nodes must be free; its old nodes count as
-//! free. If the final places are disjoint, a job that has moved does not block any other. It is
-//! therefore enough to repeatedly move any job that can move. If this stops early, the remaining
-//! jobs wait for each other in a cycle, and the search looks for a packing without a cycle. If
-//! there is none, the search explores states reachable by single moves, nearest first. In these
+//! free. If the final places are disjoint, a job that has moved does not block any other, so it is
+//! enough to repeatedly move any job that can move. If this stops early, the remaining jobs wait
+//! for each other in a cycle, and the search looks for a packing without a cycle. If there is no
+//! such packing, the search explores states reachable by single moves, nearest first. In these
 //! states a job may temporarily be at a third place.
 
 use std::collections::VecDeque;
@@ -15,8 +15,8 @@ use rustc_hash::FxHashSet;
 use crate::plans::packing::{Item, Outcome, Room, pack};
 use crate::plans::plan::{Budget, Move};
 
-/// Finds an order in which the new boxes of each job are free when its turn comes. Returns `None`
-/// if jobs wait for each other in a cycle.
+/// Finds an order of moves such that each job's new boxes are free when its turn comes. Returns
+/// `None` if jobs wait for each other in a cycle.
 pub(crate) fn direct(grid: &Grid, from: &[&[Cuboid]], to: &[Vec<Cuboid>]) -> Option<Vec<usize>> {
     let mut waiting: Vec<usize> = (0..to.len()).collect();
     let mut order = Vec::new();

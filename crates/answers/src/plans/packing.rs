@@ -1,7 +1,7 @@
-//! An exact test that boxes and moved jobs fit together.
+//! An exact test of whether boxes and moved jobs fit together.
 //!
 //! The requested boxes and the parts of the moved jobs are placed by backtracking, on the nodes
-//! that are free after these jobs are gone. The item with the fewest places is placed next, at each
+//! that are free once these jobs are gone. The item with the fewest places is placed next, at each
 //! of its places in turn. Interchangeable boxes (requested boxes, or parts of one job with the same
 //! sides) are placed in ascending order.
 
@@ -10,20 +10,20 @@ use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides, ascending};
 use crate::plans::plan::{Budget, Goal, Move};
 use crate::{Shape, Snapshot};
 
-/// The cost of a search for places, in addition to the words that it reads.
+/// The fixed cost of a search for places, on top of the words that it reads.
 const CALL: u64 = 32;
 
 /// The outcome for one set of jobs.
 pub(crate) enum Outcome {
-    /// The boxes and the moves in order.
+    /// The boxes, and the moves in order.
     Found(Vec<Cuboid>, Vec<Move>),
-    /// It is impossible.
+    /// No packing exists.
     Nothing,
     /// The budget ran out.
     Unknown,
 }
 
-/// The data that all packings of a search share, with scratch memory.
+/// The data shared by all packings in a search, with scratch memory.
 pub(crate) struct Room<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) goal: &'a Goal,
@@ -36,7 +36,7 @@ impl<'a> Room<'a> {
         Room { snapshot, goal, turn, bases: BaseSet::new(snapshot.grid) }
     }
 
-    /// Returns the usable nodes after these jobs are gone.
+    /// Returns the usable nodes once these jobs are gone.
     pub(crate) fn without(&self, jobs: &[u32]) -> Occupancy {
         let mut free = self.snapshot.without(jobs.iter().map(|&job| job as usize));
         free.keep(&self.goal.available).expect("a plan uses only nodes that it found free");
@@ -94,7 +94,7 @@ impl<'a> Room<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub(crate) shape: Shape,
-    /// The group of interchangeable items; 0 for the requested boxes.
+    /// The group of interchangeable items to which the box belongs; 0 for the requested boxes.
     pub(crate) alike: u32,
     pub(crate) at: Option<Cuboid>,
 }
@@ -102,8 +102,8 @@ pub(crate) struct Item {
 /// The position of a place in the order of orientations and bases.
 type Key = (usize, NodeId);
 
-/// Places all items, and passes every complete packing to `done`, which returns true to accept it.
-/// Returns true if one was accepted.
+/// Places all items and passes every complete packing to `done`, which returns true to accept it.
+/// Returns true if a packing was accepted.
 pub(crate) fn pack(
     room: &mut Room<'_>,
     free: &mut Occupancy,
@@ -129,8 +129,8 @@ pub(crate) fn pack(
     false
 }
 
-/// Returns the unplaced item with the fewest places, and its places. `None` if all items are
-/// placed.
+/// Returns the unplaced item with the fewest places, together with those places. `None` if all
+/// items are placed.
 fn tightest(
     room: &mut Room<'_>,
     free: &Occupancy,
@@ -163,7 +163,7 @@ fn tightest(
     best
 }
 
-/// Returns the last position of the placed items that are interchangeable with this one.
+/// Returns the last position among the placed items that are interchangeable with this item.
 fn last(grid: &Grid, items: &[Item], item: &Item) -> Option<Key> {
     let alike = items.iter().filter(|other| other.alike == item.alike);
     let key = |at: Cuboid| {

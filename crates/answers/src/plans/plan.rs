@@ -16,10 +16,10 @@ use crate::Shape;
 pub struct SearchLimits {
     /// The maximum number of jobs that are moved.
     pub max_jobs: usize,
-    /// True if moved jobs may be turned. Each part of a job keeps its shape, and moves
+    /// True if moved jobs may be turned. Each part of a job keeps its shape and moves
     /// independently.
     pub turn: bool,
-    /// The maximum number of bit-set words that are read. Beyond this, the answer is not proven.
+    /// The maximum number of bit-set words to read. Once it is exhausted, the answer is not proven.
     pub budget: u64,
 }
 
@@ -27,8 +27,7 @@ impl SearchLimits {
     /// The default budget, which takes about a second.
     pub const BUDGET: u64 = 120_000_000;
 
-    /// Creates limits with a maximum number of jobs. Jobs may be turned, and the budget is the
-    /// default.
+    /// Creates limits with a maximum number of jobs and the default budget. Jobs may be turned.
     pub fn jobs(max_jobs: usize) -> SearchLimits {
         SearchLimits { max_jobs, turn: true, budget: SearchLimits::BUDGET }
     }
@@ -37,7 +36,7 @@ impl SearchLimits {
 /// A move of a job to other boxes, in one step. Its own old nodes count as free.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Move {
-    /// The job.
+    /// The job to move.
     pub job: JobId,
     /// The boxes before the move.
     pub from: Vec<Cuboid>,
@@ -54,7 +53,7 @@ pub struct MovePlan {
     pub jobs: Vec<JobId>,
     /// The requested boxes, which are free after the moves.
     pub boxes: Vec<Cuboid>,
-    /// The moves, ordered so that the target nodes of each are free when its turn comes. A job
+    /// The moves, ordered so that the nodes each job moves to are free when its turn comes. A job
     /// moves twice only if there is no other way.
     pub moves: Vec<Move>,
 }
@@ -64,13 +63,13 @@ pub struct MovePlan {
 pub struct Planned {
     /// The cheapest plan found. It has no moves if nothing is in the way.
     pub plan: Option<MovePlan>,
-    /// True if there is no cheaper plan within the limit on the number of jobs, or no plan at all.
+    /// True if no cheaper plan exists within the limit on the number of jobs, or no plan at all.
     pub proven: bool,
 }
 
 /// The goal of a search.
 pub(crate) struct Goal {
-    /// The shape of the boxes that must be free at the same time.
+    /// The shape of the boxes that must be free at once.
     pub(crate) shape: Shape,
     pub(crate) count: usize,
     /// The jobs that must move, by their index in the snapshot.

@@ -1,4 +1,4 @@
-//! The test of one set of jobs: their new places, and the order of the moves.
+//! The test of a single set of jobs: their new places, and the order of the moves.
 
 use pavior_mesh::Cuboid;
 

@@ -1,10 +1,10 @@
 //! The cheapest set of jobs to move in order to reach a goal.
 //!
 //! A goal consists of boxes that must become free, jobs that must move, and nodes that may be used.
-//! Sets of jobs are tried once each, ordered by (weight, number of jobs, jobs). A set is expanded
+//! Sets of jobs are tried once each, ordered by (weight, number of jobs, jobs). A set is extended
 //! by every other job, so it comes after all of its subsets. For each set, `relocation.rs` tests
-//! whether the boxes and the moved jobs fit together, by moves that can be carried out one at a
-//! time. The first set that passes is the answer.
+//! whether the boxes and the moved jobs fit together, and whether the moves can be carried out one
+//! at a time. The first set that passes is the answer.
 //!
 //! For a single box, a set can only succeed if it contains all jobs of some place of the box, so
 //! the search starts with those sets.
@@ -62,7 +62,7 @@ pub(crate) fn cheapest(
     Planned { plan: None, proven }
 }
 
-/// Returns the sets with which the search begins.
+/// Returns the sets that the search begins with.
 fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
     if goal.count != 1 || !goal.required.is_empty() {
         return vec![goal.required.clone()];
@@ -72,7 +72,7 @@ fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
         let places = Places::of(&snapshot.grid, sides);
         let costs = Costs::of(snapshot, &places, &goal.available, |_| 1);
         let mut open = Open::new(places.bases());
-        // The places of an unchanged layer have the same jobs as those of the layer before.
+        // The places in an unchanged layer have the same jobs as those in the layer before.
         costs.each(Layers::Changed, |cost, base| {
             if cost <= most as Cost {
                 open.add(base);
@@ -84,12 +84,12 @@ fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
     sets.into_iter().collect()
 }
 
-/// Bases of places with few jobs, in row-major order, and those jobs.
+/// The bases of places with few jobs, in row-major order, with the jobs at each.
 struct Open {
     bases: Grid,
     /// The x coordinates.
     at: Vec<u16>,
-    /// The start of each row in the list, and the end of the last.
+    /// The start of each row in the list, followed by the end of the last row.
     from: Vec<usize>,
 }
 
@@ -110,7 +110,7 @@ impl Open {
         self.from[row + 1] += 1;
     }
 
-    /// Returns the jobs of each base, by their index in the snapshot.
+    /// Returns the jobs at each base, by their index in the snapshot.
     fn filled(mut self, snapshot: &Snapshot, places: &Places) -> Vec<Vec<u32>> {
         let mut lists = vec![Vec::new(); self.at.len()];
         if lists.is_empty() {
@@ -136,7 +136,7 @@ impl Open {
     }
 }
 
-/// Sets of jobs that are still to be tried, the lightest first.
+/// Job sets still to be tried, lightest first.
 struct Sets<'a> {
     weights: &'a Weights,
     waiting: BinaryHeap<Reverse<(u64, usize, Vec<u32>)>>,
@@ -158,7 +158,7 @@ impl Sets<'_> {
         self.waiting.pop().map(|Reverse((_, _, jobs))| jobs)
     }
 
-    /// Adds each other job in turn and returns the cost of doing so.
+    /// Adds the sets obtained by adding each other job in turn. Returns the cost of doing so.
     fn expand(&mut self, jobs: &[u32], count: usize) -> u64 {
         for job in 0..count as u32 {
             if let Err(place) = jobs.binary_search(&job) {

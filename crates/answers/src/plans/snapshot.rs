@@ -53,8 +53,8 @@ impl Snapshot {
         }
     }
 
-    /// Treats all nodes as failed except some (those free in `nodes`). If `nodes` is on another
-    /// grid, all nodes are treated as failed.
+    /// Treats all nodes as failed except those free in `nodes`. If `nodes` is on another grid, all
+    /// nodes are treated as failed.
     #[must_use]
     pub fn within(mut self, nodes: &Occupancy) -> Snapshot {
         let same_grid = self.free.keep(nodes).and_then(|()| self.healthy.keep(nodes)).is_ok();
@@ -65,8 +65,8 @@ impl Snapshot {
         self
     }
 
-    /// Treats the nodes of some jobs as failed, so that these jobs stay where they are. `stays`
-    /// gets the job and its number of nodes.
+    /// Treats the nodes of some jobs as failed, so that these jobs stay in place. `stays` is given
+    /// each job and its number of nodes.
     #[must_use]
     pub fn keeping(mut self, stays: impl Fn(JobId, u32) -> bool) -> Snapshot {
         let Snapshot { grid, healthy, jobs, .. } = &mut self;
@@ -81,7 +81,7 @@ impl Snapshot {
         self
     }
 
-    /// Returns the state after some jobs are gone. Their failed nodes stay unavailable.
+    /// Returns the state once some jobs are gone. Their failed nodes stay unavailable.
     #[must_use]
     pub fn after(&self, gone: impl Fn(JobId) -> bool) -> Snapshot {
         let places = self.jobs.iter().enumerate().filter(|(_, (job, _))| gone(*job));
@@ -159,7 +159,7 @@ pub(crate) fn give_healthy(free: &mut Occupancy, part: &Cuboid, healthy: &Occupa
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// The sides, at least 1 each; 1 on axes that the machine lacks.
+    /// The sides, which are positive; 1 on axes that the machine lacks.
     pub sides: Sides,
     /// True if the sides may be permuted.
     pub turn: bool,
@@ -176,10 +176,10 @@ impl Shape {
         Shape { sides, turn: false }
     }
 
-    /// Returns the boxes to which a request may be moved on a machine. They are those that its
-    /// freedom allows ([`Machine::some_boxes_for`]). Without a freedom it is the requested box,
-    /// turned if `turn` is set, or an empty list if the request has no box. Returns `None` if its
-    /// freedom allows sets that are not boxes.
+    /// Returns the boxes to which a request may be moved on a machine: those that its freedom
+    /// allows ([`Machine::some_boxes_for`]). Without a freedom, this is the requested box, turned
+    /// if `turn` is set, or an empty list if the request has no box. Returns `None` if the freedom
+    /// allows sets that are not boxes.
     pub fn all_for(request: &Request, machine: &Machine, turn: bool) -> Option<Vec<Shape>> {
         match request.freedom {
             Some(Freedom::Connected | Freedom::Any) => None,
@@ -190,12 +190,12 @@ impl Shape {
         }
     }
 
-    /// Returns true if it fits an empty grid.
+    /// Returns true if the shape fits an empty grid.
     pub fn fits(self, grid: &Grid) -> bool {
         self.orientations(grid).next().is_some()
     }
 
-    /// Returns the orientations that fit an empty grid, in the order they are tried.
+    /// Returns the orientations that fit an empty grid, in the order tried.
     pub(crate) fn orientations(self, grid: &Grid) -> impl Iterator<Item = Sides> + use<> {
         let count = if self.turn { 6 } else { 1 };
         let grid = *grid;
@@ -207,13 +207,13 @@ impl Shape {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weights(pub(crate) Vec<u64>);
 
-/// The error for weights whose sum is too large.
+/// The error returned when the sum of the weights is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the weights of all jobs add up to more than 2^63")]
 pub struct TooHeavy;
 
 impl Weights {
-    /// Weighs each job by the number of its nodes.
+    /// Weighs each job by its number of nodes.
     pub fn nodes(snapshot: &Snapshot) -> Weights {
         let nodes = |parts: &[Cuboid]| parts.iter().map(|part| u64::from(part.volume())).sum();
         Weights(snapshot.jobs().map(|(_, parts)| nodes(parts)).collect())

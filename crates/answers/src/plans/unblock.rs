@@ -8,9 +8,9 @@ use crate::{Shape, Snapshot, Weights, fit};
 /// places. The jobs in the place of the box move, as do others that make room for them.
 ///
 /// The search is exact within the budget: it tests every set of jobs with every packing. Ties go to
-/// fewer jobs, then to lower job numbers. The plan has no moves if the box fits already.
+/// fewer jobs, then to lower job numbers. The plan has no moves if the box already fits.
 ///
-/// Cost: see `search.rs`. The number of sets grows with the power `max_jobs`.
+/// Cost: see `search.rs`. There are O(jobs^`max_jobs`) sets of jobs.
 pub fn unblock(
     snapshot: &Snapshot,
     shape: Shape,
@@ -21,7 +21,7 @@ pub fn unblock(
     unblocked(snapshot, shape, weights, (limits.max_jobs, limits.turn), &mut budget)
 }
 
-/// Like [`unblock`], with a budget that other searches share.
+/// Like [`unblock`], but with a budget shared with other searches.
 pub(crate) fn unblocked(
     snapshot: &Snapshot,
     shape: Shape,
@@ -41,7 +41,7 @@ pub(crate) fn unblocked(
     cheapest(snapshot, &goal, weights, limit, budget)
 }
 
-/// Like [`unblock`], for the one of several boxes that can be made to fit with the smallest weight;
+/// Like [`unblock`], but for whichever of several boxes can be made to fit at the smallest weight;
 /// ties go to the first. The budget is divided equally among the boxes. If the list is empty, there
 /// is no plan.
 pub fn unblock_any(

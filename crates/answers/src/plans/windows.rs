@@ -1,10 +1,10 @@
-//! All places of a box at once: the jobs in each place, and their weights.
+//! All places of a box in one pass: the jobs in each place, and their weights.
 //!
 //! The bases at which a window overlaps a box form a box themselves (on a mesh, with sides window +
-//! box - 1, cut at the border). The weight of a job is therefore added to all of them by a
-//! difference array: it is entered at the corners, and one pass of prefix sums follows along each
-//! axis. A job with several boxes counts once if the window overlaps any of them: the union of
-//! their bases is marked in a bit set, and its maximal runs along x are added.
+//! box - 1, cut at the border). A job's weight is therefore added to all of them with a difference
+//! array: it is entered at the corners, and then prefix sums are taken along each axis. A job with
+//! several boxes counts once if the window overlaps any of them: the union of their bases is marked
+//! in a bit set, and its maximal runs along x are added.
 //!
 //! ```text
 //!   window of 3, job at 4 and 5 of a row of 9     weight 2
@@ -13,11 +13,11 @@
 //! ```
 //!
 //! The bases are visited layer by layer along the last axis with several bases; on a plane, a layer
-//! is a row. Only the differences of one layer are stored. Each box is added where it begins and
+//! is a row. Only one layer's differences are stored. Each box is added where it begins and
 //! subtracted where it ends. A layer in which no box begins or ends has the same sums as the
 //! previous layer. A layer in which none ends has no smaller sums than the previous one.
 //!
-//! Cost: O(jobs + bases of the visited layers) for jobs with one part. A job with several parts
+//! Cost: O(jobs + bases in the visited layers) for jobs with one part. A job with several parts
 //! costs O(bases / 64) between its first and its last base.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Sides};
@@ -53,8 +53,8 @@ impl Places {
         Cuboid::new(base, self.sides)
     }
 
-    /// Calls `see` with the bases at which the box overlaps another one, as disjoint boxes that do
-    /// not wrap.
+    /// Calls `see` with the bases at which the box overlaps `part`, as disjoint boxes that do not
+    /// wrap.
     pub(crate) fn meeting(&self, part: &Cuboid, mut see: impl FnMut(Cuboid)) {
         let (mut base, mut sides) = ([0; 3], [1; 3]);
         for axis in 0..3 {
@@ -80,20 +80,20 @@ impl Places {
     }
 }
 
-/// The cost of emptying a place: the number of its unavailable nodes in the high half, and the
-/// total weight of its jobs in the low half. Costs are thus compared in this order.
+/// The cost of emptying a place: the number of its unavailable nodes in the high half, and its
+/// jobs' total weight in the low half. Costs therefore compare in this order.
 pub(crate) type Cost = u128;
 
-/// The layers of bases that are visited.
+/// The layers of bases to visit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layers {
-    /// The first layer, and those in which a cost may be lower than in the layer before.
+    /// The first layer, and those where a cost may be lower than in the layer before.
     Falling,
-    /// The first layer, and those in which costs or jobs may differ from the layer before.
+    /// The first layer, and those where costs or jobs may differ from the layer before.
     Changed,
 }
 
-/// A cost that is added to all bases of a box that does not wrap.
+/// A cost added to all bases in a box that does not wrap.
 struct Piece {
     bases: Cuboid,
     lost: u32,
@@ -109,7 +109,7 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// Computes the costs. Each job in a place adds its weight. Each unavailable node in it costs
+    /// Computes the costs. Each job in a place adds its weight, and each unavailable node costs
     /// more than all jobs together.
     pub(crate) fn of(
         snapshot: &Snapshot,
@@ -137,7 +137,7 @@ impl Costs {
         Costs { bases, axes, pieces }
     }
 
-    /// Calls `see` with the cost of each base of the visited layers, in row-major order.
+    /// Calls `see` with the cost of each base in the visited layers, in row-major order.
     pub(crate) fn each(&self, look: Layers, mut see: impl FnMut(Cost, Coordinates)) {
         let [width, rows, layers] = self.axes.map(|axis| usize::from(self.bases.side(axis)));
         let events = Events::of(&self.pieces, self.axes[2], layers);
@@ -156,7 +156,7 @@ impl Costs {
             }
             sums.fill(0);
             for (row, steps) in steps.chunks_exact(stride).enumerate() {
-                // In a layer of one row, the differences are those along the row.
+                // In a layer with a single row, the differences are those along the row.
                 let along = if rows == 1 {
                     steps
                 } else {
@@ -175,7 +175,7 @@ impl Costs {
         }
     }
 
-    /// Adds a piece to the differences of a layer or subtracts it. The sums are exact below 2^128,
+    /// Adds a piece to a layer's differences, or subtracts it. The sums are exact below 2^128,
     /// because intermediate overflows cancel out.
     fn step(&self, piece: &Piece, ends: bool, stride: usize, steps: &mut [Cost]) {
         let Piece { bases, lost, weight } = piece;
@@ -206,7 +206,7 @@ struct Event {
 
 /// The events, layer by layer.
 struct Events {
-    /// The start of each layer's events, and the end of the last.
+    /// The start of each layer's events, followed by the end of the last layer's.
     from: Vec<usize>,
     all: Vec<Event>,
 }
@@ -240,7 +240,7 @@ impl Events {
     }
 }
 
-/// A set of bases, for the union over the parts of a job.
+/// A set of bases, used for the union over a job's parts.
 pub(crate) struct Union {
     bases: Grid,
     words: Vec<u64>,

@@ -1,9 +1,9 @@
-//! Why: the reason why a request waits or would be refused. Every interface gives the same answer.
+//! Why a request waits or would be refused. Every interface gives the same answer.
 //!
 //! The answer has one time and one place, at which the request is expected to start:
 //!
 //! 1. according to the scheduler's plan, if it is known ([`Question::planned`]);
-//! 2. otherwise at the place that is free first, according to the expected ends of jobs
+//! 2. otherwise at the place that becomes free first, according to the expected ends of jobs
 //!    ([`earliest`]);
 //! 3. if no end is known, at the place whose jobs hold the fewest nodes ([`blockers`]), without a
 //!    time.
@@ -62,7 +62,7 @@ impl Demand {
     }
 
     /// Returns the demand for one of several boxes with equal numbers of nodes, without a strategy:
-    /// the first free box is the placement.
+    /// the placement is the first free box.
     pub fn boxed(snapshot: &Snapshot, boxes: Vec<Shape>) -> Demand {
         let placed = boxes.iter().find_map(|&shape| fit(snapshot, shape)).map(|at| vec![at]);
         let needed = boxes.first().map_or(0, |shape| volume(shape.sides));
@@ -73,7 +73,7 @@ impl Demand {
 /// The state of a request in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queued {
-    /// The request starts as soon as it fits on the machine, or it is not in a queue.
+    /// The request starts as soon as it fits on the machine, or is not in a queue.
     First,
     /// Another job must start first. `None` if the scheduler does not examine this request yet.
     Behind(Option<JobId>),
@@ -83,19 +83,19 @@ pub enum Queued {
         by: JobId,
         /// The start of the reservation.
         from: Time,
-        /// The end, if known.
+        /// The end of the reservation, if known.
         until: Option<Time>,
     },
-    /// The request would overlap an advance reservation, in which no job may use the nodes.
+    /// The request would overlap an advance reservation, during which no job may use the nodes.
     Ahead {
         /// The number of the reservation.
         reservation: u64,
-        /// The start.
+        /// The start of the reservation.
         from: Time,
-        /// The end.
+        /// The end of the reservation.
         until: Time,
     },
-    /// The scheduler keeps it waiting without giving a reason.
+    /// The scheduler keeps the request waiting without giving a reason.
     Kept,
 }
 
@@ -104,24 +104,24 @@ pub enum Queued {
 pub enum Cause {
     /// The request could start now.
     Fits,
-    /// Fewer nodes are free than it needs.
+    /// Fewer nodes are free than the request needs.
     Nodes,
     /// Enough nodes are free, but the strategy finds no place among them.
     Place,
     /// A place is free, but the strategy does not use it.
     Strategy,
-    /// The machine has no such box, or has fewer nodes.
+    /// The machine has no such box, or too few nodes.
     Never,
-    /// The request could be placed now, but the queue keeps it waiting. Never [`Queued::First`].
+    /// The request could be placed, but the queue keeps it waiting. Never [`Queued::First`].
     Queue(Queued),
 }
 
-/// The time and place at which the scheduler plans to start a request.
+/// The time and place planned for the start of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedStart {
-    /// The time.
+    /// The planned start time.
     pub at: Time,
-    /// The place. `None` if the scheduler only counts nodes, or if the placement is not one box.
+    /// The planned place. `None` if the scheduler only counts nodes or plans several boxes.
     pub place: Option<Cuboid>,
 }
 
@@ -134,7 +134,7 @@ impl PlannedStart {
         Some(PlannedStart::reserved(own))
     }
 
-    /// Returns the time at which a reservation begins, and its place.
+    /// Returns a reservation's start time and place.
     pub fn reserved(reserved: &Reserved) -> PlannedStart {
         let parts = reserved.placement.as_ref().map_or(&[][..], Placement::parts);
         let place = if let [part] = parts { Some(*part) } else { None };
@@ -142,19 +142,19 @@ impl PlannedStart {
     }
 }
 
-/// The jobs and nodes in the way, at the place where a request starts.
+/// The jobs and nodes in the way, at the place where a request will start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
-    /// The place.
+    /// The place where the request will start.
     pub at: Cuboid,
-    /// The jobs that hold nodes there, with the total number of nodes of each. The largest come
-    /// first; ties are sorted by job number.
+    /// The jobs that hold nodes there, each with its total number of nodes. The largest come first;
+    /// ties are sorted by job number.
     pub jobs: Vec<(JobId, u64)>,
     /// The unavailable nodes there.
     pub unavailable: Vec<NodeId>,
     /// The time at which the request starts there according to its scheduler's plan. Without a
-    /// plan, the time at which this place becomes free, which is the first place to do so. `None`
-    /// if no end is known.
+    /// plan, the time at which this place becomes free, before any other place. `None` if no end is
+    /// known.
     pub until: Option<Time>,
     /// The cheapest moves that make room for the request sooner, there or elsewhere. `None` if
     /// there are no such moves within the allowed number of jobs, or if none were requested.
@@ -162,7 +162,7 @@ pub struct Blocked {
 }
 
 impl Blocked {
-    /// Returns the jobs to name and the number of the others.
+    /// Returns the jobs to name, and the number of other jobs.
     pub fn largest(&self) -> (&[(JobId, u64)], usize) {
         let named = self.jobs.len().min(NAMED);
         (&self.jobs[..named], self.jobs.len() - named)
@@ -172,35 +172,35 @@ impl Blocked {
 /// The reason why a request does not start now, and what would change that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Why {
-    /// The reason.
+    /// The reason why the request does not start.
     pub cause: Cause,
-    /// The nodes that must be free for it.
+    /// The number of nodes that must be free for the request.
     pub needed: u64,
     /// The number of nodes that are free.
     pub free: u64,
-    /// The time and place at which the scheduler plans to start it.
+    /// The time and place that the scheduler plans for the request.
     pub planned: Option<PlannedStart>,
     /// The placement if the request could start now, or the free place that the strategy does not
     /// use. Otherwise empty.
     pub place: Vec<Cuboid>,
     /// The jobs and nodes in the way, if a box is needed and none is free.
     pub blocked: Option<Blocked>,
-    /// The time at which enough nodes are free, if nodes are granted by count.
+    /// The time when enough nodes will be free, if nodes are granted by count.
     pub enough: Option<Time>,
 }
 
 /// A question about a request that does not start.
 pub struct Question<'a> {
-    /// The nodes that it needs.
+    /// The nodes that the request needs.
     pub demand: &'a Demand,
-    /// The state in the queue.
+    /// The request's state in the queue.
     pub queued: Queued,
-    /// The time and place at which the scheduler plans to start it, if known.
+    /// The time and place that the scheduler plans for the request, if known.
     pub planned: Option<PlannedStart>,
     /// Returns the expected end of a running job. `None` if it is unknown, or hidden from the
-    /// person who asks.
+    /// person asking.
     pub end: &'a dyn Fn(JobId) -> Option<Time>,
-    /// The limits on jobs that move to make room. With 0 jobs, no moves are searched for.
+    /// The limits on moving jobs to make room. If they allow 0 jobs, no moves are searched for.
     pub limits: SearchLimits,
 }
 
@@ -215,7 +215,7 @@ impl<'a> Question<'a> {
 /// Explains why a request does not start now.
 ///
 /// Cost: O(jobs + N) for each box and orientation. Without a planned place, also O(log e) searches
-/// for a box among the nodes that are free after one of e end times. With moves, also the search of
+/// for a box among the nodes free after one of e end times. With moves, also the search of
 /// [`unblock_any`].
 ///
 /// ```
@@ -251,8 +251,8 @@ pub fn why(snapshot: &Snapshot, question: &Question<'_>) -> Why {
 }
 
 impl Why {
-    /// Creates an answer that contains only the cause, which is cheap for many requests: it
-    /// searches for no place.
+    /// Creates an answer that contains only the cause. It searches for no place, so it is cheap
+    /// even for many requests.
     pub(crate) fn cause_alone(
         cause: Cause,
         needed: u64,
@@ -263,7 +263,7 @@ impl Why {
         Why { cause, needed, free, planned, place, blocked, enough }
     }
 
-    /// Returns the place of the answer: the placement of the request, or the place to be emptied.
+    /// Returns the place in the answer: the request's placement, or the place to be emptied.
     pub fn places(&self) -> Vec<Cuboid> {
         match &self.blocked {
             Some(blocked) => vec![blocked.at],
@@ -287,7 +287,7 @@ fn cause(snapshot: &Snapshot, demand: &Demand, queued: Queued, is_free: bool) ->
     }
 }
 
-/// Finds the place where the request starts, the jobs in it, and moves that would make room sooner.
+/// Finds the place where the request will start, the jobs in it, and moves that free it sooner.
 fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
     let Question { demand, planned, end, limits, .. } = question;
     let boxes = &demand.boxes;
@@ -318,9 +318,9 @@ fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
     Some(Blocked { at, jobs, unavailable, until, moves })
 }
 
-/// Finds the place that is free first, with the time and the jobs in it. If no end time is known,
-/// returns the place whose jobs hold the fewest nodes, without a time. Jobs that end later than
-/// those in that place cannot free another one sooner, so they are ignored.
+/// Finds the place that becomes free first, with the time and the jobs in it. If no end time is
+/// known, returns the place whose jobs hold the fewest nodes, without a time. Jobs that end later
+/// than those in that place cannot free another one sooner, so they are ignored.
 fn free_first(
     snapshot: &Snapshot,
     boxes: &[Shape],
@@ -343,7 +343,7 @@ fn free_first(
     })
 }
 
-/// Returns the time at which enough nodes are free.
+/// Returns the time when enough nodes will be free.
 fn enough(snapshot: &Snapshot, needed: u64, end: impl Fn(JobId) -> Option<Time>) -> Option<Time> {
     let enough = |free: &Occupancy| (u64::from(free.count()) >= needed).then_some(());
     first_end(snapshot, end, enough).map(|(at, ())| at)

@@ -7,8 +7,8 @@ use pavior_scheduling::{DispatchError, Dispatcher, Scheduler, run_forward};
 use super::{Demand, PlannedStart, Question, Queued, Why, why};
 use crate::{SearchLimits, Snapshot, waits};
 
-/// Explains why a waiting job does not start, and when it is planned to. Returns `None` if there is
-/// no such job in the queue.
+/// Explains why a waiting job does not start, and when it is planned to. Returns `None` if the job
+/// is not in the queue.
 ///
 /// The planned time is taken from the scheduler's reservation for the job. Without a reservation,
 /// it comes from a simulation in which every job runs as long as estimated and no other job

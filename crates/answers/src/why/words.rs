@@ -1,4 +1,4 @@
-//! Wording of an answer.
+//! The wording of an answer.
 
 use pavior_allocation::explain;
 use pavior_kernel::Time;
@@ -8,21 +8,21 @@ use super::{Blocked, Cause, PlannedStart, Queued, Why};
 
 /// An interface's wording for jobs, times and settings.
 pub struct Words<'a> {
-    /// The machine.
+    /// The grid of the machine.
     pub grid: &'a Grid,
     /// Returns the name of a job, such as `job 17`, or a neutral name if the reader may not know
-    /// it. Text from users must already be escaped.
+    /// it. Any text from users must already be escaped.
     pub job: &'a dyn Fn(JobId) -> String,
-    /// Formats a time by the interface's clock, with its time zone.
+    /// Formats a time in the interface's clock and time zone.
     pub time: &'a dyn Fn(Time) -> String,
     /// The strategy.
     pub strategy: &'a str,
-    /// The scheduler. Empty if there is none.
+    /// The scheduler. Empty if there is no scheduler.
     pub scheduler: &'a str,
 }
 
 impl Why {
-    /// Writes the answer in lines: the reason and the start, the jobs in the way, and moves that
+    /// Writes the answer as lines: the reason and the start, the jobs in the way, and moves that
     /// would make room sooner.
     pub fn lines(&self, words: &Words<'_>) -> Vec<String> {
         let mut lines = vec![self.sentence(words)];
@@ -40,7 +40,7 @@ impl Why {
         format!("{}{}.", self.clause(words), self.start_clause(words))
     }
 
-    /// Writes the time and place of the start, as the end of a sentence.
+    /// Writes the time and place of the start as the end of a sentence.
     fn start_clause(&self, words: &Words<'_>) -> String {
         let time = words.time;
         let at = |at: Cuboid| explain::words(words.grid, &at);
@@ -186,7 +186,7 @@ impl Blocked {
     }
 }
 
-/// Writes a number of things.
+/// Formats a count of things.
 fn count(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }

@@ -1,4 +1,4 @@
-//! A reference implementation that tries everything, on sets of nodes as masks of 32 bits.
+//! A reference implementation that tries everything, with sets of nodes as 32-bit masks.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ pub(crate) fn masks(grid: &Grid, parts: &[Cuboid]) -> u32 {
     parts.iter().fold(0, |all, part| all | mask(grid, part))
 }
 
-/// Returns all places of a box in the order of orientations and bases.
+/// Returns all places of a box in order of orientation and base.
 pub(crate) fn places(grid: &Grid, sides: Sides, turn: bool) -> Vec<(Cuboid, u32)> {
     let turned = orientations(sides).take(if turn { 6 } else { 1 });
     let places = turned.flat_map(|sides| {
@@ -41,7 +41,7 @@ impl State {
         masks(&self.grid, &self.jobs[job])
     }
 
-    /// Returns the healthy nodes that no job holds, other than these jobs.
+    /// Returns the healthy nodes that no job holds, except the `moved` jobs.
     pub(crate) fn free_without(&self, moved: &[usize]) -> u32 {
         let others = (0..self.jobs.len()).filter(|job| !moved.contains(job));
         others.fold(self.healthy, |free, job| free & !self.held(job))
@@ -70,7 +70,7 @@ impl State {
         packs(free, &lists, 0)
     }
 
-    /// Returns the minimum weight of at most `most` jobs, including `required`, for which they fit.
+    /// Returns the minimum weight of at most `most` jobs, including `required`, that must move.
     pub(crate) fn least(
         &self,
         shape: Sides,
@@ -92,8 +92,8 @@ impl State {
     }
 
     /// Returns true if single moves of these jobs, each to free and usable nodes, lead to a state
-    /// that `good` accepts. `good` gets the places of the jobs and the free nodes. The jobs have
-    /// one part each.
+    /// that `good` accepts. `good` is given the jobs' places and the free nodes. Each job has one
+    /// part.
     pub(crate) fn reachable(
         &self,
         moved: &[usize],
@@ -127,8 +127,8 @@ impl State {
     }
 }
 
-/// Packs one place from each list. Equal lists are adjacent; among interchangeable boxes, the later
-/// one has the later place.
+/// Packs one place from each list. Equal lists are adjacent; of two interchangeable boxes, the
+/// later one has the later place.
 fn packs(free: u32, lists: &[Vec<u32>], from: usize) -> bool {
     let Some((first, rest)) = lists.split_first() else { return true };
     first.iter().enumerate().skip(from).any(|(index, place)| {

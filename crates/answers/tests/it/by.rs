@@ -1,4 +1,4 @@
-//! Room by a time, compared with a search of all sets of requeued and of moved jobs.
+//! Room by a time, compared with a search of all sets of requeued and moved jobs.
 
 use pavior_answers::{Prospect, Room, RoomPlan, SearchLimits, Shape, room_by};
 use pavior_kernel::{Stream, Time};
@@ -10,7 +10,7 @@ use crate::unblocks::carry_out;
 
 const BY: Time = Time(10);
 
-/// Returns the row of the example: a until 8, b until 20.
+/// Returns the example's row: job a until 8, job b until 20.
 fn row(failed: &[NodeId]) -> (pavior_answers::Snapshot, impl Fn(JobId) -> Prospect) {
     let part = |x| vec![Cuboid::new([x, 0, 0], [2, 1, 1])];
     let snapshot = states::snapshot(Grid::mesh(&[6]).unwrap(), &[part(0), part(2)], failed);
@@ -68,7 +68,7 @@ fn who_may_not_be_requeued_is_not() {
     assert_eq!((plan.requeued, plan.lost, plan.moves.jobs), (vec![JobId(1)], 30, vec![JobId(0)]));
 }
 
-/// Returns the reference answer: the minimum (loss, weight) of at most `most` requeued and moved
+/// Returns the reference answer: the minimum (loss, weight) over at most `most` requeued and moved
 /// jobs.
 fn least(
     state: &State,
@@ -119,7 +119,7 @@ fn check(
     carry_out(&then, &plan.moves, shape.unwrap_or([1; 3]), !drained);
     let lost = plan.requeued.iter().map(|job| prospects[job.0 as usize].loss.unwrap());
     assert_eq!(plan.lost, lost.sum::<u64>());
-    // Each move, at its time, only needs nodes whose jobs have ended by then.
+    // When its time comes, each move only needs nodes whose jobs have ended.
     for (step, ready) in plan.moves.moves.iter().zip(&plan.ready) {
         for job in (0..state.jobs.len()).filter(|&job| ends(job)) {
             if prospects[job].end.unwrap() > *ready {

@@ -7,7 +7,7 @@ use crate::brute::{self, State};
 use crate::states;
 use crate::unblocks::carry_out;
 
-/// Empties some nodes, with at most `more` other jobs moved.
+/// Empties some nodes, moving at most `more` other jobs.
 pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: usize) {
     let ids: Vec<NodeId> = (0..32).filter(|node| nodes >> node & 1 == 1).map(NodeId).collect();
     let own = Weights::nodes(snapshot);
@@ -28,7 +28,7 @@ pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: 
     if cost == least {
         return;
     }
-    // A cheaper set fits, but its moves wait for each other in any order, with any temporary
+    // A cheaper set fits, but its moves block each other in any order and with any temporary
     // places.
     assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
     for set in brute::subsets(state.jobs.len(), most) {
@@ -42,8 +42,8 @@ pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: 
     }
 }
 
-/// Frees as many boxes as possible with at most `most` moves. Returns false if this could not be
-/// decided, because many small boxes have too many packings.
+/// Frees as many boxes as possible with at most `most` moves. Returns false if the reference cannot
+/// decide, because many small boxes have too many packings.
 pub(crate) fn judge_defragment(
     state: &State,
     snapshot: &Snapshot,
@@ -57,7 +57,7 @@ pub(crate) fn judge_defragment(
         (0..state.jobs.len()).map(|job| u64::from(state.held(job).count_ones())).collect();
     let least = |count, most| state.least(shape, count, (&[], most), u32::MAX, &weights);
     let count = slots.plan.boxes.len();
-    // With any budget, the bound holds. The reference also counts packings of two jobs whose moves
+    // The bound holds with any budget. The reference also counts packings of two jobs whose moves
     // wait for each other; it cannot tell them apart if the budget is 0.
     for budget in [0, 200, 2_000, limits.budget] {
         let hasty = SearchLimits { budget, ..limits };

@@ -15,7 +15,7 @@ use pavior_trials::size;
 use pavior_workload::{Job, Service, TimeUnit};
 
 const SECOND: u64 = TimeUnit::SECOND.ticks;
-/// The node [1, 1] of a 4x4 mesh, which is in each of its 3x3 boxes.
+/// Node [1, 1] of a 4x4 mesh, which is in each of its 3x3 boxes.
 const CENTER: NodeId = NodeId(5);
 
 fn dispatcher(scheduler: &str) -> Dispatcher {
@@ -47,7 +47,7 @@ fn job(id: u64, arrival: u64, sides: [u16; 3], run: u64, estimate: Option<u64>) 
     (job, kind)
 }
 
-/// Creates jobs of three users on a machine with a high load. One in four has no estimate.
+/// Creates jobs of three users on a heavily loaded machine. One in four has no estimate.
 fn stream(seed: u64, count: u64) -> Vec<(Job, Kind)> {
     let mut draw = Stream::new(seed, 0, "test-jobs");
     let mut now = 0;
@@ -95,9 +95,9 @@ fn the_number_of_threads_changes_nothing() {
     assert_eq!(judged(&jobs, "easy", effort(1)), judged(&jobs, "easy", effort(3)));
 }
 
-/// Checks that the future is not used. From the submission of a job on, no job ends or arrives, and
-/// its forecast must be the same. Under `fcfs`, decisions read no estimates, so the state is also
-/// the same.
+/// Checks that forecasts do not use the future: with no more ends or arrivals after a job's
+/// submission, its forecast must be the same. Under `fcfs`, decisions read no estimates, so the
+/// state is also the same.
 #[test]
 fn nothing_is_read_of_what_is_not_over() {
     let jobs = stream(4, 400);
@@ -150,7 +150,7 @@ fn a_forecast_that_is_stopped_says_so() {
     assert!(forecaster.forecast_request(&state, waiting.0, waiting.1).is_ok());
 }
 
-/// Checks that a job without competitors starts at the end of an advance reservation.
+/// Checks that a job without competitors starts when an advance reservation ends.
 #[test]
 fn what_is_reserved_ahead_is_waited_for() {
     for scheduler in ["fcfs", "easy", "conservative"] {
@@ -189,7 +189,7 @@ fn a_request_is_told_without_being_made() {
     assert_eq!(said.times(), [Some(Time(90 * SECOND)); 4], "it fits now");
 }
 
-/// Checks that later arrivals get numbers that no job has.
+/// Checks that later arrivals get unused job numbers.
 #[test]
 fn jobs_may_have_any_numbers() {
     let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
@@ -209,7 +209,7 @@ fn jobs_may_have_any_numbers() {
     }
 }
 
-/// Checks that numbers of past jobs may occur again: earlier promises to those numbers are over.
+/// Checks that numbers of past jobs may be reused: earlier promises to those numbers are over.
 #[test]
 fn a_queue_is_told_with_what_the_past_taught() {
     let jobs = stream(5, 400);
@@ -242,8 +242,8 @@ fn a_queue_is_told_with_what_the_past_taught() {
     assert!(forecast.experience.calibrated && forecast.experience.runs == 400);
 }
 
-/// Checks the case without jobs in which each 3x3 box has an unavailable node: there is no time,
-/// regardless of what has been learned. Under `fcfs`, the jobs behind it do not start either, for
+/// Checks a machine without jobs in which each 3x3 box has an unavailable node: there is no time,
+/// regardless of what has been learned. Under `fcfs`, the jobs behind do not start either, for
 /// another reason.
 #[test]
 fn what_cannot_start_has_no_time_but_a_reason() {
@@ -313,8 +313,8 @@ fn a_number_of_nodes_lacks_no_place() {
     assert_eq!(request(&mut forecaster, &state, (all, kind)).times(), [Some(Time::ZERO); 4]);
 }
 
-/// Checks that a job without a time gets no promise: it starts when the node is repaired, and no
-/// promise is broken.
+/// Checks that a job without a time gets no promise: when it starts after the repair of the node,
+/// no promise is broken.
 #[test]
 fn where_there_is_no_time_nothing_is_promised() {
     let mut state = dispatcher("easy");

@@ -1,5 +1,5 @@
 //! Tests of answers through the public interface: plans compared with brute force in every small
-//! state, forecasts, reasons.
+//! state, forecasts, and reasons.
 
 mod brute;
 mod by;

@@ -1,4 +1,4 @@
-//! Room on a dispatcher: the plan, and the jobs that it delays.
+//! Room on a dispatcher: the plan, and the jobs it delays.
 
 use pavior_allocation::{Machine, Placement};
 use pavior_answers::{DelayedJob, Room, RoomQuestion, SearchLimits, Shape};
@@ -45,8 +45,8 @@ fn a_requeued_job_waits_again_and_what_is_reserved_delays_others() {
     let plan = question.plan(&dispatcher, NOW).plan.expect("the job may be requeued");
     // Two nodes for five ticks.
     assert_eq!((&plan.requeued[..], plan.lost), (&[JobId(1)][..], 10));
-    // Without the plan, job 2 starts when job 1 ends, at 100. With it, job 2 starts after the room
-    // is no longer needed, at 160.
+    // Without the plan, job 2 starts when job 1 ends, at 100. With it, job 2 starts at 160, once
+    // the room is no longer needed.
     let late = question.delayed(&plan, &dispatcher, NOW, scheduler).unwrap();
     let delayed = |job, before, planned| DelayedJob {
         job: JobId(job),

@@ -7,8 +7,8 @@ use pavior_trials::size;
 
 use crate::states;
 
-/// Returns the maximum number of disjoint places: each node in turn is the first of a place, or
-/// left out. The number of free nodes bounds the search.
+/// Returns the maximum number of disjoint places. Each node in turn is either the first of a place
+/// or left out. The number of free nodes bounds the search.
 fn brute(places: &[Cuboid], node: u32, free: &mut Occupancy) -> u32 {
     let grid = *free.grid();
     let room = |free: &Occupancy| places.first().map_or(0, |place| free.count() / place.volume());
@@ -44,7 +44,7 @@ fn places(grid: Grid, shape: Shape) -> Vec<Cuboid> {
     states::boxes(grid).into_iter().filter(|place| alike(place.sides)).collect()
 }
 
-/// Checks that the boxes are disjoint, free, of the shape, and no more than the bound.
+/// Checks that the boxes are disjoint, free, of the right shape, and within the bound.
 fn sound(found: &Slots, free: &Occupancy, all: &[Cuboid]) {
     assert!(found.boxes.iter().all(|place| all.contains(place)), "{found:?}");
     let mut left = free.clone();
@@ -96,11 +96,11 @@ fn random_states() {
         let most = judge(&snapshot, Shape { sides: drawn.shape, turn });
         counts[most.min(7) as usize] += 1;
     }
-    // The states are not trivial: no slot, one and several slots are all common.
+    // The states are not trivial: zero, one and several slots are all common.
     assert!(counts[..4].iter().all(|&count| count > 50), "{counts:?}");
 }
 
-/// Compares the next slot with a replay, end by end.
+/// Compares the next slot with a replay, one job end at a time.
 #[test]
 fn the_next_slot_is_that_of_a_replay() {
     let (mut later, mut never) = (0, 0);
@@ -109,7 +109,7 @@ fn the_next_slot_is_that_of_a_replay() {
         let drawn = states::draw(&mut stream);
         let snapshot = states::snapshot(drawn.grid, &drawn.jobs, &drawn.failed);
         let shapes = [Shape::new(drawn.shape)];
-        // Some jobs never end, and some end together.
+        // Some jobs never end, and some end at the same time.
         let ends: Vec<Option<u64>> = drawn
             .jobs
             .iter()

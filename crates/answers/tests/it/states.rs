@@ -21,7 +21,7 @@ pub(crate) fn snapshot(grid: Grid, jobs: &[Vec<Cuboid>], failed: &[NodeId]) -> S
     Snapshot::of(&machine)
 }
 
-/// Returns every box of a grid, each set of nodes once.
+/// Returns every box on a grid, each set of nodes once.
 pub(crate) fn boxes(grid: Grid) -> Vec<Cuboid> {
     let [a, b, c] = grid.sides();
     let mut all = Vec::new();
@@ -34,7 +34,7 @@ pub(crate) fn boxes(grid: Grid) -> Vec<Cuboid> {
     all
 }
 
-/// Calls `look` with every way to cover some nodes with disjoint boxes and let some others fail.
+/// Calls `look` with every way to cover some nodes with disjoint boxes and to fail some others.
 pub(crate) fn every(grid: Grid, failures: bool, look: &mut dyn FnMut(&[Cuboid], &[NodeId])) {
     let all = boxes(grid);
     let mut open = Occupancy::all_free(grid);
@@ -67,7 +67,7 @@ fn walk(
         open.give(&Cuboid::node(grid.point(id))).unwrap();
     }
     for part in all {
-        // The first node of the box is this one: the other nodes are covered from a lower one.
+        // `id` is the box's first node: the other nodes are covered from a lower one.
         if part.nodes(&grid).min() == Some(id) && open.is_free(part) {
             open.take(part).unwrap();
             held.push(*part);
@@ -78,7 +78,7 @@ fn walk(
     }
 }
 
-/// A random machine of at most 32 nodes, with some jobs, some of them in several parts, and some
+/// A random machine with at most 32 nodes, some jobs (some of them in several parts), and some
 /// failed nodes.
 pub(crate) struct Drawn {
     pub(crate) grid: Grid,

@@ -1,4 +1,4 @@
-//! Unblock: plans carried out step by step, and compared with the reference implementation.
+//! Unblock: plans are carried out step by step and compared with the reference implementation.
 
 use pavior_answers::{MovePlan, Planned, SearchLimits, Shape, Snapshot, Weights, unblock};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Sides};
@@ -71,7 +71,7 @@ pub(crate) fn judge(
     if cost == least {
         return 0;
     }
-    // A cheaper set fits, but its moves wait for each other in any order, with any temporary
+    // A cheaper set fits, but its moves block each other in any order and with any temporary
     // places.
     assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
     for set in brute::subsets(state.jobs.len(), most) {

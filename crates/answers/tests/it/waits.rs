@@ -1,5 +1,5 @@
-//! Random queues under every scheduler: the reasons of waiting jobs are compared with the machine
-//! and the queue.
+//! Random queues under every scheduler: the reasons for waiting are compared with the machine and
+//! the queue.
 
 use pavior_allocation::Machine;
 use pavior_answers::{Cause, Queued, Why, waits};
@@ -25,7 +25,7 @@ const SCHEDULERS: [&str; 14] = [
     "conservative:count:depth=3",
 ];
 const STRATEGIES: [&str; 4] = ["tff", "gabl", "paging", "mbs"];
-/// The estimate of a job without one.
+/// The assumed estimate of a job without one.
 const FOREVER: Time = Time(1 << 50);
 const ENDLESS: Time = Time(1 << 49);
 
@@ -121,7 +121,7 @@ fn holds(dispatcher: &mut Dispatcher, now: Time, name: &str, of: (&Job, &Why)) -
     counts && kind
 }
 
-/// Counts the jobs of a state whose reasons are wrong.
+/// Counts the jobs in a state whose reasons are wrong.
 fn wrong(dispatcher: &mut Dispatcher, now: Time, name: &str, tried: &mut usize) -> usize {
     let found = reasons(dispatcher, now);
     *tried += found.len();
@@ -148,7 +148,7 @@ fn every_waiting_job_has_a_true_reason() {
                 step(&mut numbers, &mut dispatcher, now, id);
                 failed += wrong(&mut dispatcher, now, name, &mut tried);
             }
-            // The scheduler of a copy has not been asked, so it gives no reasons.
+            // A copy's scheduler has not been asked, so it gives no reasons.
             let mut again = dispatcher.fork(scheduler(name), |job| job.estimate);
             failed += wrong(&mut again, now, name, &mut tried);
         }

@@ -1,4 +1,4 @@
-//! Why: one place for jobs in the way, times and moves, and the sentences.
+//! Why: a single place for jobs in the way, times and moves, and the wording.
 
 use pavior_allocation::{Machine, Placement, Selection};
 use pavior_answers::{

@@ -9,8 +9,8 @@
 //! jobs/a.json     { "shape": "2x2", "seconds": 60, "submitted": 1795311390 }
 //! ```
 //!
-//! Each turn reads the folder into a [`World`], a pure function plans [`Action`]s for it,
-//! and they are carried out. An action fails if its file has changed since it was read, so several
+//! Each turn reads the folder into a [`World`], a pure function plans [`Action`]s for it, and the
+//! actions are carried out. An action fails if its file has changed since it was read, so several
 //! daemons may run at once, and each may be stopped at any time.
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ use pavior_cluster::{Board, Context, Explainer, Holding, Planner, View, WaitingJ
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// The file `machine.json`.
+/// The `machine.json` file.
 #[derive(Deserialize)]
 struct Description {
     grid: String,
@@ -39,7 +39,7 @@ struct Description {
     down: Vec<u32>,
 }
 
-/// A file in the folder `jobs`.
+/// A file in the `jobs` folder.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct Record {
     shape: String,
@@ -48,22 +48,22 @@ struct Record {
     /// The box: its base and its sides. `None` while the job is waiting.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<[[u16; 3]; 2]>,
-    /// The time at which the job started, in seconds since 1970.
+    /// The job's start, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     start: Option<u64>,
-    /// The reason why it is waiting.
+    /// The reason why the job is waiting.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
 }
 
-/// A job with the text that was read.
+/// A job, with the text that was read.
 struct Job {
     name: String,
     text: String,
     record: Record,
 }
 
-/// The folder at one time. The number of a job is its index: the oldest comes first.
+/// The folder at one time. A job's number is its index: the oldest comes first.
 struct World {
     grid: Grid,
     strategy: strategies::Selection,
@@ -72,15 +72,15 @@ struct World {
     jobs: Vec<Job>,
 }
 
-/// A change to the file of a job, if it still has the text `seen`. Without a text, the file is
-/// deleted.
+/// A change to a job's file, made only if the file still has the text `seen`. Without a new text,
+/// the file is deleted.
 struct Action {
     name: String,
     seen: String,
     text: Option<String>,
 }
 
-/// Returns a message with the name of a file.
+/// Returns a message that names a file.
 fn fault(path: &Path, error: &dyn std::fmt::Display) -> String {
     format!("{}: {error}", path.display())
 }
@@ -88,7 +88,7 @@ fn fault(path: &Path, error: &dyn std::fmt::Display) -> String {
 /// Reads a folder.
 ///
 /// # Errors
-/// Returns an error if a file cannot be read: its job may hold nodes.
+/// Returns an error if a file cannot be read, because its job may hold nodes.
 fn read(folder: &Path) -> Result<World, String> {
     let path = folder.join("machine.json");
     let text = fs::read(&path).map_err(|error| fault(&path, &error))?;
@@ -105,7 +105,7 @@ fn read(folder: &Path) -> Result<World, String> {
     for entry in fs::read_dir(&folder).map_err(|error| fault(&folder, &error))?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let Some(name) = name.strip_suffix(".json").map(str::to_string) else { continue };
-        // A file that has just been deleted is no job.
+        // A file that has just been deleted is not a job.
         let Ok(text) = fs::read_to_string(entry.path()) else { continue };
         let record = pavior::json::read(text.as_bytes());
         let record = record.map_err(|error| fault(&entry.path(), &error))?;
@@ -121,7 +121,7 @@ impl Job {
         Action { name: self.name.clone(), seen: self.text.clone(), text }
     }
 
-    /// Returns its box, if that is on the machine.
+    /// Returns the job's box, if the box is on the machine.
     fn held(&self, grid: &Grid) -> Option<Cuboid> {
         let [base, sides] = self.record.at?;
         Some(Cuboid::new(base, sides)).filter(|at| at.lies_on(grid))
@@ -154,7 +154,7 @@ impl Job {
     }
 }
 
-/// Returns the request of a job, if a box of the machine has its shape.
+/// Returns a job's request, if a box on the machine has its shape.
 fn request(job: &Job, planner: &mut Planner) -> Option<Request> {
     let asked = Ask::typed(Some(&job.record.shape), None, planner.machine().grid()).ok()?;
     let Ask::Shape(sides) = asked else { return None };
@@ -162,7 +162,7 @@ fn request(job: &Job, planner: &mut Planner) -> Option<Request> {
     planner.dispatcher.could_ever_fit(&request).is_ok().then_some(request)
 }
 
-/// Plans for a world: jobs that have ended are deleted, and the scheduler chooses others.
+/// Plans for a world: jobs that have ended are deleted, and the scheduler chooses jobs to start.
 ///
 /// # Errors
 /// Returns an error if the strategy or the scheduler does not work on the machine.
@@ -182,7 +182,7 @@ fn plan(world: &World, now: u64) -> Result<(Vec<Action>, View), String> {
             continue;
         };
         if job.end() <= now {
-            // Its nodes are free when it is gone.
+            // The job's nodes become free once it is gone.
             actions.push(Action { name: job.name.clone(), seen: job.text.clone(), text: None });
         }
         let (start, end) = (job.record.start.unwrap_or(now), job.end().max(now + 1));
@@ -264,7 +264,7 @@ fn carry_out(folder: &Path, action: &Action) -> io::Result<bool> {
     fs::rename(new, path).map(|()| true)
 }
 
-/// Reads the folder, plans, and carries out the actions. Returns the picture.
+/// Reads the folder, plans, and carries out the actions. Returns the view to publish.
 fn turn(folder: &Path, now: u64) -> Result<View, String> {
     let (actions, view) = plan(&read(folder)?, now)?;
     for action in &actions {

@@ -137,7 +137,7 @@ fn equal_lines_are_said_and_drawn_apart() {
     let said = "ff and &lt;tff&gt; are equal: their lines alternate.";
     // In the drawing, and in its description.
     assert_eq!(picture.matches(said).count(), 2, "{picture}");
-    // The second line. In the legend, the sample of each line begins with its own dash.
+    // The second line. In the legend, each line's sample begins with its own dash.
     let count = |offset: &str| picture.matches(&format!("stroke-dashoffset=\"{offset}\"")).count();
     assert_eq!([count("-8"), count("0")], [1, 3], "{picture}");
     assert!(vega(&drawn).to_string().contains("ff and <tff> are equal."));
@@ -161,7 +161,7 @@ fn bars_differ_without_colours() {
     };
     // The second bar and its legend entry.
     assert_eq!(svg(&chart).matches("fill=\"url(#h1-").count(), 2, "{}", svg(&chart));
-    // On a logarithmic axis bars become points of different shapes.
+    // On a logarithmic axis, bars become points of different shapes.
     let axis = ChartAxis { logarithmic: true, ..chart.y.clone() };
     let points = svg(&Chart { y: axis, ..chart });
     let count = |shape: &str| points.matches(shape).count();

@@ -1,4 +1,4 @@
-//! Names and titles that would break XML or HTML if they were written as they are.
+//! Names and titles that would break XML or HTML if they were not escaped.
 
 use pavior_draw::*;
 use pavior_mesh::{Cuboid, Grid};

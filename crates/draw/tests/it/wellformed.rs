@@ -1,7 +1,7 @@
-//! A checker of files that knows enough of XML 1.0 to find the mistakes a drawing could make.
+//! A file checker that knows enough of XML 1.0 to find the mistakes a drawing could make.
 
-/// Asserts that a text is one well-formed XML element, with allowed characters and quoted, distinct
-/// attributes, none of which contains NaN or an infinity.
+/// Asserts that a text is one well-formed XML element with allowed characters, and that its
+/// attributes are quoted, distinct, and free of NaN and infinities.
 pub(crate) fn assert_well_formed(text: &str) {
     let is_allowed = |c: char| {
         let is_space = matches!(c, '\t' | '\n' | '\r');

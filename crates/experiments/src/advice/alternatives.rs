@@ -19,7 +19,7 @@ impl Topic {
     /// All topics.
     pub const ALL: [Topic; 3] = [Topic::Settings, Topic::Machine, Topic::Failures];
 
-    /// Returns a heading.
+    /// Returns the topic's heading.
     pub fn title(self) -> &'static str {
         match self {
             Topic::Settings => "Other settings",
@@ -51,12 +51,12 @@ const FREEDOMS: [(&str, &str); 4] = [
     ("any", " (any nodes)"),
 ];
 
-/// The assumption if the current configuration has no failures: a node fails once in five years of
-/// 365 days and is repaired within a day, in seconds.
+/// The assumption if the current configuration has no failures, in seconds: a node fails once in
+/// five years of 365 days and is repaired within a day.
 const FAILING: [(&str, &str); 2] = [("mttf", "157680000"), ("mttr", "86400")];
 const AN_HOUR: &str = "3600";
 
-/// Returns all changes to try. The first one uses the places in the log, if it names nodes.
+/// Returns all changes to try. The first one uses the places in the log, if the log names nodes.
 pub(super) fn changes(present: &Point, placed: Option<&Setting>) -> Vec<Change> {
     let grid = present.settings().machine;
     let own = placed.map(|names| Change {
@@ -119,8 +119,8 @@ fn machines(grid: &Grid) -> Vec<Change> {
     tried.into_iter().filter_map(change).collect()
 }
 
-/// Returns the changes about failures. Without failures, they add failing nodes, with and without a
-/// spare cube. With failures, they remove them, or add a spare cube or checkpoints.
+/// Returns the changes that concern failures. Without failures, nodes are made to fail, with and
+/// without a spare cube. With failures, they are removed, or a spare cube or checkpoints are added.
 fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
     let given = |settings: &[(&'static str, &str)]| -> Vec<(&'static str, Option<String>)> {
         settings.iter().map(|(key, value)| (*key, Some((*value).to_string()))).collect()

@@ -1,4 +1,4 @@
-//! The command that reproduces the numbers of a run.
+//! The command that reproduces a run's numbers.
 
 use super::Measure;
 use crate::Setting;

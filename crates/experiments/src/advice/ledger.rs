@@ -1,4 +1,4 @@
-//! Observations of a run: the wait of each job, and metrics for each piece of the run.
+//! Observations during a run: the wait of each job, and metrics for each piece of the run.
 
 use pavior_kernel::Time;
 use pavior_simulation::metrics::{Context, Metric, MetricSpec};
@@ -7,12 +7,12 @@ use pavior_workload::TimeUnit;
 
 use crate::batches::{BATCHES, Batch};
 
-/// The way in which the values of pieces are combined into one value for the whole run.
+/// The rule that combines the values of pieces into one value for the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whole {
     /// The mean, weighted by the duration of each piece.
     Average,
-    /// The sum of the contributions of all jobs, which are made when they end or are interrupted. A
+    /// The sum of the contributions of all jobs, made when the jobs end or are interrupted. A
     /// contribution counts in the piece in which the job arrived, as its wait does.
     Sum,
     /// The mean of the values seen at arrivals.
@@ -28,12 +28,12 @@ struct Pieces {
 
 /// An observer that divides a run into pieces at the arrivals of certain jobs.
 ///
-/// All runs of the same jobs are divided at the same instants, unless jobs follow others: in that
-/// case they are divided after the same numbers of arrivals. Averages end at the last arrival.
+/// All runs of the same jobs are divided at the same instants, unless jobs follow others: then they
+/// are divided after the same numbers of arrivals. Averages end at the last arrival.
 pub(super) struct Ledger {
     time: TimeUnit,
     jobs: u64,
-    /// The wait of each job, by its index in the log; `None` if it did not depart.
+    /// The wait of each job, by its index in the log; `None` if the job did not depart.
     pub(super) waits: Vec<Option<f64>>,
     pieces: Vec<Pieces>,
     /// The number of finished pieces.
@@ -65,12 +65,12 @@ impl Ledger {
         }
     }
 
-    /// Returns the piece of a job from its place in the order of arrival.
+    /// Returns a job's piece, given its position in order of arrival.
     pub(super) fn piece(job: u64, jobs: u64) -> usize {
         (u128::from(job) * BATCHES as u128 / u128::from(jobs.max(1))) as usize
     }
 
-    /// Returns the waits of all jobs and the pieces of each metric in the order of `Ledger::new`.
+    /// Returns the waits of all jobs, and each metric's pieces in the order of `Ledger::new`.
     pub(super) fn into_parts(self) -> (Vec<Option<f64>>, Vec<Vec<Batch>>) {
         let full = |mut batches: Vec<Batch>| {
             batches.resize(BATCHES, Batch::default());

@@ -1,13 +1,13 @@
-//! Advice: the jobs of a log, rerun under alternatives to the current configuration.
+//! Advice: a log's jobs, rerun under alternatives to the current configuration.
 //!
-//! The current configuration is one point: a machine, a strategy, a scheduler and the jobs of a
-//! log. Each alternative changes a single setting and runs the same jobs with the same
-//! [`Scenario`]. Every quantity is reported as a paired difference from the current configuration,
-//! with an interval computed from pieces of the run ([`Change`]). The intervals for one quantity
-//! are all correct at the same time with probability 95 %, because each has the level 1 -
-//! 0.05/alternatives (Bonferroni's inequality). Recommendations follow from these intervals alone.
+//! The current configuration is one point: a machine, a strategy, a scheduler and a log's jobs.
+//! Each alternative changes a single setting and runs the same jobs with the same [`Scenario`].
+//! Every quantity is reported as a paired difference from the current configuration, with an
+//! interval computed from pieces of the run ([`Change`]). The intervals for one quantity are all
+//! correct at the same time with probability 95 %, because each has the level 1 - 0.05/alternatives
+//! (Bonferroni's inequality). Recommendations follow from these intervals alone.
 //!
-//! Cost: one observed simulation run per alternative, and memory for the waits of all jobs per run.
+//! Cost: one observed simulation run per alternative, and memory for all waits in each run.
 
 mod alternatives;
 mod command;
@@ -39,7 +39,7 @@ pub enum AdviceError {
     /// A setting is invalid.
     #[error("{0}")]
     Setting(SettingError),
-    /// The settings do not describe one log on one machine.
+    /// The settings do not describe a single log on a single machine.
     #[error("advice is about the jobs of one log on one machine: one strategy, one scheduler")]
     NotALog,
     /// The log cannot be read.
@@ -53,44 +53,44 @@ pub enum AdviceError {
 /// A quantity by which alternatives are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    /// The metric of simulations: its name and option.
+    /// The simulation metric: its name and option.
     pub metric: String,
-    /// The range of sizes, in nodes, of the jobs to include; `None` for all jobs.
+    /// The size range, in nodes, of the jobs to include; `None` for all jobs.
     pub nodes: Option<[u32; 2]>,
     /// The displayed title.
     pub title: String,
     /// The displayed unit.
     pub unit: &'static str,
-    /// The divisor that converts the metric to that unit.
+    /// The divisor that converts the metric to the displayed unit.
     pub scale: f64,
 }
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// The command that reproduces its numbers.
+    /// The command that reproduces the run's numbers.
     pub command: String,
-    /// The value of each measure, in the unit of its metric; `None` if the measure does not apply.
+    /// The value of each measure, in its metric's unit; `None` if the measure does not apply.
     pub values: Vec<Option<f64>>,
-    /// The number of jobs that were rejected, because they can never fit.
+    /// The number of jobs that were rejected because they can never fit.
     pub rejected: u64,
     /// The number of jobs that never started.
     pub stuck: u64,
 }
 
-/// An alternative with a single change.
+/// An alternative that makes a single change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternative {
-    /// The topic.
+    /// The topic of the change.
     pub topic: Topic,
     /// A short name.
     pub name: String,
     /// A description of the change that can follow "with".
     pub words: String,
-    /// The result.
+    /// The result of the run with this change.
     pub run: Run,
-    /// For each measure, its difference from the current configuration over the jobs that both runs
-    /// completed, in the unit of its metric.
+    /// For each measure, the difference from the current configuration over the jobs that both runs
+    /// completed, in the unit of the metric.
     pub changes: Vec<Option<Change>>,
 }
 
@@ -99,7 +99,7 @@ pub struct Alternative {
 pub struct Advice {
     /// The path of the log, as given.
     pub log: String,
-    /// The machine.
+    /// The machine on which the jobs were run.
     pub machine: String,
     /// The strategy.
     pub strategy: String,
@@ -111,21 +111,21 @@ pub struct Advice {
     pub span: f64,
     /// The measures.
     pub measures: Vec<Measure>,
-    /// The result of the current settings.
+    /// The result under the current settings.
     pub present: Run,
     /// The alternatives that were run, in the order of topics.
     pub alternatives: Vec<Alternative>,
-    /// Alternatives that do not apply, with the reason.
+    /// Alternatives that do not apply, each with the reason.
     pub left_out: Vec<String>,
-    /// The level of each interval; the intervals for one measure are all correct at the same time
-    /// with probability 95 %.
+    /// The confidence level of each interval. The intervals for one measure are all correct at the
+    /// same time with probability 95 %.
     pub level: f64,
 }
 
 /// The accepted probability that any interval of a measure is wrong.
 const MISSES: f64 = 0.05;
 
-/// Returns the default shape of the counted boxes: half of the machine along each axis.
+/// Returns the default shape of the boxes to count: half of the machine along each axis.
 fn usual_slots(point: &Point) -> String {
     let grid = point.settings().machine;
     let halves = grid.sides().map(|side| side.div_ceil(2).to_string());
@@ -133,13 +133,13 @@ fn usual_slots(point: &Point) -> String {
 }
 
 /// Runs the current configuration, which is given by settings, and all alternatives, on the threads
-/// of the current pool. `slots` is the shape of the boxes to be counted, such as `4x4x4`. The
+/// of the current pool. `slots` is the shape of the boxes to count, such as `4x4x4`. The
 /// environment's `progress` is notified of each run.
 ///
 /// # Errors
-/// Returns an error if a setting is invalid, the settings do not describe one log on one machine,
-/// the log cannot be read, or the current configuration cannot be run. Alternatives that cannot be
-/// run are left out.
+/// Returns an error if a setting is invalid, the settings do not describe a single log on a single
+/// machine, the log cannot be read, or the current configuration cannot be run. Alternatives that
+/// cannot be run are left out.
 pub fn advise(
     present: &[Setting],
     slots: Option<&str>,
@@ -148,8 +148,8 @@ pub fn advise(
     advise_among(present, slots, None, environment)
 }
 
-/// Like [`advise`], with only some of the alternatives: `(names, most)` selects the first `most` of
-/// these names that apply. The names are those in the result, such as `scheduler easy`.
+/// Like [`advise`], but with only some of the alternatives: `(names, most)` selects the first
+/// `most` of these names that apply. Names are those in the result, such as `scheduler easy`.
 ///
 /// # Errors
 /// Returns the errors of [`advise`].
@@ -218,15 +218,15 @@ pub fn advise_among(
     })
 }
 
-/// Returns the point that settings describe, or `None` if they describe several. With `placed`, it
-/// is the point in which jobs run on their places in the log.
+/// Returns the point that the settings describe, or `None` if they describe several. With `placed`,
+/// returns the point in which jobs run at their places in the log.
 fn point_of(settings: &[Setting]) -> Result<Option<Point>, SettingError> {
     let mut specification = Specification::from_settings(settings, "advise", Keys::Options)?;
     let count = 1 + usize::from(settings.iter().any(|setting| setting.key == "placed"));
     Ok(specification.points.pop().filter(|_| specification.points.len() + 1 == count))
 }
 
-/// Returns the jobs of a point.
+/// Returns a point's jobs.
 fn trace(
     point: &Point,
     environment: Environment<'_>,
@@ -270,14 +270,14 @@ fn tried(
     (tried, left_out)
 }
 
-/// The measures, and the way they are computed.
+/// The measures, and the way each is computed.
 struct Measures {
     list: Vec<Measure>,
     /// The metrics that are computed piece by piece; measures of waits precede them in the list.
     pieces: Vec<(&'static MetricSpec, Whole)>,
 }
 
-/// A run with everything that is needed to compare it.
+/// A run with everything needed to compare it.
 struct Raw {
     run: Run,
     waits: Vec<Option<f64>>,
@@ -297,7 +297,7 @@ impl Measures {
         }));
         let of_slots = format!("slots_arriving:{slots}");
         let all = [
-            // Its pieces end at the last arrival, like the metric.
+            // Like the metric, the measure ends its pieces at the last arrival.
             ("utilization_arriving", "utilization", Whole::Average, "utilization", "%", 0.01),
             (&of_slots, &of_slots, Whole::Mean, &format!("slots {slots}"), "", 1.0),
             ("node_time_lost", "node_time_lost", Whole::Sum, "lost", "node-h", HOUR),
@@ -371,7 +371,7 @@ impl Measures {
     }
 }
 
-/// Returns the waits of the completed jobs of certain sizes, each with the place of the job.
+/// Returns the waits of the completed jobs of certain sizes, each with the job's place.
 fn of_sizes<'t>(
     trace: &'t Trace,
     waits: &'t [Option<f64>],

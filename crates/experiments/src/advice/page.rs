@@ -5,7 +5,7 @@ use pavior_draw::{DifferenceRow, Differences, Drawing, Page, Section, SectionTab
 use super::words::MESSAGES;
 use super::{Advice, Alternative, BATCHES, Measure, Topic, cell, notes, recommendations, value};
 
-/// Builds the page. `provenance` describes the program that generated it, line by line.
+/// Builds the page. `provenance` describes the program that generated the page, line by line.
 pub fn page(advice: &Advice, provenance: &[String]) -> Page {
     let Advice { log, machine, strategy, scheduler, jobs, span, .. } = advice;
     let days = span / 86_400.0;
@@ -76,7 +76,7 @@ fn drawings(advice: &Advice) -> Vec<Drawing> {
     chosen.into_iter().flatten().map(|at| drawing(advice, at)).collect()
 }
 
-/// Draws the differences of a measure of waits.
+/// Draws the differences in a measure of waits.
 fn drawing(advice: &Advice, at: usize) -> Drawing {
     let ticks = [
         (60.0, "1 min"),

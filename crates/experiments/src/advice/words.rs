@@ -1,4 +1,4 @@
-//! Sentences about the results and numbers in readable form.
+//! Sentences about the results, and numbers in readable form.
 
 use super::{Advice, Alternative, Change, Measure, Shown, Topic};
 use crate::batches::FEWEST_JOBS;
@@ -28,7 +28,7 @@ pub fn recommendations(advice: &Advice) -> Vec<String> {
     all
 }
 
-/// Describes other settings, the most certain gain first.
+/// Describes other settings, with the most certain gain first.
 fn of_settings(advice: &Advice) -> Vec<String> {
     let own = || advice.alternatives.iter().filter(|one| one.topic == Topic::Settings);
     let mut gains: Vec<&Alternative> = own().filter(|one| shown(one) == Shown::Less).collect();
@@ -66,7 +66,7 @@ fn of_settings(advice: &Advice) -> Vec<String> {
     all
 }
 
-/// Returns a sentence about jobs of certain sizes, for use if there is no significant difference
+/// Returns a sentence about jobs of certain sizes, for use when there is no significant difference
 /// over all jobs.
 fn of_sizes(advice: &Advice, one: &Alternative) -> Option<String> {
     if shown(one) != Shown::Nothing {
@@ -160,7 +160,7 @@ fn times(low: f64, high: f64) -> String {
     format!("{low:.decimals$} to {high:.decimals$} {word}")
 }
 
-/// Formats a value of a measure in readable form, in its unit; `-` if the measure does not apply.
+/// Formats a measure's value in readable form, in its unit; `-` if the measure does not apply.
 pub fn value(measure: &Measure, value: Option<f64>) -> String {
     value.map_or("-".to_string(), |value| {
         let value = value / measure.scale;
@@ -168,9 +168,8 @@ pub fn value(measure: &Measure, value: Option<f64>) -> String {
     })
 }
 
-/// Formats a difference in readable form, in the measure's unit, with half the width of its
-/// interval. If the interval contains zero, so that the difference is not significant, the text
-/// begins with `~`.
+/// Formats a difference in readable form, in the measure's unit, with its half-width. If the
+/// interval contains zero, so that the difference is not significant, the text begins with `~`.
 pub fn cell(measure: &Measure, change: Option<Change>) -> String {
     let Some(change) = change.map(|change| change.times(1.0 / measure.scale)) else {
         return "-".to_string();
@@ -200,7 +199,7 @@ fn decimals(value: f64) -> usize {
     }
 }
 
-/// A remark on an effect that is not included in any of the numbers.
+/// A note on an effect that none of the numbers include.
 pub(super) const MESSAGES: &str = "None of these numbers include the effect of the distances \
      between a job's nodes on its messages.";
 

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use pavior_allocation::{BuildError, Machine, Selection, Work};
 use pavior_mesh::{Grid, JobId, Request};
 
-/// The parameters of a churn, independent of the strategy.
+/// The parameters of a churn, which do not depend on the strategy.
 #[derive(Clone, Debug)]
 pub(super) struct Demand<'a> {
     pub(super) grid: Grid,
@@ -37,7 +37,7 @@ pub(super) enum Step {
     Release(JobId),
 }
 
-/// A recorded churn of one strategy, ready to be replayed.
+/// A strategy's recorded churn, ready to be replayed.
 pub(super) struct Churn {
     /// The machine after the warm-up. It has already determined which requests can never fit.
     pub(super) start: Machine,
@@ -50,12 +50,12 @@ pub(super) struct Churn {
     /// The work of `find` for attempts that were granted, and for those that were refused.
     pub(super) granted: Work,
     pub(super) refused: Work,
-    /// The work for grants and releases.
+    /// The work done for grants and releases.
     pub(super) upkeep: u64,
 }
 
 impl Churn {
-    /// Records the churn of a strategy; `None` if it would never grant any of the requests.
+    /// Records a strategy's churn; `None` if the strategy would never grant any of the requests.
     pub(super) fn record(
         demand: &Demand<'_>,
         selection: &Selection,
@@ -99,7 +99,7 @@ impl Churn {
 struct Play<'a> {
     demand: &'a Demand<'a>,
     machine: Machine,
-    /// Running jobs in the order of their grants, with the number of their parts.
+    /// Running jobs in the order granted, each with its number of parts.
     running: VecDeque<(JobId, u64)>,
     parts: u64,
     /// The position of the next request in the stream.
@@ -107,7 +107,7 @@ struct Play<'a> {
     /// The current request and its job.
     pending: Option<(JobId, Request)>,
     jobs: u64,
-    /// Steps since the warm-up, which is not recorded.
+    /// Steps after the warm-up, which is not recorded.
     steps: Vec<Step>,
     recorded: bool,
     attempts: u64,
@@ -155,7 +155,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Takes the next request that could ever be granted. Returns false if the stream has none.
+    /// Takes the next request that could ever be granted. Returns false if there is none.
     fn choose(&mut self) -> bool {
         let requests = self.demand.requests;
         for _ in 0..requests.len() {
@@ -199,7 +199,7 @@ impl<'a> Play<'a> {
         } else {
             self.refused += work;
             if !self.depart() {
-                // Even the empty machine refuses it, contrary to its own answer.
+                // Even the empty machine refuses the request, contrary to its own answer.
                 self.pending = None;
             }
         }
@@ -211,7 +211,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Ends the oldest job. Returns false if there is none.
+    /// Ends the oldest job. Returns false if there are no jobs.
     fn depart(&mut self) -> bool {
         let Some((job, parts)) = self.running.pop_front() else { return false };
         self.machine.release(job).expect("a running job holds nodes");

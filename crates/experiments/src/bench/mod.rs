@@ -1,15 +1,15 @@
 //! Benchmarks of allocation: the time per attempt of several strategies, for the same requests.
 //!
-//! The churn of each strategy is recorded first and then replayed in rounds. Every round has all
+//! The churn of each strategy is recorded first and then replayed in rounds. Every round runs all
 //! strategies, so that other load on the computer affects them equally. A round replays twice:
 //!
 //! - with a clock reading around every attempt, minus the overhead of the clock. An attempt is only
-//!   the question, as in the metric `allocation_ns`. For each attempt, the middle readings of all
+//!   the question, as in the `allocation_ns` metric. For each attempt, the middle readings of all
 //!   rounds are averaged, which removes interruptions and smooths the ticks of a coarse clock.
 //!   Medians and percentiles are computed over attempts;
 //! - with a clock reading around every [`BATCH`] attempts with their grants and releases, so that
-//!   the clock's overhead is negligible. This is the total work of an allocator, including the
-//!   maintenance of lists.
+//!   the clock's overhead is negligible. This is the total work of an allocator, including list
+//!   maintenance.
 //!
 //! Everything except the times depends only on the arguments.
 
@@ -29,31 +29,31 @@ pub use timing::{BATCH, Times};
 /// The parameters of a benchmark.
 #[derive(Clone)]
 pub struct Bench {
-    /// The machine.
+    /// The grid of the machine.
     pub grid: Grid,
     /// The strategies; ratios are relative to the first.
     pub strategies: Vec<Selection>,
     /// The stream of requests, which restarts when it ends.
     pub requests: Vec<Request>,
-    /// The number of attempts of each strategy, at least 1.
+    /// The number of attempts per strategy; must be positive.
     pub attempts: usize,
-    /// The number of warm-up attempts. `None`: until the first job departs, and then until all jobs
-    /// that were present at that time have departed.
+    /// The number of warm-up attempts. `None` warms up until the first job departs, and then until
+    /// all jobs that were present at that time have departed.
     pub warmup: Option<u64>,
-    /// The maximum fraction of the nodes in use; `None` for as many as the strategy can fill.
+    /// The maximum fraction of the nodes in use; `None` to let the strategy fill as many as it can.
     pub fill: Option<f64>,
-    /// The number of replays of the attempts, at least 1.
+    /// The number of replays of the attempts; must be positive.
     pub rounds: usize,
-    /// The seed of strategies that use random numbers.
+    /// The seed for strategies that use random numbers.
     pub seed: u64,
 }
 
 /// The results of a benchmark.
 #[derive(Clone)]
 pub struct BenchResults {
-    /// The time of a clock reading itself, in nanoseconds, which has been subtracted.
+    /// The time taken by a clock reading itself, in nanoseconds, which has been subtracted.
     pub clock_overhead_ns: f64,
-    /// One row per strategy, in their order.
+    /// One row per strategy, in the order given.
     pub rows: Vec<BenchRow>,
 }
 
@@ -70,15 +70,15 @@ pub struct BenchRow {
     pub all: Answers,
     /// The number of warm-up attempts.
     pub warmup: u64,
-    /// The number of requests that the strategy would never grant and that were skipped.
+    /// The number of requests that were skipped because the strategy would never grant them.
     pub rejected: u64,
-    /// The mean number of parts in use at an attempt: m of the TBL paper.
+    /// The mean number of parts in use at an attempt: m in the TBL paper.
     pub busy_submeshes: f64,
     /// The number of units tested on grants and releases, per attempt.
     pub upkeep: f64,
-    /// The mean time of an attempt, including its part of the grants and releases, in nanoseconds.
+    /// The mean time of an attempt, including its share of the grants and releases, in nanoseconds.
     pub whole_mean_ns: f64,
-    /// The mean time of an attempt relative to the first strategy's: the median ratio of the
+    /// The mean time of an attempt relative to the first strategy: the median ratio over the
     /// rounds.
     pub ratio: f64,
     /// The half-width of its 95 % confidence interval; `None` for the first strategy or one round.
@@ -90,9 +90,9 @@ pub struct BenchRow {
 pub struct Answers {
     /// The number of attempts.
     pub count: usize,
-    /// The total work of the strategy for them.
+    /// The strategy's total work for these attempts.
     pub work: Work,
-    /// Their times; `None` if there are no attempts.
+    /// The times of these attempts; `None` if there are none.
     pub times: Option<Times>,
 }
 
@@ -107,7 +107,7 @@ pub enum BenchError {
     NothingFits {
         /// The strategy.
         strategy: String,
-        /// The machine.
+        /// The grid of the machine.
         machine: Grid,
     },
 }

@@ -1,4 +1,4 @@
-//! Timed replays of churns and the evaluation of the readings.
+//! Timed replays of churns, and the evaluation of the readings.
 
 use std::hint::black_box;
 
@@ -9,8 +9,8 @@ use super::churn::{Churn, Step};
 /// The number of attempts between two clock readings when grants and releases are also measured.
 pub const BATCH: usize = 64;
 
-/// The excess, beyond twice its expected length, at which a reading counts as interrupted. Cold
-/// caches and mispredicted branches cost less than this, and the operating system costs more.
+/// The excess over twice the expected length at which a reading counts as interrupted. Cold caches
+/// and mispredicted branches cost less than this, and the operating system costs more.
 const INTERRUPTION_NS: f64 = 1000.0;
 
 /// Times of attempts, in nanoseconds.
@@ -25,7 +25,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Summarizes the times of some attempts; `None` if there are none.
+    /// Summarizes the times of some attempts; `None` if there are no attempts.
     pub(super) fn of(times: &[f64]) -> Option<Times> {
         if times.is_empty() {
             return None;
@@ -33,7 +33,7 @@ impl Times {
         let mut sorted = times.to_vec();
         sorted.sort_by(f64::total_cmp);
         // The smallest time that is not exceeded in at least `percent` percent of all attempts. A
-        // time below the resolution of the clock can be below 0 after the subtraction.
+        // time below the clock's resolution can be negative after the subtraction.
         let percentile =
             |percent: usize| sorted[(sorted.len() * percent).div_ceil(100) - 1].max(0.0);
         let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
@@ -58,7 +58,7 @@ struct Readings {
 
 /// The times after all rounds have been combined.
 pub(super) struct Settled {
-    /// The total time of the attempts of each round, without interruptions.
+    /// The total time of each round's attempts, without interruptions.
     pub(super) rounds: Vec<f64>,
     /// The times of attempts, by answer.
     pub(super) granted: Vec<f64>,
@@ -106,8 +106,8 @@ impl Replays {
     }
 }
 
-/// Sums the readings of a round. A reading that is far longer than the combined time of all rounds
-/// was interrupted, and is replaced by that time.
+/// Sums a round's readings. A reading that is far longer than the combined time over all rounds was
+/// interrupted, and is replaced by that time.
 fn uninterrupted(round: &[f32], settled: &[f64]) -> f64 {
     let each = round.iter().zip(settled).map(|(reading, settled)| {
         let reading = f64::from(*reading);

@@ -8,7 +8,7 @@ use thiserror::Error;
 /// An error that makes a directory unusable.
 #[derive(Debug, Error)]
 pub enum DirectoryError {
-    /// One of its files cannot be read or written.
+    /// A file in the directory cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
     /// The directory is in use, or contains something else.
@@ -19,7 +19,7 @@ pub enum DirectoryError {
         /// The reason, phrased as the rest of the sentence.
         reason: &'static str,
     },
-    /// A line of a file does not have the checksum that was written with it.
+    /// A line does not match the checksum that was written with it.
     #[error(
         "{path}, line {line}, has changed since it was written: its checksum is wrong; --resume \
          --discard-damaged runs its replications again"
@@ -30,7 +30,7 @@ pub enum DirectoryError {
         /// The line number, from 1.
         line: u64,
     },
-    /// A file does not have the checksum that was written with it.
+    /// A file does not match the checksum that was written with it.
     #[error(
         "{path} has changed since it was written, or was written by an earlier version: its \
          checksum is wrong; --resume --discard-damaged runs its replications again"

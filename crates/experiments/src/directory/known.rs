@@ -1,7 +1,7 @@
 //! The replications in a directory. Each line and each file is checked against its checksum.
 //!
-//! Invariant: nothing with a wrong checksum is returned. It is either an error, or omitted and
-//! counted. Times of a directory without a note have no checksum.
+//! Invariant: nothing with a wrong checksum is returned. It either causes an error, or is omitted
+//! and counted. In a directory without a note, times have no checksum.
 
 use std::io;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// Adds other entries and drops those that are not part of the experiment.
+    /// Adds other entries, dropping any that are not part of the experiment.
     pub(super) fn add(&mut self, other: Known, specification: &Specification) {
         self.entries.extend(other.entries);
         self.discarded += other.discarded;
@@ -31,7 +31,7 @@ impl Known {
     }
 }
 
-/// Returns all replications in a directory, finished or not; empty if it contains no run.
+/// Returns all replications in a directory, finished or not; empty if there is no run.
 ///
 /// # Errors
 /// Returns an error if a line or a file is damaged.
@@ -46,7 +46,7 @@ pub fn known(
     Ok(known.entries)
 }
 
-/// Reads the replications in the journal of a directory. An incomplete last line does not count as
+/// Reads the replications in a directory's journal. An incomplete last line does not count as
 /// damaged: the process was killed while writing it. Lines that were changed or belong to another
 /// run cause an error unless `discard_damaged` is set.
 pub(super) fn in_journal(
@@ -100,9 +100,9 @@ pub(super) fn in_files(
 /// Compares finished files with their checksums in `run.json`, if they are listed there.
 ///
 /// # Errors
-/// Returns an error if a file is missing or any byte of it was changed.
+/// Returns an error if a file is missing or any of its bytes were changed.
 pub fn verify(directory: &Path, note: &Note, names: &[&str]) -> Result<(), DirectoryError> {
-    /// The results of an experiment may be of any length, because they are not kept in memory.
+    /// An experiment's results may be of any length, because they are not kept in memory.
     const ANY: Limits = Limits { line: u64::MAX, total: u64::MAX };
     for name in names {
         let Some(expected) = note.files.get(*name) else { continue };

@@ -3,7 +3,7 @@
 //!
 //! During a run, finished replications are lines in `journal`. When the run is done, they are in
 //! `replications.csv` and `timings.csv`, and the journal is removed. `run.json` describes the
-//! contents from the beginning, and finally contains the checksum of every file.
+//! contents from the beginning, and in the end contains every file's checksum.
 
 mod error;
 mod known;
@@ -37,7 +37,7 @@ pub struct Directory {
     clock: Clock,
 }
 
-/// The way in which a run uses its directory.
+/// Options for using a run's directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resume {
     /// True to continue a run in the directory.
@@ -55,12 +55,12 @@ pub struct OpenRun {
 }
 
 impl Directory {
-    /// Creates a directory if there is none, and locks it. A directory that contains other files
-    /// but no run is rejected.
+    /// Creates a directory if necessary, and locks it. A directory that contains other files but no
+    /// run is rejected.
     ///
     /// # Errors
-    /// Returns an error if another process is using the directory, if it contains something else,
-    /// or if it cannot be written.
+    /// Returns an error if another process is using the directory, if the directory contains
+    /// something else, or if it cannot be written.
     pub fn open(path: &Path) -> Result<Directory, DirectoryError> {
         if !path.join(RUN).exists() && !is_empty(path)? {
             let reason = "is not empty and contains no experiment; choose another --out";
@@ -73,13 +73,12 @@ impl Directory {
         Ok(Directory { path: path.to_path_buf(), _lock: lock, clock: Clock::start() })
     }
 
-    /// Begins a run: a new one in an empty directory, or the same one again. `text` is its
-    /// description.
+    /// Begins a new run in an empty directory, or resumes the same run. `text` is its description.
     ///
     /// # Errors
-    /// Returns an error if the directory contains a run and `resume` is not set; if it contains
-    /// another run; if a line is damaged and `discard_damaged` is not set; if a file cannot be read
-    /// or written.
+    /// Returns an error if the directory contains a run and `resume` is not set, if it contains
+    /// another run, if a line is damaged and `discard_damaged` is not set, or if a file cannot be
+    /// read or written.
     pub fn begin(
         self,
         run: &Run,
@@ -108,7 +107,7 @@ impl Directory {
         let lines: String = known.entries.iter().map(sealed).collect();
         let finished = known::in_files(path, note.as_ref(), specification, how.discard_damaged)?;
         known.add(finished, specification);
-        // The note of a finished directory remains unless something is run again.
+        // A finished directory's note remains unless something is run again.
         if !note.is_some_and(|note| note.finished) {
             let checksum = Checksum::of(text.as_bytes()).to_string();
             self.write_note(run, false, [(EXPERIMENT.to_string(), checksum)])?;
@@ -159,13 +158,13 @@ impl OpenRun {
 }
 
 impl Store for OpenRun {
-    /// Adds a line in a single write. After the return it survives the end of the process.
+    /// Adds a line in a single write. Once this returns, the line survives the end of the process.
     fn keep(&mut self, entry: &JournalEntry) -> io::Result<()> {
         self.journal.write_all((entry.line(&self.run.fingerprint) + "\n").as_bytes())
     }
 }
 
-/// Reads the note of a directory; `None` if it contains no run.
+/// Reads a directory's note; `None` if the directory contains no run.
 ///
 /// # Errors
 /// Returns an error if `run.json` cannot be read or has changed since it was written.
@@ -177,7 +176,7 @@ fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), FileError> {
     write_whole(&directory.join(name), |out| out.write_all(bytes))
 }
 
-/// Returns the reason why the run in a directory cannot be continued as another one.
+/// Returns the reason why the run in a directory cannot be continued as another run.
 fn other_run(old: &Run, new: &Run) -> &'static str {
     let quick = |run: &Run| run.reproduced.as_ref().map(|reproduced| reproduced.quick);
     match (quick(old), quick(new)) {

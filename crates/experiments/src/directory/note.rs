@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::DirectoryError;
 
-/// The identity of a run. Results of two directories may be mixed only if their runs match.
+/// The identity of a run. Results from two directories may be mixed only if their runs match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The name of the experiment.
@@ -41,7 +41,7 @@ pub struct Note {
     pub run: Run,
     /// True if the run is complete.
     pub finished: bool,
-    /// The checksums of all files that were written, by name.
+    /// The checksums of all files written, by name.
     pub files: BTreeMap<String, String>,
 }
 
@@ -62,10 +62,10 @@ impl Clock {
 const CHECKSUM: &str = "checksum";
 
 impl Note {
-    /// Reads a note; `None` if there is no file.
+    /// Reads a note; `None` if the file does not exist.
     ///
     /// # Errors
-    /// Returns an error if it cannot be read, or any byte of it was changed.
+    /// Returns an error if the note cannot be read, or any of its bytes were changed.
     pub(crate) fn read(path: &Path) -> Result<Option<Note>, DirectoryError> {
         let Some(text) = read_if_there(path, Limits::DOCUMENT)? else { return Ok(None) };
         Note::parse(&text).map(Some).ok_or_else(|| DirectoryError::damaged_file(path))
@@ -126,7 +126,7 @@ impl Note {
     }
 }
 
-/// Returns the text of an object with its own checksum as its last member.
+/// Returns the text of an object whose last member is the object's own checksum.
 fn sealed(mut value: Map<String, Value>) -> String {
     value.insert(CHECKSUM.to_string(), json!(own_checksum(&value)));
     pretty(value)

@@ -8,15 +8,15 @@ pub struct Control {
     pub name: &'static str,
     /// The meaning, as a clause.
     pub meaning: &'static str,
-    /// The kind of its values.
+    /// The kind of values that the control takes.
     pub kind: ControlKind,
-    /// The default value; empty if leaving the key out has a meaning of its own.
+    /// The default value; empty if omitting the key has its own meaning.
     pub default: &'static str,
-    /// The heading under which `simulate` lists it; `None` if it is only for experiment files.
+    /// The heading under which `simulate` lists the key; `None` if it is only for experiment files.
     pub heading: Option<Heading>,
 }
 
-/// The kinds of values of controls.
+/// The kinds of values that controls take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlKind {
     /// A word that can name files.
@@ -25,7 +25,7 @@ pub enum ControlKind {
     Text,
     /// True or false.
     Switch,
-    /// A whole number, at least 1.
+    /// A positive whole number.
     Count,
     /// A number strictly between 0 and 1.
     Share,

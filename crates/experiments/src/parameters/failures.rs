@@ -1,4 +1,4 @@
-//! Parameters of failures.
+//! Parameters for failures.
 
 use pavior_kernel::BadName;
 

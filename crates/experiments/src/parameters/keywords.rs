@@ -7,7 +7,7 @@ use pavior_workload::{ArrivalProcess, ServiceDistribution, ShapeRule, SideDistri
 
 use super::{ALL, Applies, CONTROLS, Control, ControlKind, Heading, Parameter, ValueType};
 
-/// Maximum length of a line.
+/// The maximum line length.
 const WIDE: usize = 100;
 
 const INTRODUCTION: &str = "\
@@ -47,7 +47,7 @@ it. It takes a value, a sequence of values or, for numbers, a range such as `{'f
 2, 'steps': 4}`. Every combination is a point. None is the same as leaving it out.
 ";
 
-/// Keys of experiment files whose values are tables.
+/// Experiment file keys whose values are tables.
 const TABLES: [(&str, &str, Heading); 2] = [
     ("figure", "the figures of the report, each a dict; docs/experiments.md", Heading::Results),
     (
@@ -60,7 +60,7 @@ const TABLES: [(&str, &str, Heading); 2] = [
 /// A keyword of a call.
 struct Keyword {
     name: String,
-    /// The type as in a declaration.
+    /// The type, as in a declaration.
     declared: String,
     /// The type, the unit and the default, in words.
     told: String,
@@ -151,7 +151,7 @@ fn of_python(name: &str) -> Option<&'static OfPython> {
     OF_PYTHON.iter().find(|own| own.0 == name)
 }
 
-/// Returns the keywords of an experiment: every parameter, also under its alias, and every control
+/// Returns an experiment's keywords: every parameter, also under its alias, and every control
 /// except the name, which is a separate argument.
 fn of_experiment() -> Vec<Keyword> {
     let ours = ALL.iter().flat_map(|one| {
@@ -184,7 +184,7 @@ fn of_experiment() -> Vec<Keyword> {
     ours.chain(controls).chain(tables).collect()
 }
 
-/// Turns the type of one value into the type of one or several values.
+/// Turns the type of a single value into the type of one or several values.
 fn several(declared: &str, kind: ValueType) -> String {
     let one = declared.trim_end_matches(" | None");
     let ranges = matches!(kind, ValueType::Number | ValueType::Count);
@@ -228,7 +228,7 @@ fn parameter(parameter: &Parameter) -> Keyword {
     }
 }
 
-/// Returns the names that a parameter accepts, with or without options, if they are few.
+/// Returns the names that a parameter accepts, with or without options, if there are few.
 fn names(parameter: &str) -> Option<Vec<String>> {
     fn all<F: Family>() -> Vec<String> {
         F::builtin().iter().map(|entry| format!("'{}'", entry.name)).collect()
@@ -269,11 +269,11 @@ fn control(control: &Control) -> Keyword {
     }
 }
 
-/// Returns the signature and the help of `pavior.simulate`, as CPython reads them from a text.
+/// Returns the signature and help of `pavior.simulate` in the text form that CPython reads.
 pub fn help() -> String {
     let named = |keyword: &Keyword| format!("{}={}", keyword.name, keyword.default);
     let mut all: Vec<String> = keywords().iter().map(named).collect();
-    // Machine, strategy and scheduler may be given without their names.
+    // The machine, strategy and scheduler may be given positionally.
     all.insert(3, "*".to_string());
     let mut text = String::new();
     wrapped(&mut text, &format!("simulate({})", all.join(", ")), "", "    ");
@@ -314,7 +314,7 @@ pub fn experiment() -> String {
     text
 }
 
-/// Adds the declaration of a keyword, broken into several lines if it is too long for one.
+/// Adds a keyword's declaration, broken into several lines if it is too long for one.
 fn declare(text: &mut String, name: &str, declared: &str, rest: &str) {
     let line = format!("    {name}: {declared}{rest}");
     if line.len() > WIDE
@@ -328,7 +328,7 @@ fn declare(text: &mut String, name: &str, declared: &str, rest: &str) {
     }
 }
 
-/// Adds the docstring of the preceding declaration, and its end.
+/// Adds the docstring of the preceding declaration, and ends the declaration.
 fn document(text: &mut String, described: &str) {
     let lines = described.trim_end().lines().enumerate();
     let indented = lines.map(|(number, line)| match (number, line) {

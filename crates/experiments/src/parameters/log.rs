@@ -1,4 +1,4 @@
-//! Parameters of job logs.
+//! Parameters for job logs.
 
 use pavior_kernel::BadName;
 use pavior_workload::traces::Filter;

@@ -1,4 +1,4 @@
-//! Parameters of jobs that send messages, and of the network that carries them.
+//! Parameters for jobs that send messages, and for the network that carries them.
 
 use pavior_kernel::BadName;
 use pavior_network::{EngineKind, RankOrder, Release, Rounds, Sending, VirtualChannels};
@@ -13,14 +13,14 @@ use crate::Given;
 const MESSAGE: Parameter =
     Parameter { heading: Heading::Messages, applies: Applies::Messages, ..COMMON };
 
-/// Parameters of logs whose jobs send messages.
+/// Parameters for logs whose jobs send messages.
 const SHARED: Parameter =
     Parameter { heading: Heading::Messages, applies: Applies::Communication, ..COMMON };
 
-/// Maximum count of cycles and flits in a network.
+/// The maximum number of cycles or flits in a network setting.
 const MOST: u64 = u32::MAX as u64;
 
-/// The fraction of the run times of a log's jobs that is communication.
+/// The fraction of each job's run time that is communication, for jobs from a log.
 pub const COMMUNICATION: Parameter = Parameter {
     name: "communication",
     meaning: "the share of a logged job's run time that is communication, 0 to 1; the network \

@@ -46,15 +46,15 @@ pub struct Parameter {
     pub meaning: &'static str,
     /// The type of its values.
     pub kind: ValueType,
-    /// The unit of a number; empty if it has none.
+    /// The unit of a number; empty if the number has no unit.
     pub unit: &'static str,
     /// The heading in help and documentation.
     pub heading: Heading,
-    /// The workloads that it applies to.
+    /// The workloads that the parameter applies to.
     pub applies: Applies,
-    /// The default values; empty if leaving the parameter out has a meaning of its own.
+    /// The default values; empty if omitting the parameter has its own meaning.
     pub default: &'static [&'static str],
-    /// Parses a value. Names of strategies and the like are looked up in the catalogue.
+    /// Parses a value. Names, for example of strategies, are looked up in the catalogue.
     read: fn(&str, &Catalogue) -> Result<Reading, BadName>,
 }
 
@@ -77,13 +77,13 @@ impl Reading {
         Reading { text: text.into(), put: Arc::new(put) }
     }
 
-    /// Sets the field of `given` to the value.
+    /// Sets the field in `given` to the value.
     pub fn put(&self, given: &mut Given) {
         (self.put)(given);
     }
 }
 
-/// The types of values of parameters.
+/// The types of parameter values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueType {
     /// Text, for example a name with options.
@@ -109,22 +109,22 @@ pub enum Applies {
     Synthetic,
     /// Jobs that send messages: synthetic jobs, or jobs from a log with `communication`.
     Messages,
-    /// Only for jobs of a log that send messages.
+    /// Only jobs in a log that send messages.
     Communication,
     /// Only logs.
     Log,
-    /// A single request in a state in which no time passes.
+    /// A single request in a state where no time passes.
     Snapshot,
 }
 
-/// Groups of parameters, in the order help and documentation show them.
+/// Groups of parameters, in the order shown in help and documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading {
     /// The machine, the strategy and the scheduler.
     General,
     /// Synthetic jobs.
     Synthetic,
-    /// The messages of jobs and the network.
+    /// Messages between nodes of a job, and the network.
     Messages,
     /// Job logs.
     Log,
@@ -132,9 +132,9 @@ pub enum Heading {
     Failures,
     /// The number of replications and the seed.
     Replications,
-    /// The observed metrics.
+    /// The metrics to observe.
     Results,
-    /// A single request in a state in which no time passes.
+    /// A single request in a state where no time passes.
     Snapshot,
 }
 
@@ -188,7 +188,7 @@ impl Parameter {
     /// Parses a value.
     ///
     /// # Errors
-    /// Returns an error, with the location of the fault, if it is not a value of this parameter.
+    /// Returns an error, with the location of the fault, if the value is not valid.
     pub fn reading(&self, text: &str, catalogue: &Catalogue) -> Result<Reading, BadName> {
         (self.read)(text, catalogue)
     }
@@ -196,13 +196,13 @@ impl Parameter {
     /// Returns the canonical form of a value.
     ///
     /// # Errors
-    /// Same as [`Parameter::reading`].
+    /// Returns the errors of [`Parameter::reading`].
     pub fn canonical(&self, text: &str, catalogue: &Catalogue) -> Result<Arc<str>, BadName> {
         self.reading(text, catalogue).map(|reading| reading.text)
     }
 }
 
-/// Common defaults of parameters. The constants in the list only set the fields that differ.
+/// Common defaults of parameters. The constants in the list set only the fields that differ.
 const COMMON: Parameter = Parameter {
     name: "",
     alias: None,
@@ -212,7 +212,7 @@ const COMMON: Parameter = Parameter {
     heading: Heading::General,
     applies: Applies::Always,
     default: &[],
-    // Each constant sets its own.
+    // Each constant sets its own function.
     read: |text, _| Ok(Reading { text: text.into(), put: Arc::new(|_| ()) }),
 };
 
@@ -289,7 +289,7 @@ where
     text.parse::<T>().map(|value| Reading::new(value.to_string(), value, field))
 }
 
-/// Reads a name with options from a registry.
+/// Parses a name with options from a registry.
 fn selected<T>(
     selection: Result<T, BadName>,
     field: fn(&mut Given) -> &mut Option<T>,
@@ -300,7 +300,7 @@ where
     selection.map(|value| Reading::new(value.to_string(), value, field))
 }
 
-/// Reads one of the words of a [`ValueType::Choice`], each with its value.
+/// Parses a word of a [`ValueType::Choice`] into its value.
 fn chosen<T: Clone + Send + Sync + 'static, const N: usize>(
     text: &str,
     words: [(&str, T); N],
@@ -313,7 +313,7 @@ fn chosen<T: Clone + Send + Sync + 'static, const N: usize>(
     }
 }
 
-/// Reads text without changing it.
+/// Takes text without changing it.
 fn verbatim(text: &str, field: fn(&mut Given) -> &mut Option<String>) -> Reading {
     Reading::new(text, text.to_string(), field)
 }

@@ -1,4 +1,4 @@
-//! The parameter of advance reservations.
+//! The advance reservation parameter.
 
 use super::{Applies, COMMON, Parameter, verbatim};
 

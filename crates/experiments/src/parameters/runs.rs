@@ -1,13 +1,13 @@
-//! Parameters of every run.
+//! Parameters for every run.
 
 use pavior_mesh::Grid;
 
 use super::{Applies, COMMON, Heading, Parameter, ValueType, count, number, parsed, selected};
 
-/// Maximum number of completions of a run; more would take a day.
+/// The maximum number of completions in a run; more would take a day.
 pub(super) const MOST_JOBS: u64 = 1_000_000_000;
 
-/// Maximum number of waiting jobs, which take about a gigabyte.
+/// The maximum number of waiting jobs, which take about a gigabyte.
 const MOST_WAITING: u64 = 10_000_000;
 
 /// The machine.

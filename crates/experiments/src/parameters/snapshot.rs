@@ -1,4 +1,4 @@
-//! Parameters of snapshots.
+//! Parameters for snapshots.
 
 use crate::boxes::{boxes, sides};
 

@@ -1,4 +1,4 @@
-//! Parameters of synthetic jobs.
+//! Parameters for synthetic jobs.
 
 use super::runs::MOST_JOBS;
 use super::{Applies, COMMON, Heading, Parameter, ValueType, count, number, parsed};

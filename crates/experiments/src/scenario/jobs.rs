@@ -1,4 +1,4 @@
-//! Runs of synthetic jobs or of jobs from a log, on a machine whose nodes may fail.
+//! Runs of synthetic jobs or of a log's jobs, on a machine whose nodes may fail.
 
 use std::sync::Arc;
 
@@ -27,9 +27,9 @@ pub(super) struct Jobs {
     setup: Setup,
     context: Context,
     workload: Workload,
-    /// The fraction of the run times of a log's jobs that is communication.
+    /// The fraction of each job's run time that is communication, for jobs from a log.
     communication: Option<f64>,
-    /// The rule for the freedom of jobs.
+    /// The rule that determines the freedom of jobs.
     freedom: Option<FreedomRule>,
     migration: Option<MigrationSettings>,
     failures: Option<FailureEvents>,
@@ -39,7 +39,7 @@ pub(super) struct Jobs {
     restart: Restart,
     spares: Spares,
     bounds: Bounds,
-    /// The places that jobs had in the log, instead of the scheduler's.
+    /// The places that jobs had in the log, used instead of the scheduler's.
     places: Option<Places>,
 }
 
@@ -47,11 +47,11 @@ pub(super) struct Jobs {
 enum Workload {
     /// Synthetic jobs; a run ends after a number of completions.
     Drawn(Synthetic),
-    /// The jobs of a log; a run ends at the last departure.
+    /// A log's jobs; a run ends at the last departure.
     Replayed { trace: Arc<Trace>, rule: Selection<ShapeRule>, replay: Replay },
 }
 
-/// The failures of a run.
+/// The failures in a run.
 enum FailureEvents {
     /// Failures drawn at random.
     Drawn(FailureClasses),
@@ -128,7 +128,7 @@ impl Jobs {
         })
     }
 
-    /// Returns the places that jobs had in the log, if they take them.
+    /// Returns the places that jobs had in the log, if these are used.
     pub(super) fn places(&self) -> Option<&Places> {
         self.places.as_ref()
     }
@@ -186,7 +186,7 @@ impl Jobs {
         Ok(Sample::new(values.collect(), &measured.outcome))
     }
 
-    /// Returns the number of jobs whose ends finish a run.
+    /// Returns the number of job ends that finish a run.
     pub(super) fn length(&self) -> u64 {
         match (&self.workload, self.setup.ending) {
             (_, Ending::Completions(completions)) => completions,
@@ -237,8 +237,8 @@ impl Jobs {
         self.links.as_deref()
     }
 
-    /// Returns the jobs of a replication in the order of arrival; the same for the same argument.
-    /// Jobs that follow others have the submit times of the log.
+    /// Returns a replication's jobs in order of arrival. The same argument gives the same jobs.
+    /// Jobs that follow others have the submission times in the log.
     pub(super) fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         let Setup { grid, seed, .. } = &self.setup;
         let jobs: Box<dyn Iterator<Item = Job> + Send + '_> = match &self.workload {
@@ -269,7 +269,7 @@ impl Jobs {
         }))
     }
 
-    /// Returns the failures and repairs of a replication.
+    /// Returns a replication's failures and repairs.
     fn failures(&self, replication: u64) -> Option<Failing> {
         let Setup { grid, seed, begin, .. } = self.setup;
         let unit: TimeUnit = self.context.time;
@@ -288,7 +288,7 @@ impl Jobs {
     }
 }
 
-/// Returns the places that jobs had in their log, if they take them.
+/// Returns the places that jobs had in their log, if these are used.
 fn places(
     workload: &Workload,
     jobs: &JobSettings,
@@ -316,18 +316,18 @@ fn reserved(
     Ok((0..).zip(all.iter()).map(one).collect::<Result<_, _>>()?)
 }
 
-/// Returns the links between the jobs of a log, with think times in ticks of a unit.
+/// Returns the links between a log's jobs, with think times in ticks of a unit.
 fn links(trace: &Trace, unit: TimeUnit) -> Arc<[Link]> {
     let links = Dependencies::of(&trace.records).links.into_iter();
     links.map(|link| Link { think: ticks(unit, link.think), ..link }).collect()
 }
 
-/// Converts a time of a log to the ticks of a unit that may differ from microseconds.
+/// Converts a time in a log to ticks of a unit that may differ from microseconds.
 fn ticks(unit: TimeUnit, time: Time) -> Time {
     if unit == TimeUnit::SECOND { time } else { unit.time(TimeUnit::SECOND.units(time)) }
 }
 
-/// Returns a job of a log that spends a share of its run time on communication.
+/// Converts a log's job to one that spends a share of its run time on communication.
 fn communicating(unit: TimeUnit, job: Job, share: f64) -> Job {
     let Service::Run(run) = job.service else { return job };
     Job {

@@ -26,15 +26,15 @@ enum Kind {
 /// The events of one replication, in addition to its metrics.
 #[derive(Clone, Debug, Default)]
 pub struct RunRecord {
-    /// The jobs, in the order of arrival.
+    /// The jobs, in order of arrival.
     pub jobs: Vec<JobRecord>,
-    /// The load of every channel and the cycles in which it was carried, if there is a network.
+    /// The load on every channel and the cycles over which it was carried, if there is a network.
     pub channels: Option<(ChannelLoad, u64)>,
 }
 
 impl Scenario {
-    /// Creates a scenario from settings. It uses and extends the results in `histories` for jobs
-    /// that are alone on the network.
+    /// Creates a scenario from settings. The scenario uses and extends the results in `histories`
+    /// for jobs that are alone on the network.
     ///
     /// # Errors
     /// Returns an error if an input file (a log, failures or reservations) cannot be read.
@@ -52,8 +52,8 @@ impl Scenario {
         }))
     }
 
-    /// Returns the jobs of a replication in the order of arrival: infinitely many for synthetic
-    /// jobs, all jobs of a log, and none for a snapshot.
+    /// Returns a replication's jobs in order of arrival: infinitely many synthetic jobs, all jobs
+    /// in a log, or none for a snapshot.
     pub fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.jobs(replication),
@@ -61,7 +61,7 @@ impl Scenario {
         }
     }
 
-    /// Returns how many jobs can run on their nodes from the log, if they should.
+    /// Returns how many jobs can run on their nodes from the log, if that was requested.
     pub fn placed(&self) -> Option<PlacedCounts> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.places().map(|places| places.counts),
@@ -69,8 +69,8 @@ impl Scenario {
         }
     }
 
-    /// Returns the links between jobs of a log, by their indices, if some are submitted after
-    /// others have ended.
+    /// Returns the links between a log's jobs, by their indices, if some are submitted after others
+    /// have ended.
     pub fn links(&self) -> Option<&[Link]> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.links(),
@@ -78,8 +78,8 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of links to jobs that are rejected in its runs because their boxes can
-    /// never fit.
+    /// Returns the number of links to jobs that are rejected in the scenario's runs because their
+    /// boxes can never fit.
     ///
     /// # Errors
     /// Returns an error if the strategy, machine and network are incompatible.
@@ -96,7 +96,7 @@ impl Scenario {
     ///
     /// # Errors
     /// Returns an error if the run cannot continue, for example because its messages deadlock, or
-    /// is stopped.
+    /// if it is stopped.
     pub fn replicate(
         &self,
         replication: u64,
@@ -109,7 +109,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the facts about its runs that metrics need; `None` for a snapshot.
+    /// Returns the facts about the runs that metrics need; `None` for a snapshot.
     pub(crate) fn context(&self) -> Option<Context> {
         match &self.0 {
             Kind::Jobs(jobs) => Some(jobs.context()),
@@ -117,10 +117,10 @@ impl Scenario {
         }
     }
 
-    /// Runs one replication with `observer` as its only observer; a snapshot has no events.
+    /// Runs one replication with `observer` as the only observer; a snapshot has no events.
     ///
     /// # Errors
-    /// Same as [`Scenario::replicate`].
+    /// Returns the errors of [`Scenario::replicate`].
     pub(crate) fn observed(
         &self,
         replication: u64,
@@ -133,11 +133,11 @@ impl Scenario {
         }
     }
 
-    /// Creates one replication with its first `most` jobs, for a caller that steps it. It ends when
-    /// they have departed. Returns `None` for a snapshot.
+    /// Creates one replication with its first `most` jobs, for a caller that steps it. The run ends
+    /// when these have departed. Returns `None` for a snapshot.
     ///
     /// # Errors
-    /// Returns an error if the strategy, machine and network are incompatible, or a scheduler
+    /// Returns an error if the strategy, machine and network are incompatible, or if a scheduler
     /// cannot be built.
     pub fn stepped(
         &self,
@@ -150,7 +150,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of completed jobs that finishes a run: all jobs of a log, 1 for a
+    /// Returns the number of completed jobs that finishes a run: all jobs for a log, 1 for a
     /// snapshot.
     pub fn length(&self) -> u64 {
         match &self.0 {
@@ -162,7 +162,7 @@ impl Scenario {
     /// Runs one replication and records its jobs and channels. `other` is an additional observer.
     ///
     /// # Errors
-    /// Same as [`Scenario::replicate`].
+    /// Returns the errors of [`Scenario::replicate`].
     pub fn record(
         &self,
         replication: u64,

@@ -1,4 +1,4 @@
-//! The places that the jobs of a log had, by the names of their nodes.
+//! The places that a log's jobs had, by the names of their nodes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,31 +13,31 @@ use pavior_workload::traces::{Record, Trace};
 
 use crate::InputError;
 
-/// The maximum number of nodes of all jobs of a log.
+/// The maximum number of nodes used by all jobs in a log.
 const MOST_NODES: usize = 100_000_000;
 
-/// The places of all jobs, in the order of submission.
+/// The places of all jobs, in order of submission.
 pub(super) struct Places {
     pub(super) of_jobs: Arc<[Place]>,
     pub(super) counts: PlacedCounts,
 }
 
-/// The number of jobs that can and cannot take the places that they had in the log.
+/// The numbers of jobs that can and cannot take the places that they had in the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlacedCounts {
-    /// The number of jobs on their own places.
+    /// The number of jobs at their own places.
     pub placed: u64,
-    /// The number of jobs without names of nodes, or without a start.
+    /// The number of jobs without node names, or without a start.
     pub unknown: u64,
     /// The number of jobs on nodes that the machine does not have.
     pub elsewhere: u64,
     /// The number of jobs that start on a node of another running job.
     pub overlapping: u64,
-    /// The number of other jobs that start on a router whose other nodes have a running job.
+    /// The number of other jobs that start on a router whose other nodes are used by a running job.
     pub sharing: u64,
 }
 
-/// A job with its start, its end and the numbers of its nodes, in ascending order.
+/// A job's start, its end and its node numbers, in ascending order.
 struct Stay {
     start: Time,
     end: Time,
@@ -45,7 +45,7 @@ struct Stay {
 }
 
 impl Places {
-    /// Finds the places of the jobs of a log.
+    /// Finds the places of a log's jobs.
     pub(super) fn new(trace: &Trace, hosts: &Hosts, grid: Grid) -> Result<Places, InputError> {
         let mut counts = PlacedCounts::default();
         let (mut of_jobs, mut stays, mut nodes) = (Vec::new(), Vec::new(), 0);
@@ -89,7 +89,7 @@ impl Places {
     }
 }
 
-/// Returns the start of a job and the names of its nodes, if the log has both.
+/// Returns a job's start and the names of its nodes, if the log has both.
 fn known(trace: &Trace, record: &Record) -> Option<(Time, Vec<String>)> {
     let names = expand(trace.hosts(record)?).filter(|names| !names.is_empty())?;
     Some((record.submit.saturating_add(record.wait?), names))
@@ -100,7 +100,7 @@ fn placement(grid: &Grid, found: &[(u32, NodeId)]) -> Placement {
     let mut runs: Vec<(NodeId, u16)> = Vec::new();
     for &(_, node) in found {
         match runs.last_mut() {
-            // Two nodes of the log that share a router.
+            // Two nodes in the log that share a router.
             Some((first, length)) if first.0 + u32::from(*length) == node.0 + 1 => {}
             Some((first, length))
                 if first.0 + u32::from(*length) == node.0 && grid.point(node)[0] > 0 =>
@@ -117,7 +117,7 @@ fn placement(grid: &Grid, found: &[(u32, NodeId)]) -> Placement {
     runs.into_iter().map(part).collect::<Vec<_>>().into()
 }
 
-/// Counts the jobs that start on nodes or routers of others. At one time, ends come before starts.
+/// Counts the jobs that start on nodes or routers of others. At equal times, ends come first.
 fn count_shared(counts: &mut PlacedCounts, mut stays: Vec<Stay>, hosts: usize, grid: &Grid) {
     let each = hosts / grid.nodes() as usize;
     let mut on_host = vec![0_u32; hosts];

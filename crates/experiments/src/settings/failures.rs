@@ -1,4 +1,4 @@
-//! The settings of failures, spares, and the watched slice.
+//! The settings for failures, spares, and the watched slice.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cubes, Grid, Request};
@@ -113,7 +113,7 @@ impl FailureSource {
     }
 }
 
-/// Rejects settings that only make sense with failures.
+/// Rejects settings that make sense only with failures.
 fn without_failures(given: &Given, keys: Keys) -> Result<(), Fault> {
     let said = [
         ("checkpoint", given.checkpoint.is_some()),
@@ -127,7 +127,7 @@ fn without_failures(given: &Given, keys: Keys) -> Result<(), Fault> {
     Err((name, format!("{name_here} applies only to failures; give {mttf}, {classes} or {list}")))
 }
 
-/// Checks that switches can fail if there are spare ones, and that some switches are in use.
+/// Checks that switches can fail if there are spare switches, and that some switches are in use.
 fn check_switches(classes: &FailureClasses, spare: u32) -> Result<(), Fault> {
     let fail = classes.iter().any(|class| class.kind == ComponentKind::Switch);
     if !fail && spare > 0 {
@@ -140,7 +140,7 @@ fn check_switches(classes: &FailureClasses, spare: u32) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the request that is watched, if any.
+/// Returns the request to watch, if any.
 pub(super) fn slice(given: &Given, machine: Grid) -> Result<Option<Request>, Fault> {
     let reason = match (given.slice, cubes(&machine)) {
         (None, _) => return Ok(None),
@@ -160,7 +160,7 @@ pub(super) fn slice(given: &Given, machine: Grid) -> Result<Option<Request>, Fau
     Err(("slice", reason))
 }
 
-/// Returns the number of cubes of the machine, if it is made of cubes.
+/// Returns the number of cubes in the machine, if it is made of cubes.
 fn cubes(machine: &Grid) -> Option<u32> {
     Cubes::of(machine).map(|cubes| cubes.grid().nodes())
 }

@@ -1,4 +1,4 @@
-//! The settings of a run of jobs.
+//! The settings for a run of jobs.
 
 use std::sync::Arc;
 
@@ -18,41 +18,41 @@ use crate::inputs::{InputRequest, ListRequest, LogRequest};
 use crate::keys::Keys;
 use crate::{Catalogue, Given};
 
-/// The default bound of the bounded slowdown: in logs, in seconds; for synthetic jobs, in units.
+/// The default bound for the bounded slowdown: for logs, in seconds; for synthetic jobs, in units.
 const USUAL_SLOWDOWN_BOUNDS: [f64; 2] = [10.0, 1.0];
 
-/// Jobs, the order in which they start, and the events that affect them.
+/// Jobs, their starting order, and the events that affect them.
 #[derive(Clone, Debug)]
 pub struct JobSettings {
     /// The scheduler.
     pub scheduler: pavior_scheduling::Selection,
-    /// The unit of times.
+    /// The unit of time.
     pub unit: TimeUnit,
     /// The source of jobs.
     pub source: JobSource,
     /// The messages of jobs and the network that carries them.
     pub network: Option<NetworkSettings>,
-    /// The energy of messages.
+    /// The energy used by messages.
     pub energy: Energy,
-    /// The rule for the freedom of jobs.
+    /// The rule that determines the freedom of jobs.
     pub freedom: Option<FreedomRule>,
-    /// The moves of running jobs and their price.
+    /// The moves of running jobs, and their price.
     pub migration: Option<MigrationSettings>,
     /// The failures.
     pub failures: Option<FailureSettings>,
     /// The advance reservations.
     pub reservations: Option<ListRequest>,
-    /// A request to watch: could it be placed in addition to the running jobs?
+    /// A request to watch: could it be placed alongside the running jobs?
     pub slice: Option<Request>,
-    /// The number of completions to drop before averages start.
+    /// The number of completions to drop before averaging starts.
     pub warmup: u64,
     /// The minimum run time in the bounded slowdown, in units.
     pub slowdown_bound: f64,
-    /// Maximum number of waiting synthetic jobs.
+    /// The maximum number of waiting synthetic jobs.
     max_waiting: Option<u64>,
-    /// The time after which a run is ended.
+    /// The time limit of a run.
     max_time: Option<Time>,
-    /// Maximum number of times that a job may lose a node.
+    /// The maximum number of times that a job may lose a node.
     max_interruptions: Option<u64>,
 }
 
@@ -66,29 +66,29 @@ pub enum JobSource {
         /// The number of completions that ends a run.
         completions: u64,
     },
-    /// The jobs of a log; a run ends at the last departure.
+    /// A log's jobs; a run ends at the last departure.
     Log(LogSettings),
 }
 
-/// A log and the settings for replaying it.
+/// A log, and the settings for replaying it.
 #[derive(Clone, Debug)]
 pub struct LogSettings {
-    /// The file and the part of it to read.
+    /// The file, and the part of it to read.
     pub request: LogRequest,
     /// The rule that turns a number of nodes into a box.
     pub rule: Selection<ShapeRule>,
     /// The treatment of arrival times, kills and estimates.
     pub replay: Replay,
-    /// The fraction of the run times that is communication.
+    /// The fraction of each job's run time that is communication.
     pub communication: Option<f64>,
     /// The names of the nodes, if the jobs take the places that they had in the log.
     pub placed: Option<Arc<Hosts>>,
 }
 
-/// The moves of running jobs that make room for the oldest waiting job.
+/// Moves of running jobs that make room for the oldest waiting job.
 #[derive(Clone, Debug)]
 pub struct MigrationSettings {
-    /// The additional run time of a job for each of its nodes that moves.
+    /// A job's extra run time for each of its nodes that moves.
     pub price: Time,
     /// The jobs that may be moved; `None` for all.
     pub movable: Option<JobRule>,
@@ -159,7 +159,7 @@ impl JobSettings {
         }
     }
 
-    /// Returns the log, if the jobs are from one.
+    /// Returns the log, if the jobs come from a log.
     pub fn log(&self) -> Option<&LogSettings> {
         match &self.source {
             JobSource::Drawn { .. } => None,
@@ -209,7 +209,7 @@ impl JobSource {
         Ok(JobSource::Drawn { workload, completions: needed(given.jobs, "jobs")? })
     }
 
-    /// Returns the unit of times. It is a cycle for jobs of a log that send messages.
+    /// Returns the unit of time, which is a cycle for a log's jobs that send messages.
     fn unit(&self, given: &Given) -> TimeUnit {
         match self {
             JobSource::Drawn { workload, .. } => workload.service.entry.does.unit,
@@ -287,7 +287,7 @@ impl MigrationSettings {
     }
 }
 
-/// Rejects rules that refer to columns of a log, which synthetic jobs do not have.
+/// Rejects rules that refer to log columns, which synthetic jobs do not have.
 fn without_columns(given: &Given, keys: Keys) -> Result<(), Fault> {
     let fault = |name: &'static str, condition: &Condition| {
         let trace = keys.spell("trace");

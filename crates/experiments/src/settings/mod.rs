@@ -21,28 +21,28 @@ pub use jobs::{JobSettings, JobSource, LogSettings, MigrationSettings};
 pub use network::{NetworkParameters, NetworkSettings};
 pub use snapshot::{BusyBoxes, SnapshotSettings};
 
-/// A parameter at fault, by name, and the reason.
+/// The name of a parameter at fault, and the reason.
 pub(crate) type Fault = (&'static str, String);
 
-/// A machine, a strategy, and its task.
+/// A machine, a strategy, and the strategy's task.
 #[derive(Clone, Debug)]
 pub struct RunSettings {
-    /// The machine.
+    /// The grid of the machine.
     pub machine: Grid,
     /// The strategy.
     pub strategy: pavior_allocation::Selection,
-    /// The seed of all random numbers.
+    /// The seed for all random numbers.
     pub seed: u64,
-    /// The task of the strategy.
+    /// The strategy's task.
     pub asked: Asked,
 }
 
-/// The task of a strategy.
+/// The task given to a strategy.
 #[derive(Clone, Debug)]
 pub enum Asked {
-    /// Placement of jobs over time.
+    /// To place jobs over time.
     Jobs(Box<JobSettings>),
-    /// Placement of one request in a state in which no time passes.
+    /// To place one request in a state where no time passes.
     Snapshot(SnapshotSettings),
 }
 
@@ -68,7 +68,7 @@ impl RunSettings {
         Ok(RunSettings { machine, strategy, seed, asked })
     }
 
-    /// Returns the settings of a run of jobs; `None` for a snapshot.
+    /// Returns the settings for a run of jobs; `None` for a snapshot.
     pub fn jobs(&self) -> Option<&JobSettings> {
         match &self.asked {
             Asked::Jobs(jobs) => Some(jobs),
@@ -76,13 +76,13 @@ impl RunSettings {
         }
     }
 
-    /// Returns the unit of times.
+    /// Returns the unit of time.
     pub fn unit(&self) -> TimeUnit {
         self.jobs().map_or(TimeUnit::TIME_UNIT, |jobs| jobs.unit)
     }
 
-    /// Returns true if the workload draws random numbers. If it does, replications differ even if
-    /// the strategy draws none.
+    /// Returns true if the workload draws random numbers. If so, replications differ even if the
+    /// strategy draws none.
     pub fn draws(&self) -> bool {
         self.jobs().is_none_or(JobSettings::draws)
     }

@@ -1,4 +1,4 @@
-//! The settings of a network and the messages of jobs on it.
+//! The settings for a network and for the messages that jobs send on it.
 
 use pavior_mesh::Grid;
 use pavior_network::{
@@ -10,22 +10,22 @@ use super::Fault;
 use crate::keys::Keys;
 use crate::{Catalogue, Given};
 
-/// The network itself: engine, settings, and the default length of a message.
+/// The network itself: the engine, its settings, and the default message length.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkParameters {
-    /// The engine.
+    /// The engine that simulates the network.
     pub engine: EngineKind,
-    /// The settings.
+    /// The settings of the engine.
     pub settings: Settings,
-    /// The length of a message in flits.
+    /// The message length in flits.
     pub flits: u32,
 }
 
-/// The default length of a message in flits.
+/// The default message length in flits.
 const USUAL_FLITS: u32 = 8;
 
 impl NetworkParameters {
-    /// Uses the given values and the settings from the papers for the others.
+    /// Uses the given values, and the settings from the papers for everything else.
     pub fn new(given: &Given) -> NetworkParameters {
         let usual = Settings::default();
         NetworkParameters {
@@ -41,12 +41,12 @@ impl NetworkParameters {
     }
 }
 
-/// The messages of jobs and the network that carries them.
+/// The messages that jobs send, and the network that carries them.
 #[derive(Clone, Debug)]
 pub struct NetworkSettings {
-    /// The engine.
+    /// The engine that simulates the network.
     pub engine: EngineKind,
-    /// The settings of the engine.
+    /// The engine's settings.
     pub settings: Settings,
     /// The messages that jobs send.
     pub plan: TrafficPlan,
@@ -83,7 +83,7 @@ impl NetworkSettings {
         }))
     }
 
-    /// Returns the network of a run, which uses and extends `histories`, the results for jobs that
+    /// Returns the network for a run, which uses and extends `histories`, the results for jobs that
     /// are alone.
     pub(crate) fn setup(&self, histories: &Histories) -> NetworkSetup {
         NetworkSetup {
@@ -97,7 +97,7 @@ impl NetworkSettings {
     }
 }
 
-/// Returns the pattern of jobs that send messages; `order` sets the option of that name.
+/// Returns the pattern for jobs that send messages; `order` sets the option with that name.
 fn pattern(
     given: &Given,
     keys: Keys,

@@ -1,4 +1,4 @@
-//! The settings of a snapshot.
+//! The settings for a snapshot.
 
 use pavior_allocation::explain::State;
 use pavior_kernel::Stream;
@@ -7,12 +7,12 @@ use pavior_mesh::{Cuboid, Grid, JobId, Sides, volume};
 use super::Fault;
 use crate::Given;
 
-/// The sides of random boxes, in turn.
+/// The sides of random boxes, used in turn.
 const DRAWN: [Sides; 4] = [[4, 3, 1], [2, 2, 1], [2, 2, 1], [3, 1, 1]];
-/// Maximum number of attempts to place a box; after that the machine is considered too full.
+/// The maximum number of attempts to place a box; after that, the machine is considered too full.
 const MOST_DRAWS: u32 = 10_000;
 
-/// A single request and the state in which it is made.
+/// A single request, and the state of the machine when it is made.
 #[derive(Clone, Debug)]
 pub struct SnapshotSettings {
     /// The sides of the request.
@@ -57,7 +57,7 @@ impl SnapshotSettings {
 }
 
 impl BusyBoxes {
-    /// Returns the state of a replication, which is the same for every strategy.
+    /// Returns a replication's state, which is the same for every strategy.
     ///
     /// # Errors
     /// Returns an error if there is not enough space for the boxes, or if given boxes overlap or
@@ -81,7 +81,7 @@ impl BusyBoxes {
         Ok(state)
     }
 
-    /// Returns the number of nodes of each box.
+    /// Returns the number of nodes in each box.
     pub(crate) fn sizes(&self) -> Vec<u64> {
         match self {
             BusyBoxes::Given(boxes) => boxes.iter().map(|held| volume(held.sides)).collect(),

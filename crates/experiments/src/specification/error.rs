@@ -5,7 +5,7 @@ use std::ops::Range;
 use pavior_kernel::BadName;
 use thiserror::Error;
 
-/// An error in settings, with the place of the fault.
+/// An error in settings, with the location of the fault.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{reason}")]
 pub struct SettingError {
@@ -17,7 +17,7 @@ pub struct SettingError {
     pub value: Option<(usize, Range<usize>)>,
 }
 
-/// The place of a key or a value.
+/// The location of a key or a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// A range of bytes in a file.
@@ -26,11 +26,11 @@ pub(super) enum Place {
     Key(usize),
     /// A range of bytes in a value: the indices of the setting and of the value, and the range.
     Value(usize, usize, Range<usize>),
-    /// No place, because it was not given.
+    /// No location, because the item was not given.
     Nowhere,
 }
 
-/// A fault and its place.
+/// A fault and its location.
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub(super) reason: String,
@@ -63,8 +63,8 @@ impl From<Fault> for SettingError {
     }
 }
 
-/// Returns the place of a fault inside a string of a file. It is exact if the string is written
-/// without escapes; otherwise it is the whole string.
+/// Returns the location of a fault inside a string in a file. The location is exact if the string
+/// is written without escapes; otherwise it is the whole string.
 pub(super) fn inside(source: &str, string: &str, span: &Range<usize>, bad: &BadName) -> Place {
     let start = span.start + 1;
     let plain = source.get(start..).is_some_and(|rest| rest.starts_with(string));

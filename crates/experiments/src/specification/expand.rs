@@ -14,10 +14,10 @@ use crate::point::Point;
 use crate::settings::RunSettings;
 use crate::{Catalogue, Given};
 
-/// Maximum number of points in an experiment; more are considered a mistake.
+/// The maximum number of points in an experiment; more are considered a mistake.
 const MOST_POINTS: usize = 1_000_000;
 
-/// The values of every parameter of a block; `None` if a parameter is not given.
+/// The values of every parameter in a block; `None` if a parameter is not given.
 #[derive(Clone)]
 struct BlockValues(Vec<Option<Vec<Value>>>);
 
@@ -32,10 +32,10 @@ pub(super) fn parameter(entry: &Entry<'_>) -> Option<&'static Parameter> {
     parameters::ALL.iter().find(|parameter| parameter.is_called(entry.key))
 }
 
-/// The key of a sweep that is not a parameter: the maximum number of replications of its points.
+/// The one sweep key that is not a parameter: the maximum number of replications of its points.
 const CAP: &str = "max-replications";
 
-/// Returns the first entry of a sweep that limits the number of replications.
+/// Returns the first entry in a sweep that limits the number of replications.
 pub(super) fn first_cap<'a>(entries: &[Entry<'a>]) -> Result<Option<Entry<'a>>, Fault> {
     for block in entries.iter().filter(|entry| entry.is("sweep")).flat_map(|e| e.node.list()) {
         if let Some(cap) = block.table()?.into_iter().find(|entry| entry.is(CAP)) {
@@ -45,7 +45,7 @@ pub(super) fn first_cap<'a>(entries: &[Entry<'a>]) -> Result<Option<Entry<'a>>, 
     Ok(None)
 }
 
-/// Returns all points, without repetition: either those of the top level only, or those of each
+/// Returns all points, without duplicates: either those of the top level only, or those of each
 /// block in turn. Each point also has the maximum number of replications that its block sets, if
 /// any. Combinations that do not apply are noted in `skipping`.
 pub(super) fn points(
@@ -201,7 +201,7 @@ impl Reach {
     }
 }
 
-/// Returns true if jobs of a service send messages.
+/// Returns true if jobs with this service send messages.
 fn sends(service: &Value) -> bool {
     let mut given = Given::default();
     service.reading.put(&mut given);
@@ -279,7 +279,7 @@ fn combine<'v>(
     Ok(())
 }
 
-/// Returns the point if its values are compatible, otherwise the value at fault and its place.
+/// Returns the point if its values are compatible, otherwise the value at fault and its location.
 fn checked(
     values: &[Option<&Value>],
     keys: Keys,

@@ -1,4 +1,4 @@
-//! The figures declared in an experiment: the axes, the series and the points to draw.
+//! The figures declared in an experiment: the axes, the series, and the points to draw.
 
 use std::collections::HashMap;
 
@@ -16,13 +16,13 @@ use crate::{Catalogue, Point};
 /// A figure: a line (or bars, if x is not a number) for each combination of its series' values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// The name, which is used for its files.
+    /// The name, used for the figure's files.
     pub name: String,
-    /// The heading.
+    /// The heading of the figure.
     pub title: String,
     /// The parameter along x, as an index of [`parameters::ALL`].
     pub x: usize,
-    /// The metric.
+    /// The metric along y.
     pub y: String,
     /// The parameters whose values define the series.
     pub series: Vec<usize>,
@@ -38,12 +38,12 @@ pub struct Figure {
     pub stated: Vec<StatedMark>,
 }
 
-/// A number that a paper states in words, at a position of its figure.
+/// A number that a paper states in words, at a position in its figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatedMark {
     /// The value of the parameter along x.
     pub x: String,
-    /// The number.
+    /// The stated number.
     pub y: f64,
     /// The series, by its name in the legend, if the number is a multiple of that series' value.
     pub of: Option<String>,
@@ -52,7 +52,7 @@ pub struct StatedMark {
 /// An axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
-    /// The label; `None` for the parameter or the metric.
+    /// The label; `None` to use the parameter or the metric.
     pub label: Option<String>,
     /// True if the axis is logarithmic.
     pub logarithmic: bool,
@@ -140,8 +140,8 @@ pub(super) fn read(node: Node<'_>, specification: &Specification) -> Result<Figu
     Ok(figure)
 }
 
-/// Returns the figures of an experiment that declares none. They show turnaround and utilization,
-/// or the index of a snapshot, against the load or another number that varies, or else by strategy.
+/// Returns the figures for an experiment that declares none. They show turnaround and utilization,
+/// or a snapshot's index, against the load or another number that varies, or else by strategy.
 pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
     let mut varying = crate::point::varying(&specification.points);
     let numeric = |index: &usize| {
@@ -175,7 +175,7 @@ pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
 }
 
 /// Sets the series: the parameters in `named`, or every parameter that varies among the points
-/// drawn. With `named`, at most one point may have each position in the figure.
+/// drawn. With `named`, no two points may share a position in the figure.
 fn series(
     node: Node<'_>,
     named: Option<&Entry<'_>>,

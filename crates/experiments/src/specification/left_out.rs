@@ -14,11 +14,11 @@ const CHOICES: [&str; 4] = ["strategy", "scheduler", "freedom", "pattern"];
 pub struct LeftOut {
     /// The parameter: `strategy`, `scheduler`, `freedom` or `pattern`.
     pub parameter: &'static str,
-    /// The value.
+    /// The value that was left out.
     pub value: String,
-    /// The machine to which it does not apply; it may apply to others.
+    /// The machine that the value does not apply to; it may apply to others.
     pub machine: String,
-    /// The reason.
+    /// The reason why the value does not apply.
     pub reason: String,
 }
 
@@ -36,13 +36,13 @@ impl LeftOut {
 
 /// The treatment of combinations that do not apply.
 pub(super) struct Skipping {
-    /// True if they are left out.
+    /// True if these combinations are left out.
     pub(super) is_on: bool,
     /// The notation of keys.
     pub(super) keys: Keys,
-    /// The values that were left out so far, without repetition.
+    /// The values left out so far, without duplicates.
     pub(super) left_out: Vec<LeftOut>,
-    /// The place of the first of them.
+    /// The location of the first value left out.
     first: Option<Place>,
 }
 
@@ -85,7 +85,7 @@ impl Skipping {
         }
     }
 
-    /// Returns the error for the case that nothing remains.
+    /// Returns the error for the case in which nothing remains.
     pub(super) fn nothing_left(self) -> Fault {
         let all: Vec<String> = self.left_out.iter().map(LeftOut::words).collect();
         let reason = format!("nothing is left to compare: {}", all.join("; "));

@@ -2,8 +2,8 @@
 //!
 //! An experiment file is TOML. Every parameter is a key whose value is a single value, a list or a
 //! range; every combination is a point. A command line or a program can set the same keys
-//! individually as [`Setting`]s. Each `[[sweep]]` table replaces some values of the top level, and
-//! the points of all sweeps are combined. `[[figure]]` tables declare figures.
+//! individually as [`Setting`]s. Each `[[sweep]]` table replaces some top-level values, and the
+//! points of all sweeps are combined. `[[figure]]` tables declare figures.
 
 mod error;
 mod expand;
@@ -38,13 +38,13 @@ pub use settings::Setting;
 /// An experiment.
 #[derive(Clone)]
 pub struct Specification {
-    /// The name, a word for files and footers.
+    /// The name, a word used for files and footers.
     pub name: String,
     /// The heading of the report.
     pub title: String,
-    /// The points to run, without repetition.
+    /// The points to run, without duplicates.
     pub points: Vec<Point>,
-    /// The values that were left out because they do not apply, without repetition.
+    /// The values that were left out because they do not apply, without duplicates.
     pub left_out: Vec<LeftOut>,
     /// True if values that do not apply are left out; otherwise they are errors.
     pub skips_unsupported: bool,
@@ -54,13 +54,13 @@ pub struct Specification {
     pub timing: bool,
     /// The number of replications.
     pub policy: Policy,
-    /// The maximum number of replications of each point, if its sweep sets one.
+    /// The maximum number of replications per point, if the point's sweep sets one.
     pub caps: Vec<Option<u64>>,
-    /// The metrics that must be precise, as indices of `metrics`.
+    /// The metrics that must be precise, as indices into `metrics`.
     pub targets: Vec<usize>,
-    /// The strategy with which others are compared.
+    /// The strategy that others are compared with.
     pub baseline: Option<String>,
-    /// Orders of growth by strategy, for snapshots.
+    /// Orders of growth per strategy, for snapshots.
     pub orders: Orders,
     /// The figures.
     pub figures: Vec<Figure>,
@@ -68,11 +68,11 @@ pub struct Specification {
     pub catalogue: Catalogue,
 }
 
-/// Maximum number of replications in total; more are considered a mistake.
+/// The maximum total number of replications; more are considered a mistake.
 const MOST_RUNS: u64 = 10_000_000;
 
 impl Specification {
-    /// Reads an experiment file. `name` is used if the file does not specify a name.
+    /// Parses an experiment file. `name` is used if the file does not specify a name.
     ///
     /// # Errors
     /// Returns an error, with its location, if the file is not TOML or anything in it is invalid.
@@ -93,11 +93,10 @@ impl Specification {
         Specification::parse_with(text, name, &Catalogue::default())
     }
 
-    /// Reads an experiment file like [`Specification::parse`], with entries that the caller has
-    /// added to a catalogue.
+    /// Like [`Specification::parse`], but with entries that the caller has added to a catalogue.
     ///
     /// # Errors
-    /// Same as [`Specification::parse`].
+    /// Returns the errors of [`Specification::parse`].
     pub fn parse_with(
         text: &str,
         name: &str,
@@ -109,10 +108,10 @@ impl Specification {
     }
 
     /// Returns the value of `skip-unsupported` in an experiment file, which leaves out values that
-    /// do not apply; `None` if the file does not contain it.
+    /// do not apply; `None` if the file does not contain this key.
     ///
     /// # Errors
-    /// Returns an error if the file is not TOML, or the value is neither true nor false.
+    /// Returns an error if the file is not TOML, or if the value is neither true nor false.
     pub fn states_skipping(text: &str) -> Result<Option<bool>, BadName> {
         let document = document(text)?;
         let entries = read::entries(text, document.get_ref());
@@ -172,7 +171,7 @@ impl Specification {
         Ok(specification)
     }
 
-    /// Adds a point for the places that jobs had in their log after the others, if requested.
+    /// Adds a last point for the places that jobs had in their log, if requested.
     fn add_placed(&mut self) {
         let (mut placed, mut caps): (Vec<Point>, Vec<_>) = Default::default();
         for (point, cap) in self.points.iter_mut().zip(&self.caps) {
@@ -292,7 +291,7 @@ impl Specification {
         Ok(())
     }
 
-    /// Returns true if the workload of any point draws random numbers; if not, one run suffices.
+    /// Returns true if any point's workload draws random numbers; if not, one run suffices.
     pub fn draws(&self) -> bool {
         self.points.iter().any(|point| point.settings().draws())
     }
@@ -303,7 +302,7 @@ impl Specification {
         (!all.is_empty()).then(|| format!("Left out: {}.", all.join("; ")))
     }
 
-    /// Returns the policy for the replications of a point.
+    /// Returns the policy for a point's replications.
     pub fn policy_at(&self, point: usize) -> Policy {
         match (self.policy, self.caps[point]) {
             (Policy::Precision { relative, confidence, least, most }, Some(cap)) => {
@@ -328,7 +327,7 @@ impl Specification {
         )
     }
 
-    /// Sets the strategy with which others are compared: the given one, or else the first one.
+    /// Sets the strategy that others are compared with: the given one, or else the first.
     fn compare(&mut self, entries: &[Entry<'_>]) -> Result<(), Fault> {
         let mut strategies: Vec<&str> = Vec::new();
         for strategy in self.points.iter().filter_map(|point| point.get("strategy")) {

@@ -13,26 +13,26 @@ pub(super) enum Node<'a> {
     File {
         /// The whole file.
         source: &'a str,
-        /// The value.
+        /// The parsed TOML value.
         value: &'a Spanned<DeValue<'a>>,
     },
     /// The value of a setting.
     Value {
-        /// The text.
+        /// The text of the value.
         text: &'a str,
-        /// The index of the setting and the index of the value in it.
+        /// The index of the setting, and the index of the value in it.
         at: (usize, usize),
     },
-    /// All values of a setting that has several or none.
+    /// All values of a setting that has several values or none.
     Values {
-        /// Their texts.
+        /// The texts of the values.
         texts: &'a [String],
         /// The index of the setting.
         setting: usize,
     },
 }
 
-/// An entry of a table: its key, the place of the key, and its value.
+/// A table entry: its key, the location of the key, and its value.
 pub(super) struct Entry<'a> {
     pub(super) key: &'a str,
     pub(super) key_place: Place,
@@ -56,7 +56,7 @@ impl Entry<'_> {
     }
 }
 
-/// Returns the entries of a table, in the order of the file.
+/// Returns the entries of a table, in file order.
 pub(super) fn entries<'a>(source: &'a str, table: &'a DeTable<'a>) -> Vec<Entry<'a>> {
     let mut entries: Vec<Entry<'a>> = table
         .iter()
@@ -87,7 +87,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the error for a text of this value that cannot be parsed.
+    /// Returns the error for text in this value that cannot be parsed.
     pub(super) fn bad(self, text: &str, bad: BadName) -> Fault {
         let place = match self {
             Node::File { source, value } => inside(source, text, &value.span(), &bad),
@@ -176,7 +176,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the members of a list; a single value is a list of one.
+    /// Returns the members of a list; a single value is treated as a list of one.
     pub(super) fn list(self) -> Vec<Node<'a>> {
         match self {
             Node::File { source, value } => match value.get_ref() {

@@ -68,7 +68,7 @@ fn controls() -> Map<String, Value> {
 fn metric() -> Value {
     let all = metrics::ALL.iter().chain(crate::snapshot::METRICS);
     let names = all.map(|spec| spec.name).chain([ALLOCATION_NS]);
-    // The name with an option is given by its pattern.
+    // Names with an option are covered by a pattern.
     let names: Vec<String> = names
         .filter(|name| *name != "slots")
         .flat_map(|name| [name.to_string(), format!("+{name}")])

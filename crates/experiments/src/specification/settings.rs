@@ -11,7 +11,7 @@ use crate::keys::Keys;
 pub struct Setting {
     /// The name of a parameter or control.
     pub key: String,
-    /// One value or several values to be combined with those of other keys.
+    /// One value, or several values to be combined with those of other keys.
     pub values: Vec<String>,
 }
 
@@ -24,7 +24,7 @@ impl Setting {
 
 impl Specification {
     /// Reads an experiment from settings. It has the same points as a file whose top level has
-    /// these keys, and no figures.
+    /// these keys, but no figures.
     ///
     /// # Errors
     /// Returns an error, with its location, if a key or a value is invalid.
@@ -51,11 +51,11 @@ impl Specification {
         Specification::from_settings_with(settings, name, keys, &Catalogue::default())
     }
 
-    /// Reads an experiment like [`Specification::from_settings`], with entries that the caller has
-    /// added to a catalogue.
+    /// Like [`Specification::from_settings`], but with entries that the caller has added to a
+    /// catalogue.
     ///
     /// # Errors
-    /// Same as [`Specification::from_settings`].
+    /// Returns the errors of [`Specification::from_settings`].
     pub fn from_settings_with(
         settings: &[Setting],
         name: &str,

@@ -5,17 +5,17 @@ use super::read::Node;
 use crate::Catalogue;
 use crate::parameters::{Parameter, Reading, ValueType};
 
-/// Maximum number of values in a range; more are considered a mistake.
+/// The maximum number of values in a range; more are considered a mistake.
 const MOST_STEPS: u64 = 10_000;
 
-/// A value and its place.
+/// A value and its location.
 #[derive(Clone)]
 pub(super) struct Value {
     pub(super) reading: Reading,
     pub(super) place: Place,
 }
 
-/// Reads the values of a parameter, in canonical form and in the given order.
+/// Reads a parameter's values, in canonical form and in the given order.
 pub(super) fn values(
     parameter: &Parameter,
     node: Node<'_>,
@@ -60,7 +60,7 @@ pub(super) fn scalar(
     Ok(Value { reading, place: node.place() })
 }
 
-/// Reads `{ from, to, steps, scale }`: `steps` values, including both ends.
+/// Reads `{ from, to, steps, scale }`: `steps` values, both ends included.
 fn range(
     parameter: &Parameter,
     node: Node<'_>,

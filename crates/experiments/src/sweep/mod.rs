@@ -26,14 +26,14 @@ pub use plan::Span;
 /// A part of the points: those whose index modulo `of` is `index - 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// The number of the shard, from 1.
+    /// The shard number, from 1.
     pub index: usize,
     /// The number of shards.
     pub of: usize,
 }
 
 impl Shard {
-    /// The shard with all points.
+    /// The shard that contains all points.
     pub const WHOLE: Shard = Shard { index: 1, of: 1 };
 
     /// Returns true if a point belongs to the shard.
@@ -42,21 +42,21 @@ impl Shard {
     }
 }
 
-/// The surroundings of a sweep, apart from its points and its store.
+/// A sweep's environment, apart from its points and its store.
 #[derive(Clone, Copy)]
 pub struct Environment<'e> {
     /// The source of files.
     pub files: &'e dyn InputFiles,
     /// The receiver of progress reports.
     pub progress: &'e dyn Progress,
-    /// A place to record replication 0 of every point, if requested.
+    /// A place for records of replication 0 of every point, if requested.
     pub recording: Option<&'e Recording>,
-    /// A flag that ends the sweep and its running replications when it is set from outside.
+    /// A flag that, when set from outside, ends the sweep and its running replications.
     pub stop: Option<&'e Stop>,
 }
 
 impl Environment<'_> {
-    /// An environment without files, progress, recording and early end.
+    /// An environment without files, progress reports, recording or a way to stop early.
     pub const PLAIN: Environment<'static> =
         Environment { files: &NoFiles, progress: &NoProgress, recording: None, stop: None };
 }
@@ -70,7 +70,7 @@ impl Recording {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(point, record);
     }
 
-    /// Returns the records, by the index of the point.
+    /// Returns the records, by point index.
     pub fn into_records(self) -> BTreeMap<usize, RunRecord> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
@@ -102,14 +102,14 @@ pub enum SweepError {
     /// A run cannot continue.
     #[error("{error}")]
     Run {
-        /// The index of the point.
+        /// The index of the point in the experiment.
         point: usize,
-        /// The replication.
+        /// The replication that failed.
         replication: u64,
-        /// The reason.
+        /// The reason why the run cannot continue.
         error: RunError,
     },
-    /// A finished replication could not be kept.
+    /// A finished replication could not be stored.
     #[error("{0}")]
     Store(io::Error),
     /// The sweep was stopped from outside.
@@ -117,7 +117,7 @@ pub enum SweepError {
     Stopped,
 }
 
-/// The samples of every point, by replication; empty for a point that was not run.
+/// Each point's samples, by replication; empty for a point that was not run.
 pub type Samples = Vec<Vec<Sample>>;
 
 impl Specification {
@@ -127,8 +127,8 @@ impl Specification {
     /// # Errors
     /// Returns an error if an input cannot be read, a run cannot continue, the store fails, or the
     /// sweep is stopped. Replications stored before the error remain valid. If several runs cannot
-    /// continue, the first one in the order of points and replications is reported, independent of
-    /// the number of threads.
+    /// continue, the first one in order of point and replication is reported, regardless of the
+    /// number of threads.
     ///
     /// # Panics
     /// Panics if a run panics, on any thread.
@@ -149,7 +149,7 @@ impl Specification {
     }
 
     /// Runs one replication of a point with its scenario, exactly as [`Specification::run`] does.
-    /// It is meant for engines that call [`Specification::wanted`] themselves.
+    /// Intended for engines that call [`Specification::wanted`] themselves.
     ///
     /// # Errors
     /// Returns an error if the run cannot continue, or is stopped.
@@ -165,7 +165,7 @@ impl Specification {
         Ok(sample)
     }
 
-    /// Adds the order of a point's strategy to its sample, if it is one of the metrics.
+    /// Adds the order of a point's strategy to its sample, if the order is one of the metrics.
     fn add_order(&self, point: usize, sample: &mut Sample) {
         let index = self.metrics.iter().position(|spec| spec.name == snapshot::PRINTED_ORDER.name);
         if let Some(index) = index {
@@ -173,8 +173,8 @@ impl Specification {
         }
     }
 
-    /// Returns the replications that points need next. The result depends only on the known first
-    /// replications of each point. It is empty if all targets are met.
+    /// Returns the replications that points need next. The result depends only on each point's
+    /// known first replications, and is empty if all targets are met.
     pub fn wanted(&self, known: Vec<JournalEntry>) -> Vec<Span> {
         Plan::new(self, known, |_| true).wanted()
     }
@@ -182,7 +182,7 @@ impl Specification {
     /// Returns the samples of a finished sweep from its entries.
     ///
     /// # Errors
-    /// Returns the replications that are wanted next if any are missing.
+    /// Returns the replications to run next if any are missing.
     pub fn complete(&self, entries: Vec<JournalEntry>) -> Result<Samples, Vec<Span>> {
         let plan = Plan::new(self, entries, |_| true);
         let wanted = plan.wanted();

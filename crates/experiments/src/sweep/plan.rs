@@ -1,4 +1,4 @@
-//! The known replications of every point and the ones needed next.
+//! The known replications of every point, and those needed next.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use crate::{JournalEntry, Policy, Sample, Samples, Specification};
 /// A range of wanted replications of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The index of the point.
+    /// The index of the point in the experiment.
     pub point: usize,
     /// The first replication.
     pub first: u64,
@@ -33,7 +33,7 @@ pub(super) struct Plan<'s> {
 struct PointState {
     /// The samples by replication.
     samples: Vec<Option<Sample>>,
-    /// The number of replications decided on so far and the number of these that are unknown.
+    /// The number of replications decided on so far, and how many of these are unknown.
     goal: u64,
     missing: u64,
     /// The planned replications that are neither known nor in progress.
@@ -63,13 +63,13 @@ impl<'s> Plan<'s> {
         plan
     }
 
-    /// Adds a sample and returns the number of further replications that its point needs.
+    /// Adds a sample and returns how many more replications its point needs.
     pub(super) fn keep(&mut self, point: usize, replication: u64, sample: Sample) -> u64 {
         self.points[point].keep(replication, sample);
         self.advance(point)
     }
 
-    /// Decides whether a point needs more replications and returns their number.
+    /// Decides whether a point needs more replications, and returns how many.
     fn advance(&mut self, point: usize) -> u64 {
         let Specification { targets, .. } = self.specification;
         let policy = self.specification.policy_at(point);
@@ -96,7 +96,7 @@ impl<'s> Plan<'s> {
         self.points.iter().map(|state| state.wanted.len() as u64).sum()
     }
 
-    /// Returns these replications, with adjacent ones in one span.
+    /// Returns these replications, with adjacent ones merged into one span.
     pub(super) fn wanted(&self) -> Vec<Span> {
         let mut spans: Vec<Span> = Vec::new();
         for (point, state) in self.points.iter().enumerate() {
@@ -132,7 +132,7 @@ impl<'s> Plan<'s> {
         self.points.len()
     }
 
-    /// Returns the final samples of each point, in order; none for an unfinished point.
+    /// Returns the final samples of each point, in order; empty for an unfinished point.
     pub(super) fn into_samples(self) -> Samples {
         let of = |state: PointState| {
             let goal = if state.finished { state.goal } else { 0 };

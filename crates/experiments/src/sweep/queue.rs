@@ -1,4 +1,4 @@
-//! The queue from which the workers of a sweep take replications one at a time, and their errors.
+//! The queue from which a sweep's workers take replications one at a time, and their errors.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 
@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::{Environment, SweepError};
 use crate::{JournalEntry, Sample, Scenario, Specification, Store};
 
-/// The scenario of a point, created by the first worker that needs it.
+/// A point's scenario, created by the first worker that needs it.
 type Slot = Arc<OnceLock<Result<Scenario, String>>>;
 
 /// A replication of a point.
@@ -31,7 +31,7 @@ struct State<'s, 'l> {
     /// The first point that may still want replications.
     first_open: usize,
     in_flight: usize,
-    /// The error of the first run, in the order of places, that cannot continue.
+    /// The error of the first run, in order of point and replication, that cannot continue.
     fault: Option<(Place, SweepError)>,
     /// An error that ends everything immediately.
     end: Option<SweepError>,
@@ -171,7 +171,7 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
 
 impl State<'_, '_> {
     /// Takes the next replication to run. After a run that cannot continue, earlier ones are still
-    /// run, because one of them may be the first that cannot continue.
+    /// run, because the first run that cannot continue may be among them.
     fn take(&mut self) -> Option<Task> {
         for point in self.first_open..self.plan.len() {
             if point == self.first_open && !self.plan.is_open(point) {

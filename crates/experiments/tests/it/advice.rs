@@ -74,7 +74,7 @@ fn values_are_those_of_a_simulation() {
         }
     }
     let sizes: Vec<_> = advice.measures.iter().filter_map(|measure| measure.nodes).collect();
-    // Two thirds end within the jobs of 12 nodes, which stay together.
+    // Two thirds end within the 12-node jobs, which stay together.
     assert_eq!(sizes, [[3, 12], [40, 40]]);
 }
 
@@ -115,7 +115,7 @@ fn each_alternative_changes_one_thing_and_sentences_follow_from_intervals() {
                     let named = line.contains(&one.name) || line.contains(&one.words);
                     line.starts_with("No significant difference") && named
                 };
-                // Or it is significant for jobs of some sizes.
+                // Or the difference is significant for jobs of some sizes.
                 let of_sizes = format!("With {}, jobs of ", one.words);
                 let of_sizes = |line: &str| {
                     line.starts_with(&of_sizes)

@@ -19,7 +19,7 @@ use pavior_workload::ShapeRule;
 
 use crate::whole;
 
-/// Creates an entry that differs from a built-in one in its name and in the way it is built.
+/// Creates an entry that differs from a built-in one in its name and in how it is built.
 fn renamed(
     name: &'static str,
     build: impl Fn(&Grid) -> Result<Box<dyn Strategy>, CallerError> + Send + Sync + 'static,
@@ -140,7 +140,7 @@ impl Strategy for Failing {
     }
 }
 
-/// Returns the error of a run with a scheduler and a strategy of a catalogue.
+/// Returns the error from a run with a catalogue's scheduler and strategy.
 fn error_of(catalogue: &Catalogue, scheduler: &str, strategy: &str) -> CallerError {
     let text = format!(
         "machine = 'mesh:6x6'\nstrategy = '{strategy}'\nscheduler = '{scheduler}'\nload = 3\n\

@@ -110,7 +110,7 @@ fn every_byte_of_a_journal_counts_but_a_cut_last_line() {
         bytes[index] ^= 0x01;
         fs::write(&path, &bytes).unwrap();
         if index + 1 == whole.len() {
-            // A last line without its end was cut off, so it is run again.
+            // A last line without its end was cut off, so its replication is run again.
             assert_eq!(known(folder.path()).unwrap(), all[..2]);
             continue;
         }

@@ -147,7 +147,7 @@ fn a_change_in_any_crate_changes_the_digest() {
     let copy = std::env::temp_dir().join(format!("pavior-sources-{}", std::process::id()));
     for name in sources.crates.keys().cloned().collect::<Vec<_>>() {
         let folder = sources.crates[&name].clone();
-        // The crate with one more character in its library, and no other change.
+        // This crate with one more character in its library, and no other change.
         let _ = std::fs::remove_dir_all(&copy);
         copied(&folder.join("src"), &copy.join("src"));
         std::fs::copy(folder.join("Cargo.toml"), copy.join("Cargo.toml")).unwrap();

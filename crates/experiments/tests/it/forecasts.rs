@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::read;
 
-/// Writes a log of `jobs` jobs of five users, for a rather full machine of 64 nodes. Every fifth
+/// Writes a log of `jobs` jobs from five users, for a rather full machine of 64 nodes. Every fifth
 /// job has no estimate, some outrun theirs, some need more nodes than there are, and many arrive at
 /// the same instant.
 fn log(seed: u64, jobs: u64) -> (TempDir, Folder) {

@@ -1,9 +1,9 @@
-//! Tests of the texts generated from the list of parameters: the page about them, and
+//! Tests of the texts generated from the list of parameters: the documentation page, and
 //! `pavior.simulate` and `pavior.Experiment` in Python.
 
 use pavior_experiments::parameters;
 
-/// Asserts that a file of the repository is up to date; with `PAVIOR_UPDATE` set, writes it.
+/// Asserts that a repository file is up to date; with `PAVIOR_UPDATE` set, writes it.
 fn assert_fresh(path: &str, made: impl FnOnce(&str) -> String) {
     let file = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&file).unwrap();

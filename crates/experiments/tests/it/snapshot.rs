@@ -37,7 +37,7 @@ fn a_request_is_asked_in_a_given_state() {
 
 #[test]
 fn the_index_of_a_task_is_that_of_the_box_that_it_uses() {
-    // The buddy system grants 4x4 at <4,0>: four faces at the border below, four at that on the
+    // The buddy system grants 4x4 at <4,0>: four faces at the border below, four at the one on the
     // right, three at the busy box on the left. The task is 3x2: three below and two on the left.
     let experiment = read(
         "machine = 'mesh:8x8'\nbusy = '0,0:4x3 5,5:2x2 0,5:2x2 2,7:3x1'\nrequest = '3x2'\n\

@@ -1,4 +1,4 @@
-//! Tests of experiment files: their meaning, and the places of their faults.
+//! Tests of experiment files: their meaning, and the locations of their faults.
 
 use pavior_experiments::{NoFiles, Policy, Specification, parameters, schema};
 
@@ -14,7 +14,7 @@ fn values_lists_and_ranges_are_combined() {
         experiment.points.iter().step_by(4).map(|point| point.get("load").unwrap()).collect();
     assert_eq!(loads, ["0.1", "1", "10"]);
     assert_eq!(experiment.points.len(), 12);
-    // The last parameter of the list varies fastest; an omitted one has its default value.
+    // The last parameter in the list varies fastest; an omitted one has its default value.
     assert_eq!(experiment.points[1].get("strategy"), Some("ff:turn=all"));
     assert_eq!(experiment.points[2].get("scheduler"), Some("ssd"));
     assert_eq!(experiment.points[0].get("sides"), Some("uniform"));
@@ -85,7 +85,7 @@ fn every_parameter_can_be_given() {
             let experiment = read(&format!("{log}{key} = {value}\n"));
             let points = experiment.points.iter();
             let count = points.filter(|point| point.get(parameter.name).is_some()).count();
-            // The places of the log are an additional point.
+            // The places in the log are an additional point.
             let expected = if parameter.name == "placed" { 1 } else { experiment.points.len() };
             assert_eq!(count, expected, "{key}");
         }
@@ -185,7 +185,7 @@ fn an_experiment_without_figures_gets_the_usual_ones() {
     assert!(names("figure = []\n").is_empty());
 }
 
-/// Returns the reason of an error and the text of the file that it underlines.
+/// Returns an error's reason and the text that it underlines in the file.
 fn underlined(text: &str) -> (String, String) {
     let error = Specification::parse(text, "test").err().unwrap_or_else(|| panic!("{text}"));
     (error.reason, text[error.span].to_string())
@@ -260,7 +260,7 @@ fn the_schema_knows_every_key() {
     for parameter in parameters::ALL {
         assert!(properties.contains_key(parameter.name), "{}", parameter.name);
     }
-    // Every key of the schema is known: the value may be at fault, but never the key.
+    // Every key in the schema is known: the value may be at fault, but never the key.
     for key in properties.keys() {
         if let Err(error) = Specification::parse(&format!("{key} = {{ x = 1 }}"), "test") {
             assert!(!error.reason.contains(&format!("unknown key `{key}`")), "{error}");

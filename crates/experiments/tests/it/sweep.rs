@@ -100,7 +100,7 @@ fn shards_make_a_whole() {
     }
     let missing: Vec<JournalEntry> =
         entries.iter().filter(|entry| entry.point != 4).cloned().collect();
-    // For an unknown point the first batch is wanted, and nothing more until it has arrived.
+    // For an unknown point, the first batch is wanted, and nothing more until it has arrived.
     let wanted = vec![Span { point: 4, first: 0, end: 5 }];
     assert_eq!(experiment.wanted(missing.clone()), wanted);
     assert_eq!(experiment.complete(missing), Err(wanted));
@@ -124,7 +124,7 @@ fn tables_read_back_the_same() {
         assert_eq!(a, b);
     }
     assert!(back == samples);
-    // A change of any byte of a line is found, and the line is reported.
+    // A change to any byte of a line is detected, and the line is reported.
     let body = replications.iter().position(|&byte| byte == b'\n').unwrap() + 1;
     for index in (body..replications.len() - 1).step_by(7) {
         let mut changed = replications.clone();

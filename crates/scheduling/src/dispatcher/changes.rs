@@ -19,8 +19,8 @@ impl Dispatcher {
         self.enqueue(job, Queue::push)
     }
 
-    /// Puts a job that has lost its nodes back into the queue, at the position given by its
-    /// arrival. O(q) for q waiting jobs.
+    /// Requeues a job that has lost its nodes, at the position given by its arrival. O(q) for q
+    /// waiting jobs.
     ///
     /// # Errors
     /// Returns an error if a job with the same number is already waiting or running.
@@ -50,8 +50,8 @@ impl Dispatcher {
         Some(job)
     }
 
-    /// Starts a job that does not wait in the queue. The strategy places it, avoiding nodes with
-    /// advance reservations.
+    /// Starts a job that is not waiting in the queue. The strategy places the job, avoiding nodes
+    /// with advance reservations.
     ///
     /// # Errors
     /// Returns an error if the job is already waiting or running, or if [`Machine::allocate`]
@@ -66,7 +66,7 @@ impl Dispatcher {
         Ok(granted)
     }
 
-    /// Records that a job has held given nodes since `start`. This is for jobs that are already
+    /// Records that a job has held given nodes since `start`. Use this for jobs that are already
     /// running, and for jobs whose nodes were not chosen by the scheduler and the strategy. Advance
     /// reservations are not checked.
     ///
@@ -87,7 +87,7 @@ impl Dispatcher {
     }
 
     /// Ends a running job for any reason and frees its nodes. Returns the job and its nodes, or
-    /// `None` if it is not running.
+    /// `None` if the job is not running.
     #[expect(clippy::missing_panics_doc, reason = "every running job holds nodes")]
     pub fn end(&mut self, job: JobId) -> Option<(RunningJob, Placement)> {
         let gone = self.running.end(job)?;
@@ -95,8 +95,8 @@ impl Dispatcher {
         Some((gone, self.machine.release(job).expect("a running job holds nodes")))
     }
 
-    /// Changes the estimated run time of a running job, counted from its start. Does nothing if it
-    /// is not running.
+    /// Changes the estimated run time of a running job, counted from its start. Does nothing if the
+    /// job is not running.
     pub fn estimate_anew(&mut self, job: JobId, estimate: Time) {
         if self.running.estimate_anew(job, estimate) {
             self.plan.note(Change::Estimate);
@@ -134,8 +134,7 @@ impl Dispatcher {
         self.disturb(Change::Failure, |machine| machine.set_switches(work));
     }
 
-    /// Changes the health of the machine or the location of jobs, and records the change if there
-    /// was one.
+    /// Changes the machine's health or the location of jobs, and records whether anything changed.
     fn disturb<T>(&mut self, change: Change, act: impl FnOnce(&mut Machine) -> T) -> T {
         let before = self.machine.health();
         let answer = act(&mut self.machine);
@@ -145,8 +144,8 @@ impl Dispatcher {
         answer
     }
 
-    /// Adds a pool: a set of nodes (those free in `nodes`) to which requests of later jobs can be
-    /// confined ([`Machine::add_pool`]).
+    /// Adds a pool: a set of nodes (those free in `nodes`) to which later requests can be confined
+    /// ([`Machine::add_pool`]).
     ///
     /// # Errors
     /// Returns an error if the nodes are on another grid.
@@ -154,7 +153,7 @@ impl Dispatcher {
         self.machine.add_pool(nodes)
     }
 
-    /// Adds an advance reservation. Jobs that hold its nodes keep them until they end.
+    /// Adds an advance reservation. Jobs that hold reserved nodes keep them until they end.
     ///
     /// # Errors
     /// Returns an error if the nodes are on another grid.
@@ -167,7 +166,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Removes an advance reservation. Returns `None` if none has this number.
+    /// Removes an advance reservation. Returns `None` if no reservation has this number.
     pub fn give_up(&mut self, reservation: u64) -> Option<AdvanceReservation> {
         let gone = self.calendar.remove(reservation)?;
         self.plan.note(Change::Reservation);

@@ -10,8 +10,8 @@ use crate::{AttemptObserver, Start};
 
 /// A waiting job that should start now. It can only be used with [`Decision::start`].
 ///
-/// It borrows the dispatcher, so it cannot be started on another one, and nothing can change before
-/// it starts:
+/// A decision borrows the dispatcher, so it cannot be started on another one, and nothing can
+/// change before the start:
 ///
 /// ```compile_fail,E0499
 /// # use pavior_kernel::Time;
@@ -23,7 +23,7 @@ use crate::{AttemptObserver, Start};
 /// # }
 /// ```
 ///
-/// A decision that is dropped has no effect.
+/// Dropping a decision has no effect.
 #[must_use = "the job has not started yet"]
 pub struct Decision<'d> {
     dispatcher: &'d mut Dispatcher,
@@ -34,9 +34,9 @@ pub struct Decision<'d> {
 /// A job that has just started.
 #[derive(Clone, Copy, Debug)]
 pub struct Started<'a> {
-    /// The job.
+    /// The job that has started.
     pub job: &'a Job,
-    /// The nodes that it holds.
+    /// The nodes that the job holds.
     pub placement: &'a Placement,
     /// The nodes that remain free.
     pub free: &'a Occupancy,
@@ -49,7 +49,7 @@ impl<'d> Decision<'d> {
         self.dispatcher.queue.get(self.start.index).expect("nothing has changed since")
     }
 
-    /// Returns the index of the job in the queue, and its nodes if they have been chosen.
+    /// Returns the job's index in the queue, and its nodes if they have been chosen.
     pub fn named(&self) -> &Start {
         &self.start
     }
@@ -60,7 +60,7 @@ impl<'d> Decision<'d> {
     }
 
     /// Starts the job. Unless the decision specifies the nodes, the strategy places the job,
-    /// avoiding nodes with advance reservations. It costs as much as
+    /// avoiding nodes with advance reservations. Cost: that of
     /// [`Machine::allocate`](pavior_allocation::Machine).
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl<'d> Decision<'d> {
 }
 
 impl Dispatcher {
-    /// Asks the scheduler which job starts next, if any. The caller must start that job before
+    /// Asks the scheduler which job to start next, if any. The caller must start that job before
     /// asking again.
     ///
     /// # Errors
@@ -133,7 +133,7 @@ impl Dispatcher {
         Ok(Decision { dispatcher: self, now, start })
     }
 
-    /// Starts the next job that the scheduler chooses. Returns `None` if it chooses none.
+    /// Starts the next job that the scheduler chooses. Returns `None` if it chooses no job.
     ///
     /// # Errors
     /// Returns an error if the strategy or the scheduler fails, or if the scheduler chooses a job

@@ -1,4 +1,4 @@
-//! Errors for data that a dispatcher cannot accept. When one is returned, nothing has changed.
+//! Errors for data that a dispatcher cannot accept. When an error is returned, nothing has changed.
 
 use pavior_allocation::{AllocateError, PlacementError, Refusal};
 use pavior_kernel::CallerError;
@@ -25,7 +25,7 @@ pub enum GrantError {
 }
 
 impl GrantError {
-    /// Returns the reason, if the request was refused.
+    /// Returns the reason if the request was refused.
     pub fn refusal(&self) -> Option<Refusal> {
         match self {
             GrantError::Allocate(error) => error.refusal(),
@@ -40,7 +40,7 @@ pub enum StartError {
     /// The queue has no such index.
     #[error("the queue has {waiting} jobs, so the one at index {index} cannot start")]
     NotWaiting {
-        /// The index.
+        /// The requested index.
         index: usize,
         /// The length of the queue.
         waiting: usize,
@@ -51,19 +51,19 @@ pub enum StartError {
     /// The job was given nodes that it cannot use.
     #[error("job {} was started on nodes that it cannot use: {error}", job.0)]
     BadPlacement {
-        /// The job.
+        /// The job that was given the nodes.
         job: JobId,
-        /// The reason.
+        /// The reason why the job cannot use the nodes.
         error: PlacementError,
     },
     /// The job was given fewer nodes than it requests.
     #[error("job {} requests {asked} nodes but was started on {given}", job.0)]
     TooFewNodes {
-        /// The job.
+        /// The job that was given too few nodes.
         job: JobId,
-        /// The number of nodes that it requests.
+        /// The number of nodes that the job requests.
         asked: u32,
-        /// The number of nodes that it was given.
+        /// The number of nodes that the job was given.
         given: u32,
     },
     /// The job was given nodes that are reserved before its expected end.
@@ -72,7 +72,7 @@ pub enum StartError {
         job.0
     )]
     Reserved {
-        /// The job.
+        /// The job that was to be started.
         job: JobId,
         /// The number of the reservation.
         reservation: u64,
@@ -82,13 +82,13 @@ pub enum StartError {
 /// Reasons why a dispatcher could not continue.
 #[derive(Clone, Debug, Error)]
 pub enum DispatchError {
-    /// The strategy or the scheduler has failed.
+    /// The strategy or the scheduler failed.
     #[error(transparent)]
     Failed(#[from] CallerError),
     /// The scheduler chose a job that cannot start.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// A job was submitted that is already waiting or running.
+    /// A submitted job is already waiting or running.
     #[error(transparent)]
     Repeated(#[from] RepeatedJob),
 }

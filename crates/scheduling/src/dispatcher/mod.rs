@@ -26,8 +26,8 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// A machine, its waiting and running jobs, and the scheduler that chooses among them.
 ///
 /// The simulation, the service and the daemons for Slurm and Kubernetes are built on this type. It
-/// keeps three tables consistent for any sequence of calls: a job is in the queue, or both among
-/// the running jobs and on the machine, or in none of them.
+/// keeps three tables consistent for any sequence of calls: a job is either in the queue, or both
+/// among the running jobs and on the machine, or in none of the tables.
 ///
 /// The caller provides the events and the time, which must not go backward. After each event, the
 /// caller starts jobs until the scheduler chooses no more:
@@ -62,8 +62,8 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A caller that does something between the choice and the start calls [`Dispatcher::decide`],
-/// whose [`Decision`] can only be started. A caller that chooses jobs itself calls
+/// A caller that has work to do between the choice and the start calls [`Dispatcher::decide`],
+/// whose [`Decision`] can only be started or dropped. A caller that chooses jobs itself calls
 /// [`Dispatcher::choose`]. [`Dispatcher::hold`] records jobs that run on given nodes without having
 /// waited, and [`Dispatcher::grant`] starts jobs whose nodes the strategy chooses. The machine
 /// itself cannot be changed: methods of the dispatcher report failures, move jobs and reserve
@@ -136,9 +136,9 @@ impl Dispatcher {
         Dispatcher { prediction: Some(prediction), ..self }
     }
 
-    /// Makes a copy in which time can advance independently. Its scheduler must be a new one of the
-    /// same kind, and `estimate` must return the estimated run time of each job in the copy. The
-    /// prediction of run times is not copied. O(N/64) for N nodes, plus the cost of copying the
+    /// Makes a copy in which time can advance independently. `scheduler` must be a new scheduler of
+    /// the same kind, and `estimate` must return the estimated run time of each job in the copy.
+    /// The prediction of run times is not copied. O(N/64) for N nodes, plus the cost of copying the
     /// strategy's index, the jobs and the advance reservations.
     pub fn fork(
         &self,
@@ -204,7 +204,7 @@ impl Dispatcher {
     }
 }
 
-/// Grants a new job the nodes that the strategy currently chooses, outside of advance reservations.
+/// Grants a new job the nodes that the strategy currently chooses, avoiding advance reservations.
 fn allocate<'a>(
     (machine, calendar, beside): (&'a mut Machine, &Calendar, &mut BesideCalendar),
     job: &Job,

@@ -1,5 +1,5 @@
-//! Changes to a dispatcher's tables. [`Change::effect`] defines their effects on the promises that
-//! a scheduler has made.
+//! Changes to a dispatcher's tables. [`Change::effect`] defines the effect of each change on the
+//! scheduler's promises.
 //!
 //! ```text
 //!   change                                           effect     how a scheduler notices it
@@ -27,9 +27,9 @@ pub(super) enum Change {
     Reservation,
 }
 
-/// The effect of a change on promises.
+/// The effect of a change on the scheduler's promises.
 enum Effect {
-    /// Schedulers adapt their plan to the change, which is visible in the queue, the running jobs
+    /// The scheduler adapts its plan to the change, which is visible in the queue, the running jobs
     /// and the free nodes.
     Seen,
     /// Promises remain valid unless they need the nodes of this job while it runs.
@@ -52,8 +52,8 @@ impl Change {
     }
 }
 
-/// The maximum number of grants recorded for a scheduler. Exceeding it voids the plan. This bounds
-/// the memory of a dispatcher whose scheduler is never asked.
+/// The maximum number of grants recorded for a scheduler. Exceeding this number voids the plan. The
+/// limit bounds the memory of a dispatcher whose scheduler is never asked.
 const MOST_GRANTS: usize = 1 << 16;
 
 /// The state of a scheduler's plan.
@@ -63,10 +63,10 @@ pub(super) struct PlanStatus {
     pub(super) voided: u64,
     /// The jobs that were given nodes outside the queue since the scheduler was last asked.
     pub(super) granted: Vec<JobId>,
-    /// True if the machine is known to refuse every waiting job, false if not, `None` if unknown.
-    /// Grants do not change it.
+    /// True if the machine is known to refuse every waiting job, false if it is known not to,
+    /// `None` if unknown. Grants do not change this.
     pub(super) refuses_all: Option<bool>,
-    /// True if the scheduler has chosen no job since the last change: its plan is complete.
+    /// True if the scheduler has chosen no job since the last change, so its plan is complete.
     pub(super) is_settled: bool,
 }
 

@@ -12,8 +12,8 @@ use crate::machine_view::Ahead;
 use crate::{AttemptObserver, MachineView, Queue, Running, Scheduler, Standing};
 
 impl Dispatcher {
-    /// Returns the scheduler's current view of the machine. Every question asked through it counts
-    /// as an attempt.
+    /// Returns the scheduler's current view of the machine. Every question asked through the view
+    /// counts as an attempt.
     pub fn view<'a>(
         &'a mut self,
         now: Time,
@@ -44,7 +44,7 @@ impl Dispatcher {
     /// Checks that the strategy and the scheduler have not failed.
     ///
     /// # Errors
-    /// Returns the error that occurred in one of them.
+    /// Returns the error that occurred in either.
     pub fn check(&self) -> Result<(), CallerError> {
         self.machine.error().or_else(|| self.scheduler.error()).map_or(Ok(()), Err)
     }
@@ -53,13 +53,13 @@ impl Dispatcher {
     /// ([`Dispatcher::grant`]).
     ///
     /// # Errors
-    /// Returns the reason if it would not get any nodes.
+    /// Returns the reason if the job would not get any nodes.
     pub fn probe(&mut self, job: &Job, now: Time) -> Result<Placement, Refusal> {
         self.view(now, &mut ()).place(job)
     }
 
-    /// Returns the strategy's placement for a request now, without regard to advance reservations.
-    /// Costs as much as [`Machine::probe`](pavior_allocation::Machine::probe).
+    /// Returns the strategy's current placement for a request, ignoring advance reservations. Cost:
+    /// that of [`Machine::probe`](pavior_allocation::Machine::probe).
     ///
     /// # Errors
     /// Returns the reason if there is no placement.
@@ -70,7 +70,7 @@ impl Dispatcher {
     /// Checks that a request could be granted if the machine were empty and healthy.
     ///
     /// # Errors
-    /// Returns the reason, which is permanent, if it could not.
+    /// Returns the reason, which is permanent, if the request could not be granted.
     pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
         self.machine.could_ever_fit(request)
     }
@@ -78,7 +78,7 @@ impl Dispatcher {
     /// Returns true if no waiting job can start, whichever one the scheduler chooses, until
     /// something other than a grant happens: the machine refuses each of them, and would also
     /// refuse them with fewer free nodes. After the scheduler has chosen no job, the first call
-    /// costs one search for each distinct request, and later calls are O(1).
+    /// costs one search per distinct request, and later calls are O(1).
     pub fn refuses_all_waiting(&mut self) -> bool {
         if let Some(known) = self.plan.refuses_all {
             return known;
@@ -92,7 +92,7 @@ impl Dispatcher {
     }
 
     /// Returns the scheduler's plan for the waiting jobs, or `None` if something has changed since
-    /// the scheduler last chose no job, or if it does not report a plan. O(q) for q waiting jobs.
+    /// it last chose no job, or if it does not report a plan. O(q) for q waiting jobs.
     pub fn standing(&self, now: Time) -> Option<Standing> {
         let asked = self.plan.is_settled && !self.queue.is_empty();
         if asked { self.scheduler.standing(now, &self.queue, &self.machine) } else { None }

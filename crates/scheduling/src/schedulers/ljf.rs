@@ -1,10 +1,10 @@
-//! Largest Job First: the waiting job with the largest size, or none.
+//! Largest Job First: only the largest waiting job may start.
 //!
 //! This is the reverse of [SJF](super::sjf), with the same measures: by `size` (nodes requested),
-//! by `area` (nodes x estimated run time), by `time` (estimated run time). Ties go to the older
-//! job. If the largest job does not fit, it blocks all others until enough jobs have departed.
-//! Small jobs starve while larger ones keep arriving. O(log q) for q waiting jobs and one question
-//! per decision; O(q log q) after a failure.
+//! by `area` (nodes x estimated run time) or by `time` (estimated run time). Ties go to the older
+//! job. If the largest job does not fit, it blocks all others until enough jobs have ended. Small
+//! jobs starve while larger ones keep arriving. O(log q) for q waiting jobs and one question per
+//! decision; O(q log q) after a failure.
 //!
 //! Source: Li & Cheng, "Job scheduling in a partitionable mesh using a two-dimensional buddy system
 //! partitioning scheme", IEEE TPDS 2(4), 1991, for a batch of jobs sorted by size.

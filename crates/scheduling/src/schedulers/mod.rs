@@ -1,6 +1,6 @@
 //! The schedulers, in one file or folder each, and a list of them.
 //!
-//! To add one, write its file with an `ENTRY`, declare the module, and add a line here.
+//! To add a scheduler, write its file with an `ENTRY`, declare the module, and add a line here.
 
 mod bypass;
 mod conservative;
@@ -18,7 +18,7 @@ pub use easy_freedom::weighs_messages;
 
 use crate::Entry;
 
-/// All schedulers, in the order of tables.
+/// All schedulers, in the order used in tables.
 pub(crate) const ALL: &[&Entry] = &[
     &fcfs::ENTRY,
     &ssd::ENTRY,

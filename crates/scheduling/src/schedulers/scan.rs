@@ -1,9 +1,9 @@
-//! Scan: one size class at a time, each served until none of its jobs waits.
+//! Scan: one size class at a time, each served until none of its jobs is waiting.
 //!
-//! Classes are powers of two: class k contains the jobs with 2^k to 2^(k+1) - 1 nodes. The oldest
-//! job of the current class starts, or none. When no job of the class waits, the next class up (or
-//! down) with a job is served, wrapping around after the last. Jobs of similar size follow one
-//! another, so the nodes freed by one fit the next:
+//! Classes are powers of two: class k contains the jobs with 2^k to 2^(k+1) - 1 nodes. Only the
+//! oldest job of the current class may start. When no job of the class is waiting, the next class
+//! up (or down) with a job is served, wrapping around after the last. Jobs of similar size follow
+//! one another, so the nodes freed by one fit the next:
 //!
 //! ```text
 //!   class 0: a e      up: a e, then b, then c d f, then class 0 again
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! A class starves the others if its own jobs arrive faster than they are served. O(q) for q
-//! waiting jobs, and one question, per decision.
+//! waiting jobs and one question per decision.
 //!
 //! Source: Krueger, Lai & Dixit-Radiya, "Job scheduling is more important than processor allocation
 //! for hypercube computers", IEEE TPDS 5(5), 1994. The classes of a hypercube are its dimensions;
@@ -60,7 +60,7 @@ fn class_of(job: &Job) -> u32 {
 }
 
 impl Scan {
-    /// Returns the number of classes between the current one and another.
+    /// Returns the number of classes between the current class and another.
     fn distance(&self, class: u32) -> u32 {
         let first = if self.up { 0 } else { CLASSES - 1 };
         let hand = self.class.unwrap_or(first);

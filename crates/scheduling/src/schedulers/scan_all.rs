@@ -1,11 +1,11 @@
 //! ScanAll: the oldest job that fits.
 //!
-//! If the head does not fit, the others are tried in the order of arrival, and the first that fits
-//! starts. So a job that fits never waits. A large job starves if smaller ones keep arriving and
-//! its nodes are never free at the same time. O(q) per decision for q waiting jobs, with one
-//! question for each distinct request in a state of the machine.
+//! If the head does not fit, the others are tried in order of arrival, and the first that fits
+//! starts, so a job that fits never waits. A large job starves if smaller ones keep arriving and
+//! the nodes it needs are never free at the same time. O(q) per decision for q waiting jobs, with
+//! one question per distinct request in each state of the machine.
 //!
-//! Source: the scheduler of Choo, Yoo & Youn, IEEE TPDS 11(5), 2000; elsewhere "aggressive
+//! Source: the scheduler of Choo, Yoo & Youn, IEEE TPDS 11(5), 2000; elsewhere called "aggressive
 //! out-of-order" or "first-fit queue".
 
 use pavior_allocation::Machine;

@@ -1,13 +1,13 @@
-//! Smallest Job First: the waiting job with the smallest size, or none.
+//! Smallest Job First: only the smallest waiting job may start.
 //!
 //! The measure of size is an option, because the literature uses one name for three rules: `size`
-//! (nodes requested), `area` (nodes x estimated run time) and `time` (estimated run time, the same
-//! as [SSD](super::ssd)). Ties go to the older job. If the smallest job does not fit, it blocks all
+//! (nodes requested), `area` (nodes x estimated run time) and `time` (estimated run time, as in
+//! [SSD](super::ssd)). Ties go to the older job. If the smallest job does not fit, it blocks all
 //! others. Large jobs starve while smaller ones keep arriving. O(log q) for q waiting jobs and one
 //! question per decision; O(q log q) after a failure.
 //!
 //! Source: Majumdar, Eager & Bunt, "Scheduling in multiprogrammed parallel systems", SIGMETRICS
-//! 1988, for smallest number of processes and smallest cumulative demand first.
+//! 1988, for smallest number of processes first and smallest cumulative demand first.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_workload::Job;
@@ -26,7 +26,7 @@ pub(crate) static ENTRY: Entry = Entry {
     },
 };
 
-/// The option `by`.
+/// The `by` option.
 pub(super) const BY: OptionSpec = OptionSpec {
     key: "by",
     values: Values::OneOf(&["size", "area", "time"]),

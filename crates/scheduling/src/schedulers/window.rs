@@ -1,8 +1,8 @@
 //! Window: any job that fits among `w` consecutive arrivals, starting with the oldest waiting job.
 //!
-//! Jobs in the window are tried in the order of arrival. A job that has started keeps its place in
-//! the window. The window slides only when the oldest job starts; it then begins at the next
-//! waiting job:
+//! Jobs in the window are tried in order of arrival. A job that has started keeps its place in the
+//! window. The window slides only when the oldest job starts; it then begins at the next waiting
+//! job:
 //!
 //! ```text
 //!   w = 4        [a b c d] e f      b starts: [a - c d] e f      e must wait for a, although only
@@ -11,11 +11,11 @@
 //!
 //! A job is thus overtaken by at most w - 1 others, all among the w - 1 arrivals that follow it,
 //! and none starves. `window:1` is FCFS; wider windows are more similar to ScanAll. O(w) per
-//! decision, with one question for each distinct request in a state of the machine.
+//! decision, with one question per distinct request in each state of the machine.
 //!
 //! Source: Ababneh & Bani-Mohammad, "A new window-based job scheduling scheme for 2D mesh
-//! multicomputers", Simulation Modelling Practice and Theory 19(1), 2011. Trying the window in the
-//! order of arrival is our interpretation, and the default width is ours.
+//! multicomputers", Simulation Modelling Practice and Theory 19(1), 2011. Trying the window in
+//! order of arrival is our interpretation, and the default width is our choice.
 
 use pavior_allocation::Machine;
 use pavior_kernel::{OptionSpec, Time, Values};
@@ -51,13 +51,13 @@ pub(crate) static ENTRY: Entry = Entry {
 
 struct Window {
     width: usize,
-    /// Jobs behind the oldest that have started, in the order of arrival. They keep their places.
+    /// Started jobs behind the oldest waiting job, in order of arrival. They keep their places.
     started: Vec<JobId>,
     refused: Refused,
 }
 
 impl Window {
-    /// Returns the number of waiting jobs in the window. Jobs are numbered in the order of arrival.
+    /// Returns the number of waiting jobs in the window. Jobs are numbered in order of arrival.
     fn waiting(&mut self, queue: &Queue) -> usize {
         let Some(oldest) = queue.get(0) else { return 0 };
         self.started.retain(|&job| job > oldest.id);
@@ -93,8 +93,8 @@ impl Scheduler for Window {
     }
 
     fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
-        // A job that has failed and waits again is no longer among those that have started: the
-        // last question removed it.
+        // A job that has failed and waits again is no longer among the started jobs: the last
+        // question removed it.
         let oldest = queue.get(0)?.id;
         let mut open = 0;
         let mut gone = 0;

@@ -1,4 +1,4 @@
-//! Answers for a machine in which the nodes reserved for a waiting job count as taken.
+//! Answers for a machine on which the nodes reserved for a waiting job count as taken.
 
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_mesh::Occupancy;
@@ -10,15 +10,15 @@ use crate::{MachineView, Reach};
 /// Answers to requests as if the reserved nodes were taken.
 ///
 /// The strategy is asked on a fork of the machine. If its answers depend only on the free nodes,
-/// one fork lasts as long as the reservation: it follows the machine's grants and releases in O(1)
-/// each, and the strategy keeps its caches. Otherwise, and after failures, a new fork is made for
-/// each state of the machine. For a job that overlaps an advance reservation, a separate fork is
-/// made for the question.
+/// one fork lasts as long as the reservation: the fork follows the machine's grants and releases in
+/// O(1) each, and the strategy keeps its caches. Otherwise, and after failures, a new fork is made
+/// for each state of the machine. For a job that overlaps an advance reservation, a separate fork
+/// is made for the question.
 #[derive(Default)]
 pub(crate) struct BesideReservation {
     /// Created for the first request that is not refused by count.
     fork: Option<UpdatedFork>,
-    /// A state of the machine, and the number of its nodes that are free and not reserved.
+    /// A state of the machine, and the number of free and unreserved nodes in that state.
     free: Option<(u64, u32)>,
     /// All nodes except the reserved ones.
     unreserved: Option<Occupancy>,

@@ -10,16 +10,15 @@ use crate::{Calendar, Running, RunningJob};
 /// A running job and its expected end.
 pub(crate) type End<'a> = (Time, &'a RunningJob);
 
-/// A time at which a job may start to fit, and the number of running jobs that will have ended by
-/// then.
+/// A time when a job may start to fit, and the number of running jobs that will have ended by then.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Instant {
     pub(crate) at: Time,
     pub(crate) ended: usize,
 }
 
-/// Returns the times at which running jobs or advance reservations end, in order. Nodes become free
-/// at no other time.
+/// Returns the times when running jobs or advance reservations end, in order. Nodes become free at
+/// no other time.
 pub(crate) fn instants(now: Time, ends: &[End<'_>], calendar: Option<&Calendar>) -> Vec<Instant> {
     let last = |(index, end): (usize, &End<'_>)| {
         let more = ends.get(index + 1).is_some_and(|next| next.0 == end.0);
@@ -40,9 +39,9 @@ pub(crate) fn instants(now: Time, ends: &[End<'_>], calendar: Option<&Calendar>)
 /// A job that has outrun its estimate is expected to take twice as long
 /// ([`RunningJob::expected_end`]). As a result, promises are postponed for jobs with estimates that
 /// are too short, and more such jobs can start before the new time: a large job would wait as long
-/// as they keep arriving. Therefore promises can be made to hold. In that case, a job that overtook
-/// the oldest waiting job and has outrun its estimate is expected to end at any moment. No promise
-/// is postponed for it, and until it ends no other job starts on the promised nodes.
+/// as they keep arriving. With `promise=holds`, a job that overtook the oldest waiting job and has
+/// outrun its estimate is expected to end at any moment. No promise is postponed for it, and until
+/// it ends no other job starts on the promised nodes.
 #[derive(Clone, Copy)]
 pub(crate) struct Expected<'a> {
     pub(crate) now: Time,
@@ -57,13 +56,13 @@ impl<'a> Expected<'a> {
         Expected { now, running, oldest: None }
     }
 
-    /// Makes the promises to this job, if one is given, and to the jobs behind it hold.
+    /// Makes promises hold for this job, if one is given, and for the jobs behind it.
     pub(crate) fn holding(self, oldest: Option<&'a Job>) -> Expected<'a> {
         Expected { oldest, ..self }
     }
 
     /// Returns the time to reserve for the oldest waiting job, whose nodes are expected to be free
-    /// from `at` on. If they may be free at any moment, no other job ends before it.
+    /// from `at` on. If they may be free at any moment, no other job ends before that time.
     pub(crate) fn reserved(&self, at: Time) -> Time {
         let at_any_moment = self.oldest.is_some() && at <= self.now.saturating_add(Time(1));
         if at_any_moment { self.now } else { at }
@@ -83,11 +82,11 @@ impl<'a> Expected<'a> {
         running.expected_end(self.now)
     }
 
-    /// Returns the running jobs with their expected ends, the earliest first; ties are ordered by
+    /// Returns the running jobs with their expected ends, earliest first; ties are ordered by
     /// number.
     ///
     /// [`Running`] keeps the jobs by estimated end. Only the l jobs that have outrun their
-    /// estimates have later expected ends. They are sorted in O(l log l), and merged with the
+    /// estimates have later expected ends. They are sorted in O(l log l), then merged with the
     /// others.
     pub(crate) fn by_end(self) -> Peekable<impl Iterator<Item = End<'a>>> {
         let mut jobs = self.running.by_estimated_end().peekable();

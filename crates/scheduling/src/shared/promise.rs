@@ -20,7 +20,7 @@ pub(crate) fn holds(options: &Options) -> bool {
     options.get(OPTION.key) == "holds"
 }
 
-/// The first promise to the head of the queue and the number of promises broken so far.
+/// The first promise to the head of the queue, and the number of promises broken so far.
 ///
 /// A promise is broken if the job starts later. It is voided by the failure or repair of a node, by
 /// a change to the advance reservations, and by a job outside the queue that is given its nodes.
@@ -44,8 +44,8 @@ impl HeadPromise {
         changed
     }
 
-    /// Like [`HeadPromise::voided_by`], but the promise is also voided by any job that was given
-    /// nodes outside the queue.
+    /// Like [`HeadPromise::voided_by`], but any job that was given nodes outside the queue also
+    /// voids the promise.
     pub(crate) fn voided_in(&mut self, view: &MachineView<'_>) -> bool {
         let (changed, granted) = (self.voided_by(view.health()), !view.granted().is_empty());
         if granted {
@@ -54,7 +54,7 @@ impl HeadPromise {
         changed || granted
     }
 
-    /// Drops the promise. The next one counts as the first.
+    /// Drops the promise. The next promise counts as the first.
     pub(crate) fn void(&mut self) {
         self.first = None;
     }

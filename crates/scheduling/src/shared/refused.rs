@@ -16,11 +16,11 @@ pub(crate) struct Refused {
     state: u64,
     /// Only tested for membership, so its order is irrelevant.
     requests: FxHashSet<Key>,
-    /// The number of jobs, from the oldest, that are known to be refused.
+    /// The number of jobs, counted from the oldest, that are known to be refused.
     passed: usize,
-    /// The time when `passed` was counted, if reaches grow with time.
+    /// The time when `passed` was counted, if reaches increase with time.
     at: Time,
-    /// [`Queue::withdrawals`] when `passed` was counted.
+    /// The value of [`Queue::withdrawals`] when `passed` was counted.
     withdrawals: u64,
 }
 
@@ -56,7 +56,7 @@ impl Refused {
         }
     }
 
-    /// Returns the answer for a job of a reach. Calls `ask` unless the job is known to be refused.
+    /// Returns the answer for a job with a given reach. Calls `ask` unless refusal is known.
     pub(crate) fn ask<T>(
         &mut self,
         job: &Job,
@@ -74,7 +74,7 @@ impl Refused {
         answer
     }
 
-    /// Returns true if the machine, which is in this state, can start a job now.
+    /// Returns true if the machine, which must be in this state, can start a job now.
     #[inline]
     pub(crate) fn can_start(&mut self, job: &Job, view: &mut MachineView<'_>) -> bool {
         self.ask(job, view.reach(job), || view.can_start(job).ok()).is_some()

@@ -1,4 +1,4 @@
-//! Sequences of calls keep queue, running jobs and machine consistent, and a call that fails
+//! Sequences of calls keep the queue, running jobs and machine consistent, and a failing call
 //! changes nothing.
 
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use crate::workloads::schedulers;
 use crate::world;
 
-/// Machines with room for few jobs; on the last one switches join parts of placements.
+/// Machines with room for few jobs; on the last one, switches join parts of placements.
 const MACHINES: [(&str, &str); 5] = [
     ("mesh:4x3", "tff"),
     ("torus:4x3", "mbs"),
@@ -54,7 +54,7 @@ fn job() -> impl Strategy<Value = Job> {
     })
 }
 
-/// A scheduler that may choose any index of the queue and any nodes.
+/// A scheduler that may choose any queue index and any nodes.
 struct Careless(u64);
 
 impl Scheduler for Careless {
@@ -81,14 +81,14 @@ struct Subject {
 }
 
 impl Subject {
-    /// Creates a machine on which a job ran before there was a dispatcher.
+    /// Creates a machine on which a job was already running before there was a dispatcher.
     fn new((grid, strategy): (&str, &str), first: u64) -> Subject {
         let mut machine = Machine::new(grid.parse().unwrap(), strategy).unwrap();
         machine.allocate(JobId(1), &Request::shape([2, 1, 1])).unwrap();
         Subject { dispatcher: Dispatcher::new(machine, scheduler(first)), now: Time(5) }
     }
 
-    /// Makes a call about a job or a node. Returns false if it fails.
+    /// Makes a call about a job or a node. Returns false if the call fails.
     fn make(&mut self, call: Call) -> bool {
         let (dispatcher, now) = (&mut self.dispatcher, self.now);
         let (number, ref jobs, part, small, choice) = call;
@@ -166,7 +166,7 @@ impl Subject {
         true
     }
 
-    /// Returns the tables, which do not change when a call fails.
+    /// Returns the tables, which must not change when a call fails.
     fn shown(&self) -> Tables {
         let (dispatcher, machine) = (&self.dispatcher, self.dispatcher.machine());
         let running: Vec<_> = dispatcher.running().by_estimated_end().collect();

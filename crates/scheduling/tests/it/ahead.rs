@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use crate::workloads::{Estimates, GRID, jobs, jobs_with_freedoms, schedulers, strategies};
 use crate::world::{NoObserver, World, fail_and_repair, in_lock_step, job, row};
 
-/// Reserves some columns of a machine, with all rows, for a period.
+/// Reserves some columns of a machine, over all rows, for a period.
 fn columns(number: u64, grid: &str, x: u16, width: u16, time: (u64, u64)) -> AdvanceReservation {
     let grid = grid.parse().unwrap();
     let mut whole = Cuboid::whole(&grid);
@@ -23,7 +23,7 @@ fn columns(number: u64, grid: &str, x: u16, width: u16, time: (u64, u64)) -> Adv
     AdvanceReservation::new(number, &grid, vec![whole], (Time(time.0), Time(time.1))).unwrap()
 }
 
-/// Creates reservations of boxes of [`GRID`], some of which overlap in time and space.
+/// Creates reservations of boxes on [`GRID`], some of which overlap in time and space.
 fn reservations() -> impl Strategy<Value = Vec<AdvanceReservation>> {
     let draft = ((0u16..5, 0u16..4), (1u16..=5, 1u16..=4), 0u64..60, 1u64..25);
     prop::collection::vec(draft, 1..5).prop_map(|drafts| {
@@ -60,7 +60,7 @@ fn a_job_starts_beside_a_reservation_or_ends_by_it_or_waits() {
 }
 
 /// Checks that a job that outruns its estimate keeps its nodes, which are then kept free until the
-/// end.
+/// reservation ends.
 #[test]
 fn nobody_is_ended_for_a_reservation() {
     let jobs = [job(0, 0, row(4), 12, 5), job(1, 1, row(1), 1, 1)];
@@ -72,7 +72,7 @@ fn nobody_is_ended_for_a_reservation() {
     }
 }
 
-/// Checks that the head is promised the time between two reservations if it is long enough,
+/// Checks that the head is promised the time between two reservations if that is long enough,
 /// otherwise the time after both, and that this does not delay the job behind it.
 #[test]
 fn plans_are_made_around_reservations() {
@@ -158,8 +158,8 @@ fn what_cannot_be_reserved_is_refused() {
     assert_eq!(reserve(overlapping, 5, 6).unwrap().others().count(), 1);
 }
 
-/// Returns the time at which a job can start in a row of four, by definition, time by time and
-/// place by place. Another job holds the first nodes until its end, and other nodes are reserved.
+/// Returns the time when a job can start in a row of four, by brute force over times and places.
+/// Another job holds the first nodes until its end, and other nodes are reserved.
 fn first_time(
     (width, length): (u16, u64),
     first: (u16, u64),
@@ -185,7 +185,7 @@ fn in_every_small_case_a_job_starts_at_the_first_time_at_which_it_can() {
     for first in (0..=4).flat_map(|width| [1, 3].map(|end| (width, end))) {
         for (x, width) in places() {
             for (from, to) in spans(6) {
-                // The first job ran before any reservation was made.
+                // The first job was running before any reservation was made.
                 let later = (4 - width, 1, to + 1, to + 3);
                 for ahead in [vec![(x, width, from, to)], vec![(x, width, from, to), later]] {
                     cases += 1;

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use crate::workloads::{Estimates, GRID, jobs, strategies};
 use crate::world::{NoObserver, StartObserver, World};
 
-/// Computes independently the latest start of the head when it is first seen.
+/// Independently computes the latest start of the head when it is first seen.
 #[derive(Default)]
 struct Bounds(BTreeMap<JobId, Time>);
 
@@ -56,7 +56,7 @@ proptest! {
         }
     }
 
-    /// Checks that estimates that are too long can only help the head.
+    /// Checks that overestimates can only help the head.
     #[test]
     fn with_safe_estimates_no_head_starts_later_than_first_promised(
         jobs in jobs(40, Estimates::Safe),
@@ -71,7 +71,7 @@ proptest! {
         }
     }
 
-    /// Checks that a conservative booking with exact estimates is final: later arrivals do not
+    /// Checks that with exact estimates a conservative booking is final: later arrivals do not
     /// change it.
     #[test]
     fn with_exact_estimates_conservative_delays_no_job(
@@ -102,7 +102,7 @@ proptest! {
     }
 
     /// Checks that the first job that has to wait starts no later under EASY than without
-    /// backfilling. The state is the same in both cases when it begins to wait.
+    /// backfilling. The state is the same in both cases when the job begins to wait.
     #[test]
     fn the_first_to_wait_is_not_delayed(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["tff", "mbs", "naive"] {

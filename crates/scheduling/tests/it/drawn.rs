@@ -38,7 +38,7 @@ fn counting_delays_the_head_and_geometry_does_not() {
     assert_eq!((geometry.start_of(3), geometry.broken()), (Time(4), 0));
 }
 
-/// Checks a window of three from the oldest job, a, which does not fit until 9:
+/// Checks a window of three that starts at the oldest job, a, which does not fit until 9:
 ///
 /// ```text
 ///   [a b c] d     b starts; d fits too, but is outside the window until a starts
@@ -56,8 +56,8 @@ fn a_window_keeps_the_places_of_those_who_started() {
     assert_eq!(starts("mesh:5", "window:4", &jobs), [0, 9, 0, 11, 0]);
 }
 
-/// Checks a head of 4 in a row, which is promised 5, when both a and b have left: c ends by then
-/// and may use the promised nodes; d would not.
+/// Checks a head of four nodes in a row that is promised 5, when both a and b have ended: c ends by
+/// then and may use the promised nodes; d would not.
 ///
 /// ```text
 ///   a a b . . .   until 5 and 7; mesh:6; head 5 in a row: promised 7
@@ -106,12 +106,12 @@ fn scan_goes_round() {
         job(3, 1, row(4), 5, 5),
         job(4, 2, row(3), 5, 5),
     ];
-    // The class of 4 is current, and its next job blocks; then 1, then 2 and 3.
+    // The class of the job of 4 is current, and its next job blocks; then come 1, 2 and 3.
     assert_eq!(starts("mesh:4", "scan", &jobs), [0, 15, 15, 10, 20]);
     assert_eq!(starts("mesh:4", "scan:down", &jobs), [0, 20, 15, 10, 15 + 5]);
 }
 
-/// Checks that with factor 0.5 the second of two waiting jobs may bypass the head, but not the
+/// Checks that with a factor of 0.5 the second of two waiting jobs may bypass the head, but not the
 /// third of three.
 #[test]
 fn bypass_deepens_with_the_queue() {
@@ -127,9 +127,9 @@ fn bypass_deepens_with_the_queue() {
     assert_eq!(starts("mesh:4", "bypass", &jobs)[3], 3);
 }
 
-/// Checks that a job's freedom, not the strategy's own rule, decides where it fits: a box only when
-/// the running job has ended, under a strategy that grants by count, and a connected set next to
-/// it, under one that grants boxes.
+/// Checks that a job's freedom, not the strategy's own rule, decides where it fits: a box fits only
+/// once the running job has ended, under a strategy that grants by count, and a connected set fits
+/// next to that job, under one that grants boxes.
 ///
 /// ```text
 ///   a a a    until 2; b asks for 2 x 3 as it is:       a a a a    until 2; b asks for 10 connected

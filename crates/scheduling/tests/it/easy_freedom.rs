@@ -1,4 +1,4 @@
-//! EASY that chooses the freedom of each job.
+//! EASY with a choice of the freedom of each job.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::world::{NoObserver, StartObserver, World, job, row};
 
 const CHOICE: &str = "easy-freedom";
 
-/// A delay after an early job, so long that hardly any jobs arrive during a test.
+/// A delay after an early job, long enough that hardly any jobs arrive during a test.
 const LATER: u64 = 1 << 40;
 
 fn later(jobs: &[Job]) -> Vec<Job> {
@@ -23,12 +23,12 @@ fn later(jobs: &[Job]) -> Vec<Job> {
     [long_ago].into_iter().chain(jobs.iter().map(late)).collect()
 }
 
-/// Predicts that a job takes longer by this factor for each piece except the first.
+/// Predicts that a job takes longer by this factor for each piece beyond the first.
 fn by_pieces(each: f64) -> impl Fn(&Job, &Placement) -> f64 + Copy {
     move |_, placement| 1.0 + each * (placement.parts().len() as f64 - 1.0)
 }
 
-/// Checks the choice of the head with a penalty for pieces:
+/// Checks the head's choice with a penalty for pieces:
 ///
 /// ```text
 ///   x  0 1 2 3 4 5    a ends at 4, b at 9. At 1 h comes, which asks for 4 in a row for 10. At 4 it
@@ -42,8 +42,8 @@ fn a_job_starts_in_pieces_if_that_costs_it_less_than_to_wait() {
         job(2, 0, row(1), 9, 9),   // b
         job(3, 1, row(4), 10, 10), // h
     ];
-    // In pieces at 4, its cost is 3 plus 10 times the penalty for a second piece; in a row at 9, it
-    // is 8.
+    // In pieces at 4, its cost is 3 plus 10 times the penalty for a second piece; in a row at 9,
+    // the cost is 8.
     for (each, start) in [(0.0, 4), (0.4, 4), (0.5, 4), (0.6, 9), (f64::INFINITY, 9)] {
         let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(each));
         let world = world.run(&later(&jobs), &mut NoObserver);
@@ -53,7 +53,7 @@ fn a_job_starts_in_pieces_if_that_costs_it_less_than_to_wait() {
     assert_eq!(World::new("mesh:6", "ff", CHOICE).run(&jobs, &mut NoObserver).start_of(3), Time(4));
 }
 
-/// Checks the same case with h, for which 4 nodes are free immediately, limited to `any-box`.
+/// Checks the same case with h limited to `any-box`, where 4 nodes are free immediately.
 #[test]
 fn a_job_is_no_freer_than_it_allows() {
     let h = Request::shape([2, 2, 1]);
@@ -102,8 +102,8 @@ fn what_the_others_wait_longer_counts_too() {
 }
 
 /// Checks the same head behind a job that arrived 40 or 300 before the other three. In a row its
-/// cost is 8. At 4, with 4 longer for the second piece, it is 3 + 4, and 4 * 4 / 6 for each job
-/// that arrives within 12, of which there are 12 * 4 / 41 or 12 * 4 / 301.
+/// cost is 8. At 4, with 4 longer for the second piece, its cost is 3 + 4, plus 4 * 4 / 6 for each
+/// job that arrives within 12; there are 12 * 4 / 41 or 12 * 4 / 301 such jobs.
 #[test]
 fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     for (ago, each, start) in [(40, 0.4, 9), (300, 0.4, 4), (40, 0.3, 4)] {
@@ -120,7 +120,7 @@ fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     }
 }
 
-/// Checks a job of two nodes behind a head that waits for 9: it could start in two pieces
+/// Checks a two-node job behind a head that waits for 9: the job could start in two pieces
 /// immediately, or in a row at 2.
 ///
 /// ```text
@@ -149,12 +149,12 @@ fn other_jobs_wait_for_their_box_too() {
     assert_eq!(start(1.0), (Time(2), 1));
 }
 
-/// The facts known about other jobs when a job is chosen.
+/// Facts known about other jobs when a job is chosen.
 #[derive(Clone, Copy)]
 struct Known {
-    /// The number that wait.
+    /// The number of other waiting jobs.
     others: usize,
-    /// The number of jobs after the first, divided by the time since it arrived.
+    /// The number of jobs after the first, divided by the time since the first arrived.
     rate: f64,
 }
 
@@ -167,8 +167,8 @@ impl Known {
     }
 }
 
-/// A head when it is first seen: its minimum cost, and the minimum of the known facts about others
-/// since.
+/// A head when it is first seen: its minimum cost, and the minimum since then of what is known
+/// about other jobs.
 struct Seen {
     at: Time,
     cost: Time,
@@ -225,7 +225,7 @@ impl<F: Fn(&Job, &Placement) -> f64> StartObserver for Least<F> {
     }
 }
 
-/// Returns a growth that depends on shape and pieces.
+/// Returns a growth factor that depends on shape and pieces.
 fn some_growth(_: &Job, placement: &Placement) -> f64 {
     let parts = placement.parts();
     let long = parts.iter().map(|part| part.sides[0].max(part.sides[1])).max().unwrap();
@@ -236,9 +236,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
     /// Checks that the cost of a head is minimal among all levels when it starts as soon as it is
-    /// seen, and not higher later: another option is taken only if it is no later and costs less.
-    /// If fewer others wait or arrive then, its cost decreases by their share, and so does that of
-    /// every freer option. So with the minimum of the known facts about others, no chosen option
+    /// seen, and no higher later: another option is taken only if it is no later and costs less. If
+    /// fewer others wait or arrive then, its cost decreases by their share, and so does that of
+    /// every freer option. So with the minimum of what is known about others, no chosen option
     /// costs more than the first.
     #[test]
     fn no_head_costs_more_than_its_cheapest_level(jobs in jobs(30, Estimates::Exact)) {
@@ -257,7 +257,7 @@ proptest! {
         }
     }
 
-    /// Checks that jobs without any freedom are scheduled as by `easy`.
+    /// Checks that jobs without any freedom are scheduled as under `easy`.
     #[test]
     fn without_a_choice_it_is_easy(jobs in jobs(40, Estimates::Safe)) {
         let bound =
@@ -271,7 +271,7 @@ proptest! {
         }
     }
 
-    /// Checks that if pieces cost nothing, the head only waits if too few nodes are free.
+    /// Checks that if pieces cost nothing, the head waits only if too few nodes are free.
     #[test]
     fn what_costs_nothing_starts_in_pieces_at_once(jobs in jobs(30, Estimates::Any)) {
         struct Counted;

@@ -74,7 +74,7 @@ fn estimates_up_to_the_end_of_time_keep_no_job_from_its_start() {
 }
 
 /// Checks a job that requests the whole machine, behind a job with an exact estimate until 20,
-/// while jobs that claim 1 or 2 and run 7 arrive at every instant.
+/// while jobs that claim to run for 1 or 2 but run for 7 arrive at every instant.
 #[test]
 fn jobs_that_say_too_little_do_not_starve_a_large_one_whose_promise_holds() {
     for scheduler in BACKFILLING {
@@ -95,7 +95,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
     /// Checks that with any estimates no job starves while nodes drain, and no placement is
-    /// promised twice (the world panics on a start on taken nodes).
+    /// promised twice (the world panics when a job starts on taken nodes).
     #[test]
     fn wrong_estimates_break_promises_and_nothing_else(jobs in jobs(40, Estimates::Any)) {
         for strategy in ["tff", "tbl", "mbs", "naive", "random"] {
@@ -110,7 +110,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(4, 24, 24)))]
 
-    /// Checks the same with strategies that can miss places and find them again later.
+    /// Like the test above, for strategies that can miss places and find them again later.
     #[test]
     fn every_strategy_can_be_planned_with(jobs in jobs(25, Estimates::Any)) {
         for strategy in strategies(GRID) {

@@ -1,4 +1,4 @@
-//! Failures of nodes: promises do not cover them, and plans are made again.
+//! Node failures: they void promises, and plans are remade.
 
 use pavior_kernel::Time;
 use pavior_mesh::{NodeId, Request};
@@ -23,8 +23,8 @@ fn a_failure_voids_promises() {
     }
 }
 
-/// Checks the eve of the reservation of job 3: job 4 has ended there, and its nodes are taken
-/// because they have failed. They must not be released a second time when it ends.
+/// Checks the eve of job 3's reservation: job 4 has ended there, and its nodes are taken because
+/// they have failed. They must not be released a second time when job 4 ends.
 #[test]
 fn a_job_may_end_of_which_all_nodes_have_failed() {
     let shape = |a, b| Request::shape([a, b]);
@@ -48,7 +48,7 @@ fn a_job_may_end_of_which_all_nodes_have_failed() {
     }
 }
 
-/// Creates failures and repairs of nodes of [`GRID`], in order. In the end all are repaired.
+/// Creates failures and repairs of nodes on [`GRID`], in order. At the end, all nodes are repaired.
 fn upsets() -> impl Strategy<Value = Vec<(Time, NodeId, bool)>> {
     prop::collection::vec((0u64..40, 0u32..20, 1u64..30), 0..6).prop_map(|failures| {
         let mut upsets: Vec<(Time, NodeId, bool)> = failures
@@ -65,7 +65,7 @@ fn upsets() -> impl Strategy<Value = Vec<(Time, NodeId, bool)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// Checks that all jobs start although nodes fail. Jobs keep failed nodes until they depart.
+    /// Checks that all jobs start even though nodes fail. Jobs keep failed nodes until they end.
     #[test]
     fn all_jobs_start_whatever_fails(jobs in jobs(25, Estimates::Any), upsets in upsets()) {
         for scheduler in schedulers() {
@@ -78,8 +78,8 @@ proptest! {
         }
     }
 
-    /// Checks that each failure voids earlier promises, and that later promises take into account
-    /// that failed nodes do not become free when the jobs that hold them end.
+    /// Checks that each failure voids earlier promises, and that later promises account for failed
+    /// nodes not becoming free when the jobs that hold them end.
     #[test]
     fn promises_after_a_failure_are_kept(jobs in jobs(25, Estimates::Exact), upsets in upsets()) {
         for scheduler in ["easy", "conservative"] {

@@ -1,4 +1,4 @@
-//! A machine and its queue, run forward with the estimated run time of each job.
+//! A machine and its queue, run forward with each job's estimated run time.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -44,7 +44,7 @@ proptest! {
     }
 }
 
-/// Checks that a job that moves at 3 makes room for the one that waits, unless the new nodes are
+/// Checks that a job that moves at 3 makes room for the waiting job, unless the new nodes are
 /// taken.
 #[test]
 fn jobs_move_at_their_time() {
@@ -57,7 +57,7 @@ fn jobs_move_at_their_time() {
         run_forward(dispatcher, Time(0), vec![step]).unwrap()
     };
     assert_eq!(start(4), [(JobId(1), Time(3))]);
-    // If the new nodes are outside the machine, it stays.
+    // If the new nodes are outside the machine, the job stays.
     assert_eq!(start(5), [(JobId(1), Time(50))]);
 }
 

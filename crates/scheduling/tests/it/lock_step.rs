@@ -1,5 +1,5 @@
-//! EASY in its plain form and in its fast form on machines with an index of busy boxes: many
-//! decisions in lock-step, with exact, too long and too short estimates.
+//! The plain and the fast form of EASY on machines with an index of busy boxes: many decisions in
+//! lock-step, with exact, too long and too short estimates.
 
 use std::collections::BTreeSet;
 
@@ -60,7 +60,7 @@ fn drawn(grid: &Grid, load: f64, most: u16, seed: u64) -> impl Iterator<Item = J
     })
 }
 
-/// Runs both until the given number of decisions were made, which are returned.
+/// Runs both until the given number of decisions have been made, and returns the decisions.
 fn decide_alike(grid: &str, strategy: &str, (load, most): (f64, u16), decisions: usize) -> usize {
     let grid: Grid = grid.parse().unwrap();
     let mut sides = ["easy", "easy:plain"].map(|name| Side::new(grid, strategy, name));

@@ -15,8 +15,8 @@ fn starts(strategy: &str, scheduler: &str, jobs: &[Job]) -> Vec<(JobId, pavior_k
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// Checks that all jobs start once. The world validates the machine after every instant, and a
-    /// start on taken nodes panics.
+    /// Checks that all jobs start once. The world validates the machine after every instant, and
+    /// panics when a job starts on taken nodes.
     #[test]
     fn all_jobs_start_once_on_nodes_of_their_own(jobs in jobs(25, Estimates::Any)) {
         for scheduler in schedulers() {
@@ -70,7 +70,7 @@ proptest! {
         }
     }
 
-    /// Checks that within a window any job that fits starts.
+    /// Checks that any job in a window starts if it fits.
     #[test]
     fn a_window_idles_no_job_that_fits(jobs in jobs(40, Estimates::Any)) {
         let mut watch = InWindow(3);
@@ -103,8 +103,8 @@ proptest! {
         }
     }
 
-    /// Checks that a class is left only when none of its jobs waits, and then for the next one in
-    /// the order.
+    /// Checks that a class is left only when none of its jobs is waiting, and then for the next
+    /// class in order.
     #[test]
     fn scan_serves_a_class_until_none_of_it_waits(jobs in jobs(40, Estimates::Any)) {
         for (name, order) in [
@@ -119,7 +119,7 @@ proptest! {
     }
 }
 
-/// The expected next job, by the classes in turn, the current one first.
+/// The expected next job: the classes take turns, starting with the current one.
 struct Classes {
     order: Vec<u32>,
     expected: Vec<JobId>,

@@ -1,4 +1,4 @@
-//! Backfilling in its plain form and in its fast form, in lock-step.
+//! The plain and the fast form of backfilling, in lock-step.
 
 use pavior_kernel::Time;
 use pavior_mesh::{NodeId, Occupancy, Pool, Request};
@@ -14,8 +14,8 @@ fn compare(scheduler: &str, grid: &str, jobs: &[Job], strategy: &str, upsets: &[
     in_lock_step(World::new(grid, strategy, scheduler), plain, jobs, upsets);
 }
 
-/// Compares them with three pools: the first half of the nodes, every third node, and all nodes.
-/// Jobs are confined to one of them, or to none, in turn.
+/// Compares both forms with three pools: the first half of the nodes, every third node, and all
+/// nodes. The jobs are confined to one of the pools, or to none, in rotation.
 fn compare_in_pools(scheduler: &str, jobs: &[Job], strategy: &str) {
     let world = |scheduler: &str| {
         let mut world = World::new(GRID, strategy, scheduler);
@@ -86,7 +86,7 @@ proptest! {
     }
 }
 
-/// Creates jobs that are given nodes outside the queue, and jobs that leave it, in the order of
+/// Creates jobs that are given nodes outside the queue, and jobs that leave the queue, in order of
 /// time.
 fn asides() -> impl Strategy<Value = Vec<(Time, Aside)>> {
     let draft = (0u64..90, 1u16..4, 1u16..3, 1u64..20, 0u64..20, 0usize..12);

@@ -1,5 +1,5 @@
 //! Conservative backfilling by numbers of nodes: an implementation with linear searches in lists,
-//! in lock-step with the one that uses a tree.
+//! in lock-step with the tree-based one.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -17,7 +17,7 @@ struct Plain {
     health: Option<u64>,
     nodes: u64,
     running: Vec<Taken>,
-    /// In the order of the queue. `None` for a job that does not fit the healthy nodes.
+    /// In queue order. `None` for a job that does not fit the healthy nodes.
     booked: Vec<Option<Taken>>,
 }
 
@@ -102,7 +102,7 @@ impl Plain {
         plain
     }
 
-    /// Returns the earliest time before `limit` from which on enough nodes are free.
+    /// Returns the earliest time before `limit` from which enough nodes are free.
     fn find(&self, now: Time, job: &Job, limit: Time, machine: &Machine) -> Option<Taken> {
         let nodes = machine.needed(&job.request);
         let all = || self.running.iter().chain(self.booked.iter().flatten());
@@ -124,7 +124,7 @@ fn length(job: &Job) -> Time {
     job.estimate.max(Time(1))
 }
 
-/// Returns the expected end: one, two, four, ... estimates after the start, the first that is not
+/// Returns the expected end: one, two, four, ... estimates after the start, whichever first is not
 /// past.
 fn expected(now: Time, start: Time, estimate: Time) -> Time {
     if start == now {

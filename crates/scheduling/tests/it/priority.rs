@@ -1,4 +1,4 @@
-//! Priority by a function, compared with the schedulers that are equivalent to some functions.
+//! Priority by a function, compared with equivalent built-in schedulers.
 
 use pavior_kernel::CallerError;
 use pavior_scheduling::{KeyFunction, Priority, Scheduler};
@@ -40,7 +40,7 @@ proptest! {
         same("ljf", |job| -f64::from(job.request.nodes), false, &jobs)?;
     }
 
-    /// Checks that with backfilling, the job that starts has the smallest key of those that could.
+    /// Checks that with backfilling, the job that starts has the smallest key of those that fit.
     #[test]
     fn the_least_that_fits_starts(jobs in jobs(40, Estimates::Any)) {
         let key = |job: &Job| f64::from(job.request.nodes);

@@ -1,4 +1,4 @@
-//! Rules by count, compared with another simulator that only knows numbers of nodes.
+//! Rules by count, compared with another simulator that only knows node counts.
 //!
 //! With a strategy that succeeds whenever enough nodes are free, their places do not matter: start
 //! times must agree job by job.
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use crate::workloads::{Estimates, GRID, jobs};
 use crate::world::{NoObserver, World};
 
-/// Job, start, end and estimated end.
+/// The job, start, end and estimated end.
 type Run = (usize, u64, u64, u64);
 
 /// Simulates tick by tick, with linear searches in lists.
@@ -61,8 +61,7 @@ fn by_count(jobs: &[Job], machine: u64, backfill: bool) -> Vec<u64> {
     starts.into_iter().map(|start| start.unwrap()).collect()
 }
 
-/// Returns the time at which the head fits by estimated ends, and the number of nodes that are then
-/// left over.
+/// Returns the time when the head fits by estimated ends, and the number of nodes left over then.
 fn shadow(head: u64, free: u64, running: &[Run], nodes: &dyn Fn(usize) -> u64) -> (u64, u64) {
     let mut times: Vec<u64> = running.iter().map(|run| run.3).collect();
     times.sort_unstable();

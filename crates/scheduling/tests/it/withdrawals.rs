@@ -56,7 +56,7 @@ fn a_withdrawn_job_leaves_nothing_behind() {
         assert_eq!(small.next(0), None, "{scheduler}: 3 nodes are free");
         assert_eq!(small.0.withdraw(1).unwrap().id, JobId(3));
         small.wait(5, 1, 2, 10);
-        // It is at the index of another job that did not fit.
+        // The job is at the index of another job that did not fit.
         let start = small.next(1).unwrap_or_else(|| panic!("{scheduler}: job 5 fits"));
         assert_eq!(start.index, 2, "{scheduler}");
         let nodes = start.placement.map_or(2, |placement| placement.nodes());
@@ -96,7 +96,7 @@ fn no_job_starts_on_nodes_that_were_granted_beside_the_scheduler() {
     }
 }
 
-/// Checks that only the bookings that overlap a grant give way, and those behind move up.
+/// Checks that only the bookings that overlap a grant give way, and that those behind move up.
 #[test]
 fn only_the_bookings_that_a_grant_overlaps_give_way() {
     for scheduler in ["conservative", "conservative:plain", "conservative:count"] {
@@ -111,11 +111,11 @@ fn only_the_bookings_that_a_grant_overlaps_give_way() {
             small.wait(id, 0, nodes, estimate);
         }
         assert_eq!(planned(&mut small, 0), [(2, 10), (3, 20), (4, 25)]);
-        // It ends before anything is booked.
+        // This job ends before anything is booked.
         small.begin(5, 1, 2, 9);
         assert_eq!(planned(&mut small, 1), [(2, 10), (3, 20), (4, 25)]);
         small.end(5);
-        // Job 2 needs all nodes, and starts when this one has ended; jobs 3 and 4 start sooner.
+        // Job 2 needs all nodes, and starts when this job has ended; jobs 3 and 4 start sooner.
         small.begin(6, 2, 1, 100);
         assert_eq!(planned(&mut small, 2), [(2, 102), (3, 10), (4, 15)]);
         assert_eq!(small.0.scheduler().broken_guarantees(), 0);

@@ -6,14 +6,14 @@ use proptest::prelude::*;
 
 use crate::world::job;
 
-/// The machine of the property tests, small enough to be crowded and odd enough to fragment.
+/// The machine for the property tests, small enough to be crowded and odd enough to fragment.
 pub(crate) const GRID: &str = "mesh:5x4";
 
 /// The schedulers that backfill by reservations.
 pub(crate) const BACKFILLING: [&str; 4] =
     ["easy", "easy:count", "conservative", "conservative:count"];
 
-/// The relation between estimates and run times.
+/// The relation of estimates to run times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Estimates {
     Exact,
@@ -23,13 +23,13 @@ pub(crate) enum Estimates {
     Any,
 }
 
-/// Creates jobs on [`GRID`], in the order of arrival, that run for at least a tick.
+/// Creates jobs on [`GRID`], in order of arrival, that run for at least a tick.
 pub(crate) fn jobs(most: usize, estimates: Estimates) -> impl Strategy<Value = Vec<Job>> {
     let draft = (0u64..6, 1u16..=5, 1u16..=4, 1u64..20, 0u64..20);
     prop::collection::vec(draft, 1..most).prop_map(move |drafts| {
         let mut arrival = 0;
         let jobs = drafts.into_iter().enumerate().map(|(id, (gap, w, d, run, other))| {
-            // Half of the jobs arrive together with the one before.
+            // Half of the jobs arrive together with the previous one.
             arrival += gap.saturating_sub(3);
             let estimate = match estimates {
                 Estimates::Exact => run,
@@ -42,7 +42,7 @@ pub(crate) fn jobs(most: usize, estimates: Estimates) -> impl Strategy<Value = V
     })
 }
 
-/// Creates such jobs; five in six specify a freedom.
+/// Like [`jobs`], but five in six jobs specify a freedom.
 pub(crate) fn jobs_with_freedoms(
     most: usize,
     estimates: Estimates,

@@ -10,7 +10,7 @@ use pavior_scheduling::{
 };
 use pavior_workload::{Job, Service};
 
-/// Creates a job of these tests. Times are in ticks.
+/// Creates a job for these tests. Times are in ticks.
 pub(crate) fn job(id: u64, arrival: u64, request: Request, run: u64, estimate: u64) -> Job {
     Job {
         id: JobId(id),
@@ -34,11 +34,11 @@ pub(crate) struct Started {
     pub(crate) job: JobId,
     pub(crate) at: Time,
     pub(crate) placement: Placement,
-    /// All waiting jobs, in the order of the queue, including this one.
+    /// All waiting jobs, in queue order, including this one.
     pub(crate) waiting: Vec<Job>,
 }
 
-/// An observer that is called before every question to the scheduler, and after the last of an
+/// An observer called before every question to the scheduler, and after the last question of an
 /// instant.
 pub(crate) trait StartObserver {
     fn asked(&mut self, _: &World) {}
@@ -70,7 +70,7 @@ pub(crate) enum Aside {
     Withdraw(usize),
 }
 
-/// A time, a node, and true if it fails or false if it is repaired.
+/// A time and a node, with true if the node fails or false if it is repaired.
 pub(crate) type Upset = (Time, NodeId, bool);
 
 struct Count<'a>(&'a mut u64);
@@ -109,7 +109,7 @@ impl World {
         World { reserved: reserved.to_vec(), ..self }
     }
 
-    /// Adds events outside the queue, in the order of time.
+    /// Adds events outside the queue, in order of time.
     pub(crate) fn beside(self, asides: &[(Time, Aside)]) -> World {
         World { asides: asides.to_vec(), ..self }
     }
@@ -222,13 +222,13 @@ impl World {
         self.started.iter().find(|started| started.job == JobId(job)).unwrap()
     }
 
-    /// Returns the starts as (job, time), in the order of decision.
+    /// Returns the starts as (job, time), in order of decision.
     pub(crate) fn starts(&self) -> Vec<(JobId, Time)> {
         self.started.iter().map(|started| (started.job, started.at)).collect()
     }
 }
 
-/// Makes each node fail for a while, and all together in between, in the order of time.
+/// Makes each node fail for a while, and all of them at once in between, in order of time.
 pub(crate) fn fail_and_repair(nodes: &[u32]) -> Vec<Upset> {
     let upset = |(index, &node): (u64, &u32)| {
         [(Time(4 + 7 * index), NodeId(node), true), (Time(60 + 9 * index), NodeId(node), false)]

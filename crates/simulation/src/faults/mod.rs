@@ -14,20 +14,20 @@ use crate::RunError;
 pub(crate) use outages::Effect;
 use outages::Outages;
 
-/// The consequences of a failure for the job that it hits. The job gives up its nodes and returns
-/// to the queue in order of its original arrival.
+/// The consequences for a job that is hit by a failure. The job gives up its nodes and returns to
+/// the queue in order of its original arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
-    /// The job starts again from the beginning.
+    /// The job restarts from the beginning.
     Scratch,
-    /// The job continues from the last multiple of this much run time.
+    /// The job continues from the last multiple of this run time.
     Checkpoint(Time),
 }
 
 /// Spare components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spares {
-    /// Cubes that are kept out of use as long as enough others are whole.
+    /// Cubes kept out of use as long as enough others are whole.
     pub cubes: u32,
     /// Switches that replace failed ones.
     pub switches: u32,
@@ -52,7 +52,7 @@ pub struct Spares {
 pub struct Failing {
     /// Failures and repairs, in chronological order.
     pub events: Box<dyn Iterator<Item = FailureEvent> + Send>,
-    /// The treatment of jobs that are hit.
+    /// The treatment of jobs that are hit by a failure.
     pub restart: Restart,
     /// The spare components.
     pub spares: Spares,
@@ -77,9 +77,9 @@ pub enum BadFailing {
     /// There are spare cubes on a machine without cubes, or no cube is left in use.
     #[error("{spares} of {cubes} cubes cannot be spares")]
     Spares {
-        /// The cubes of the machine, 0 if it is not made of cubes.
+        /// The number of cubes in the machine; 0 if it is not made of cubes.
         cubes: u32,
-        /// The spares.
+        /// The number of spare cubes.
         spares: u32,
     },
 }
@@ -95,8 +95,8 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// Creates the faults. Events before the start of a run take effect at its start. Spares go out
-    /// of use on the machine, which must be empty.
+    /// Creates the faults. Events before the start of a run take effect at its start. Takes spares
+    /// out of use on the machine, which must be empty.
     pub(crate) fn new(
         failing: Failing,
         begin: Time,
@@ -113,8 +113,8 @@ impl Faults {
         Ok(Faults { events: events.peekable(), restart, outages, spared })
     }
 
-    /// Returns true if a request could be granted next to the spares, if nothing had failed and no
-    /// job ran.
+    /// Returns true if a request could be granted alongside the spares, with no failures and no
+    /// running jobs.
     pub(crate) fn leaves_room_for(&mut self, request: &Request) -> bool {
         self.spared.as_mut().is_none_or(|machine| machine.probe(request).is_ok())
     }
@@ -123,14 +123,14 @@ impl Faults {
         self.events.peek().map(|event| event.at)
     }
 
-    /// Returns the effects of the next event of an instant. Events are returned in chronological
+    /// Returns the effects of the next event at an instant. Events are returned in chronological
     /// order, repairs first.
     pub(crate) fn at(&mut self, now: Time) -> Result<Option<Vec<Effect>>, BadFailing> {
         let Some(event) = self.events.next_if(|event| event.at == now) else { return Ok(None) };
         self.outages.apply(event.component, event.change).map(Some)
     }
 
-    /// Returns the remaining work of a job that ran for `elapsed`.
+    /// Returns what remains of a job that ran for `elapsed`.
     pub(crate) fn rest_of(&self, mut job: Job, elapsed: Time) -> Job {
         let saved = match self.restart {
             Restart::Scratch => Time::ZERO,

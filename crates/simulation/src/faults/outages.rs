@@ -1,17 +1,17 @@
 //! The mapping from failed components to missing nodes and switches.
 //!
-//! A node is missing while it, or the cube that contains it, is out of order. A cube is whole while
-//! nothing in it is missing. On a machine with C cubes and S spares, C - S whole cubes are in use
-//! if there are that many. A whole cube that is not needed is a spare, and its nodes are out of
-//! use.
+//! A node is missing while the node itself, or the cube that contains it, is out of order. A cube
+//! is whole while nothing in it is missing. On a machine with C cubes and S spares, C - S whole
+//! cubes are in use if there are that many. A whole cube that is not needed is a spare, and its
+//! nodes are out of use.
 //!
 //! When a cube in use breaks, the spare with the lowest number replaces it. The rest of the broken
-//! cube goes out of use when its jobs have ended. Without a spare it stays in use. A cube that is
-//! whole again is used if fewer than C - S are, and becomes a spare otherwise. Initially, the cubes
-//! with the highest numbers are spares.
+//! cube goes out of use once its jobs have ended. Without a spare, the cube stays in use. A cube
+//! that is whole again is put to use if fewer than C - S are in use, and becomes a spare otherwise.
+//! Initially, the cubes with the highest numbers are spares.
 //!
-//! The switches work if the number of failed ones is at most the number of spare ones. A spare
-//! takes over immediately, but the jobs on the failed switch are still interrupted.
+//! The switches work if no more have failed than there are spares. A spare takes over immediately,
+//! but the jobs on the failed switch are still interrupted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,9 +23,9 @@ use super::{BadFailing, Spares};
 /// An effect on a node, or on the switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// The node is missing; its job is hit.
+    /// The node is missing; a job that holds it is hit.
     Lost(NodeId),
-    /// The node goes out of use when its job has ended.
+    /// The node goes out of use once the job that holds it has ended.
     Withdrawn(NodeId),
     /// The node can be used again.
     Back(NodeId),
@@ -49,7 +49,7 @@ pub(crate) struct Outages {
 }
 
 impl Outages {
-    /// Creates the outages of a machine without failures, with its spares out of use.
+    /// Creates the outages for a machine without failures, with its spares out of use.
     pub(crate) fn new(grid: Grid, spares: Spares) -> Result<Outages, BadFailing> {
         let cubes = Cubes::of(&grid);
         let count = cubes.map_or(0, |cubes| cubes.grid().nodes());
@@ -72,7 +72,7 @@ impl Outages {
         self.withdrawn.iter().flat_map(|&cube| self.nodes(Component::Cube(cube))).collect()
     }
 
-    /// Applies a failure or a repair. Failing a failed component changes nothing, nor does
+    /// Applies a failure or a repair. Failing a failed component changes nothing, and neither does
     /// repairing a working one.
     pub(crate) fn apply(
         &mut self,
@@ -96,7 +96,7 @@ impl Outages {
         let mut effects: Vec<Effect> = Vec::new();
         let cube = self.cube_of(component);
         for node in self.nodes(component) {
-            // Another failure may keep it missing.
+            // Another failure may keep the node missing.
             let other = match component {
                 Component::Node(_) => {
                     cube.is_some_and(|cube| self.has_failed(Component::Cube(cube)))
@@ -125,7 +125,7 @@ impl Outages {
         cube.is_some_and(|cube| self.withdrawn.contains(&cube))
     }
 
-    /// Returns the cube itself or the cube that contains a node.
+    /// Returns the cube itself, or the cube that contains a node.
     fn cube_of(&self, component: Component) -> Option<NodeId> {
         match component {
             Component::Node(node) => self.cubes.map(|cubes| cubes.holding(node)),
@@ -143,7 +143,7 @@ impl Outages {
         }
     }
 
-    /// Records a failure or a repair in a cube, and puts cubes out of use or back into use.
+    /// Records a failure or a repair in a cube, and takes cubes out of use or puts them back.
     fn count(&mut self, cube: NodeId, change: Change, effects: &mut Vec<Effect>) {
         let failures = self.broken.entry(cube).or_default();
         match change {
@@ -159,7 +159,7 @@ impl Outages {
         }
         let withdrawn = self.is_withdrawn(Some(cube));
         match change {
-            // It was whole and in use until now.
+            // The cube was whole and in use until now.
             Change::Fail if failures == 1 && !withdrawn => {
                 let spare = self.withdrawn.iter().find(|spare| !self.broken.contains_key(spare));
                 if let Some(&spare) = spare {
@@ -177,7 +177,7 @@ impl Outages {
         }
     }
 
-    /// Returns the number of additional whole cubes that should be in use.
+    /// Returns how many more whole cubes should be in use.
     fn missing(&self) -> i64 {
         let count = self.cubes.map_or(0, |cubes| cubes.grid().nodes());
         let broken_in_use =
@@ -196,7 +196,7 @@ impl Outages {
         self.effects_on(cube, Effect::Withdrawn, effects);
     }
 
-    /// Adds an effect on those nodes of a cube that have not failed.
+    /// Adds an effect on the nodes in a cube that have not failed.
     fn effects_on(&self, cube: NodeId, effect: fn(NodeId) -> Effect, effects: &mut Vec<Effect>) {
         if self.has_failed(Component::Cube(cube)) {
             return;
@@ -208,7 +208,7 @@ impl Outages {
         effects.extend(healthy.map(effect));
     }
 
-    /// Records the failure or the repair of a switch.
+    /// Records the failure or repair of a switch.
     fn switch(&mut self, change: Change) -> Vec<Effect> {
         let standing_by = self.spares.switches.min(SWITCHES);
         let worked = self.switches_failed <= standing_by;
@@ -282,7 +282,7 @@ mod tests {
         let effects = outages.apply(chip, Change::Fail).unwrap();
         assert_eq!(effects[0], Effect::Lost(NodeId(0)));
         assert_eq!(effects[1..65].iter().filter(|one| matches!(one, Effect::Back(_))).count(), 64);
-        // The 63 other chips of its cube.
+        // The 63 other chips in its cube.
         assert_eq!(effects[65..].len(), 63);
         assert_eq!(outages.withdrawn, BTreeSet::from([NodeId(0), NodeId(7)]));
         assert_eq!(outages.apply(chip, Change::Fail).unwrap(), []);

@@ -1,14 +1,14 @@
-//! The error of a mean over the jobs of one run, estimated by the moving block bootstrap.
+//! The error of a mean over one run's jobs, estimated by the moving block bootstrap.
 //!
 //! The waits of successive jobs are correlated. Their plain standard error is therefore far too
 //! small, and a log has no second replication. The moving block bootstrap (Künsch, Annals of
-//! Statistics 17(3), 1989) draws blocks of consecutive jobs with replacement, until they have as
-//! many jobs as the run. The spread of the means of such samples gives the error.
+//! Statistics 17(3), 1989) draws blocks of consecutive jobs with replacement until the sample has
+//! as many jobs as the run. The spread of the means of such samples gives the error.
 //!
-//! The length of a block is the square root of the number of jobs. 999 samples are drawn. The error
-//! is half of the distance between the 2.5th and the 97.5th percentile of their means. The draws
-//! are the same in every run. Cost: O(jobs log jobs) to sort them, and 999 times the square root of
-//! the number of jobs.
+//! The block length is the square root of the number of jobs. 999 samples are drawn. The error is
+//! half of the distance between the 2.5th and the 97.5th percentile of their means. The draws are
+//! the same in every run. Cost: O(jobs log jobs) for sorting, and 999 times the square root of the
+//! number of jobs.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::JobId;
@@ -20,15 +20,15 @@ use crate::{Fact, Interest, Observer};
 const SAMPLES: u64 = 999;
 /// The indices of the sorted means at the two ends of the interval.
 const ENDS: [usize; 2] = [24, 974];
-/// The minimum number of jobs from which their correlation can be estimated.
+/// The minimum number of jobs needed to estimate their correlation.
 const FEWEST: usize = 100;
 
 /// A time for each completed job, and the error of the mean.
 pub(super) struct BlockError {
     context: Context,
-    /// Returns the averaged time, given a job, its start and its end.
+    /// Returns the time to be averaged, given a job, its start and its end.
     time: fn(&Job, Time, Time) -> Time,
-    /// The times, each with the job's arrival and its number.
+    /// The times, each with the job's arrival and number.
     times: Vec<((Time, JobId), f64)>,
 }
 
@@ -63,8 +63,8 @@ impl Metric for BlockError {
     }
 }
 
-/// Returns half of the 95 % interval of the mean of values in their order, or `None` for fewer than
-/// 100.
+/// Returns the half-width of the 95 % interval for the mean of successive values, or `None` for
+/// fewer than 100 values.
 fn half_width(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
     let count = values.len();
     if count < FEWEST {
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(half_width(std::iter::repeat_n(7.0, 99)), None);
     }
 
-    /// Checks that for independent values the interval is that of the normal distribution: 1.96
+    /// Checks that the interval for independent values is that of the normal distribution: 1.96
     /// standard errors.
     #[test]
     fn independent_values_have_the_error_of_the_normal_law() {

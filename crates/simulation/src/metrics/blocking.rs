@@ -1,4 +1,4 @@
-//! Blocking: the latency of a message minus that of an empty network, averaged over messages
+//! Blocking: a message's latency minus its latency on an empty network, averaged over messages
 //! delivered.
 
 use super::carried::Carried;

@@ -1,4 +1,4 @@
-//! Metrics from the totals of the network at the end of a run.
+//! Metrics from the network totals at the end of a run.
 
 use pavior_kernel::Time;
 use pavior_network::MessageTotals;
@@ -6,7 +6,7 @@ use pavior_network::MessageTotals;
 use super::{Context, Metric};
 use crate::{Fact, Interest, Observer};
 
-/// A metric that is computed from the totals.
+/// A metric computed from the totals.
 pub(super) struct Carried<F> {
     context: Context,
     of: F,

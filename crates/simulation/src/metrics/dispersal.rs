@@ -2,7 +2,7 @@
 //! box with the same number of nodes, averaged over jobs started.
 //!
 //! Distances are those of the network: the shorter direction on axes that wrap. Only granted nodes
-//! count. The most compact box is the one that the shape rule `compact` chooses for the count; if
+//! count. The most compact box is the one that the `compact` shape rule chooses for the count; if
 //! it has more nodes, its first ones in row-major order are used. It is measured at the origin.
 //! Jobs with a single node have no pairs and do not count. Nodes are counted by coordinate, axis by
 //! axis: O(parts + the machine's sides) per job; O(1) for a job in one box that no ring shortens.
@@ -26,7 +26,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 struct Dispersal {
     grid: Grid,
     shaper: Shaper,
-    /// The mean distance in the most compact box, by the number of nodes; 0 if not yet computed.
+    /// The mean distance in the most compact box, by node count; 0 if not yet computed.
     compact: Vec<f64>,
     counts: Counts,
     mean: Mean,
@@ -59,16 +59,16 @@ impl Dispersal {
     }
 }
 
-/// Returns the mean distance over ordered pairs of nodes, including each node with itself. Such
-/// pairs add nothing and occur in both terms of the ratio.
+/// Returns the mean distance over ordered pairs of nodes, including pairs of a node with itself.
+/// Such pairs add nothing and occur in both terms of the ratio.
 fn mean_distance(grid: &Grid, parts: &[Cuboid], counts: &mut Counts) -> f64 {
     let total: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
     let of_axes = (0..3).map(|axis| distances(grid, axis, parts, total, counts));
     of_axes.sum::<u64>() as f64 / (total * total) as f64
 }
 
-/// Returns the first nodes, row-major, of a box at the origin, as boxes: whole planes, whole rows,
-/// the rest.
+/// Returns the first nodes of a box at the origin, in row-major order, as boxes: whole planes,
+/// whole rows, and the rest.
 fn first_nodes([a, b, _]: Sides, nodes: u32) -> Vec<Cuboid> {
     let (row, plane) = (u32::from(a), u32::from(a) * u32::from(b));
     let (planes, beyond) = ((nodes / plane) as u16, nodes % plane);
@@ -98,7 +98,7 @@ fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], total: u64, counts: &mu
     let ends = parts.iter().map(|part| u32::from(part.base[axis]) + u32::from(part.sides[axis]));
     let begin = parts.iter().map(|part| part.base[axis]).min().unwrap_or(0);
     let extent = ends.max().unwrap_or(0) - u32::from(begin);
-    // Nodes within half a ring are not closer to each other in the other direction.
+    // Nodes within half a ring are no closer to each other in the other direction.
     let n = u32::from(n);
     if grid.wraps(axis) && 2 * (extent - 1) > n {
         counts.count(0, n, axis, parts);
@@ -109,26 +109,26 @@ fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], total: u64, counts: &mu
     }
 }
 
-/// Returns the number of nodes of a box that have one coordinate along an axis.
+/// Returns the number of nodes in a box that have a given coordinate along an axis.
 fn layer(part: &Cuboid, axis: usize) -> u64 {
     let side = |other: usize| u64::from(part.sides[(axis + other) % 3]);
     side(1) * side(2)
 }
 
-/// The number of nodes with each of successive coordinates along an axis.
+/// The number of nodes at each of successive coordinates along an axis.
 #[derive(Default)]
 struct Counts {
     at: Vec<u64>,
 }
 
 impl Counts {
-    /// Counts the nodes at `n` coordinates, beginning with `first`. Coordinates after the last one
-    /// continue at the first. O(parts + n).
+    /// Counts the nodes at `n` coordinates, beginning with `first` and wrapping around after the
+    /// last. O(parts + n).
     fn count(&mut self, first: u16, n: u32, axis: usize, parts: &[Cuboid]) {
         let n = n as usize;
         self.at.clear();
         self.at.resize(n, 0);
-        // First, the difference of each coordinate to the previous one, wrapping if negative.
+        // First, the difference between each coordinate and the previous one, wrapping if negative.
         for part in parts {
             let layer = layer(part, axis);
             let begin = usize::from(part.base[axis] - first);
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use pavior_mesh::NodeId;
 
-    /// Computes by definition, pair by pair.
+    /// Computes the metric by definition, pair by pair.
     fn by_pairs(grid: &Grid, parts: &[Cuboid]) -> f64 {
         let nodes: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
         let mut sum = 0;
@@ -231,7 +231,7 @@ mod tests {
         for name in ["mesh:6x5", "torus:6x5", "torus:7x6", "grid:7wx3x4w"] {
             let grid: Grid = name.parse().unwrap();
             let apart = [Cuboid::new([1, 0, 0], [2, 3, 1]), Cuboid::new([5, 1, 0], [1, 2, 1])];
-            // The last one passes the end if there is a ring.
+            // The last part wraps around if there is a ring.
             let around = [apart[0], apart[1], Cuboid::new([5, 0, 0], [3, 1, 1])];
             let last = if grid.wraps(0) { 3 } else { 2 };
             for parts in [&apart[..1], &apart, &around[..last]] {

@@ -1,4 +1,4 @@
-//! Energy: flit-hops times the energy of a link traversal, and flits through routers times that of
+//! Energy: flit-hops times the energy of a link traversal, plus flits through routers times that of
 //! a router traversal, averaged over messages delivered (the NAS paper's future work).
 
 use super::carried::Carried;

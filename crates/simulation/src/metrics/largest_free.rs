@@ -1,6 +1,6 @@
-//! The largest free submesh: the time average of its volume over the machine's nodes.
+//! The largest free submesh: the time average of its volume as a fraction of the machine.
 //!
-//! It must be computed again whenever the occupancy changes, so it is computed only on request.
+//! Computed only on request, because each change in occupancy requires a new search.
 
 use super::time_average::FreeOverTime;
 use super::{MetricSpec, Unit};

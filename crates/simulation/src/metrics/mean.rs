@@ -24,7 +24,7 @@ impl Mean {
     }
 }
 
-/// The mean of the values of facts.
+/// The mean of a value taken from facts.
 pub(super) struct MeanOf<F> {
     context: Context,
     interest: Interest,

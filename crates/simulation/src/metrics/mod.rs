@@ -1,7 +1,7 @@
 //! Metrics: one observer per file, and the list of all of them.
 //!
 //! `allocation_ns` is also in the list, but no observer computes it: it is measured by the run's
-//! stopwatch and is part of the run's outcome.
+//! stopwatch and is part of the outcome.
 
 mod attempts;
 mod block_error;
@@ -59,11 +59,11 @@ use crate::Observer;
 pub struct MetricSpec {
     /// The name in results.
     pub name: &'static str,
-    /// The meaning, as a clause.
+    /// The metric's meaning, as a clause.
     pub meaning: &'static str,
-    /// The unit.
+    /// The unit of its values.
     pub unit: Unit,
-    /// True if it is computed by default.
+    /// True if the metric is computed by default.
     pub standard: bool,
     /// Creates an observer for a run.
     pub build: fn(&Context) -> Box<dyn Metric>,
@@ -77,11 +77,11 @@ impl MetricSpec {
     }
 }
 
-/// Returns the metric with a name, such as `turnaround` or `slots:4x4x4`.
+/// Returns the metric with a given name, such as `turnaround` or `slots:4x4x4`.
 ///
 /// # Errors
-/// Returns an error if there is no such metric, with a suggestion of a similar name, or if its
-/// option is invalid.
+/// Returns an error if there is no such metric, with a suggestion if a similar name exists, or if
+/// its option is invalid.
 pub fn named(text: &str) -> Result<&'static MetricSpec, BadName> {
     let option = text.split_once(':').map_or("", |(_, option)| option);
     match bare_name(text) {
@@ -101,22 +101,22 @@ pub fn named(text: &str) -> Result<&'static MetricSpec, BadName> {
 /// The properties of a run that a metric needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
-    /// The machine.
+    /// The grid of the machine.
     pub grid: Grid,
     /// The workload's unit of time.
     pub time: TimeUnit,
     /// The minimum run time in the bounded slowdown, in units of time.
     pub slowdown_bound: f64,
-    /// The number of cycles that a header takes to be routed through a node.
+    /// The number of cycles needed to route a header through a node.
     pub routing_delay: u32,
-    /// The energy of messages.
+    /// The energy used by messages.
     pub energy: Energy,
-    /// The text after the metric's name and a colon, or an empty text.
+    /// The text after the metric's name and a colon, or an empty string.
     pub option: &'static str,
 }
 
 impl Context {
-    /// Creates the context of a machine, with defaults for everything else.
+    /// Creates the context for a machine, with defaults for everything else.
     ///
     /// ```
     /// # mod pavior { pub use pavior_simulation as simulation; }
@@ -141,9 +141,9 @@ impl Context {
     }
 }
 
-/// An observer that results in a number.
+/// An observer whose result is a number.
 pub trait Metric: Observer {
-    /// Returns the value after the run, or `None` if it does not apply.
+    /// Returns the value after the run, or `None` if the metric does not apply.
     fn value(&self) -> Option<f64>;
 }
 
@@ -152,9 +152,9 @@ pub trait Metric: Observer {
 pub enum Unit {
     /// The workload's unit of time.
     Time,
-    /// A share of the whole, 0..1.
+    /// A fraction of the whole, 0..1.
     Fraction,
-    /// A ratio of two like quantities.
+    /// A ratio of two quantities of the same kind.
     Ratio,
     /// A number of things.
     Count,
@@ -167,7 +167,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Returns the word in results.
+    /// Returns the word used in results.
     pub fn word(self, time: TimeUnit) -> &'static str {
         match self {
             Unit::Time => time.name,
@@ -196,7 +196,7 @@ pub const ALLOCATION_NS: &str = "allocation_ns";
 pub const ALLOCATION_NS_MEANING: &str =
     "measured time per attempt, without the clock's overhead (--no-timing omits it)";
 
-/// All observed metrics, in the order of results.
+/// All observed metrics, in the order used in results.
 pub static ALL: &[&MetricSpec] = &[
     &turnaround::SPEC,
     &waiting::SPEC,

@@ -1,8 +1,8 @@
-//! Node time that was held without useful work.
+//! Node time held without useful work.
 //!
-//! The useful work is that of completed jobs: their requested nodes times their run times. Granted
+//! Useful work is the work of completed jobs: their requested nodes times their run times. Granted
 //! nodes beyond the request, runs that a failure cut short, and the time of moves are therefore
-//! lost. Work that is saved by a checkpoint is not lost: it counts once the job completes.
+//! lost. Work saved by a checkpoint is not lost: it counts once the job completes.
 
 use pavior_kernel::Time;
 use pavior_workload::{Service, TimeUnit};

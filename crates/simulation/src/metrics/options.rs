@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::MetricSpec;
 
-/// Returns the metric with a valid option, in its given spelling. Each is created once and lives as
+/// Returns the metric with a valid option, spelled as given. Each one is created once and lives as
 /// long as the program.
 pub(super) fn with_option(spec: &'static MetricSpec, option: &str) -> &'static MetricSpec {
     static KNOWN: Mutex<BTreeMap<String, &'static MetricSpec>> = Mutex::new(BTreeMap::new());

@@ -1,8 +1,8 @@
-//! Overtakings: the number of times that a job started while an older one waited, counted for each
-//! older one.
+//! Overtakings: the number of times that a job started while an older one waited, counted once per
+//! older job.
 //!
-//! Zero under FCFS. A job that was interrupted and waits again is not counted as waiting, since it
-//! has already started once. O(q) for each start, so it is computed only on request.
+//! Zero under FCFS. A job that was interrupted and is waiting again does not count as waiting,
+//! since it has already started once. O(q) per start, so this metric is computed only on request.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 
 #[derive(Default)]
 struct Overtakings {
-    /// The waiting jobs in the order of arrival.
+    /// The waiting jobs in order of arrival.
     waiting: VecDeque<JobId>,
     count: u64,
 }

@@ -1,4 +1,4 @@
-//! Rejected jobs: jobs that can never fit and are rejected when they arrive.
+//! Rejected jobs: jobs that can never fit and are rejected on arrival.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};

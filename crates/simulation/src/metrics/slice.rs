@@ -1,8 +1,8 @@
-//! Slices: the fraction of time in which the requested slice could be placed.
+//! Slices: the fraction of time that the requested slice could be placed.
 //!
 //! `slice_availability` asks the strategy for a grant on the machine without its jobs, with the
-//! current failures; `slice_free` asks with the running jobs in place. Without a slice, neither has
-//! a value.
+//! current failures; `slice_free` asks with the running jobs in place. Without a slice, neither
+//! metric has a value.
 
 use pavior_kernel::Time;
 

@@ -1,9 +1,8 @@
-//! Slots: the number of boxes of a shape that can be placed side by side, turned or not, as a time
-//! average.
+//! Slots: the number of boxes of a shape that fit at once, turned or not, as a time average.
 //!
-//! The shape follows the name: `slots:4x4x4`. Slots are counted again whenever the occupancy
-//! changes, so the metric is computed only on request. If the budget of a count is exhausted, the
-//! boxes found so far count, and the value is a lower bound.
+//! The shape follows the name: `slots:4x4x4`. Slots are recounted whenever the occupancy changes,
+//! so this metric is computed only on request. If the budget of a count is exhausted, the boxes
+//! found so far count, and the value is a lower bound.
 
 use pavior_answers::{Shape, slots};
 use pavior_kernel::BadName;
@@ -12,7 +11,7 @@ use pavior_mesh::read_sides;
 use super::time_average::FreeOverTime;
 use super::{Context, Metric, MetricSpec, Unit, options};
 
-/// The maximum number of bit-set words that are read for one count: about a millisecond.
+/// The maximum number of bit-set words read per count: about a millisecond.
 pub(super) const BUDGET: u64 = 400_000;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -24,7 +23,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     build,
 };
 
-/// Returns the metric of slots for a shape.
+/// Returns the slot metric for a shape.
 pub(super) fn of_shape(
     spec: &'static MetricSpec,
     text: &str,

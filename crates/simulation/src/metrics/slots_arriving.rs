@@ -1,7 +1,6 @@
-//! Slots at arrivals: the mean number of boxes of a shape that can be placed side by side when a
-//! job arrives.
+//! Slots at arrivals: the mean number of boxes of a shape that fit at once when a job arrives.
 //!
-//! `slots` counts at each change of the occupancy. Here, counting at every fourth job is
+//! `slots` counts at each change in the occupancy. Here, counting at every fourth job is
 //! sufficient, and takes an eighth of the time.
 
 use pavior_answers::{Shape, slots};
@@ -25,10 +24,10 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 };
 
 struct SlotsArriving {
-    /// `None` if the metric was requested without a shape, in which case it has no value.
+    /// `None` if the metric was requested without a shape; it then has no value.
     shape: Option<Shape>,
     free: Occupancy,
-    /// The count for the free nodes, once it was computed.
+    /// The count for the free nodes, once it has been computed.
     count: Option<f64>,
     mean: Mean,
 }

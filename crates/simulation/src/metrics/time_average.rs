@@ -44,10 +44,10 @@ impl TimeAverage {
     }
 }
 
-/// The time average of a quantity held by running jobs, over a whole.
+/// The time average of a quantity held by running jobs, as a fraction of a whole.
 pub(super) struct HeldOverTime<F> {
     whole: f64,
-    /// Returns the quantity that a job with a placement holds.
+    /// Returns the amount that a job with a placement holds.
     of: F,
     held: TimeAverage,
     end: Time,
@@ -83,8 +83,8 @@ impl<F: Fn(&Job, &Placement) -> f64 + Send> Metric for HeldOverTime<F> {
     }
 }
 
-/// The time average of a quantity that is computed from the free nodes, over a whole. It is
-/// computed again whenever they change.
+/// The time average of a quantity computed from the free nodes, as a fraction of a whole. The
+/// quantity is recomputed whenever they change.
 pub(super) struct FreeOverTime<F> {
     whole: f64,
     /// Returns `None` if the quantity does not apply, regardless of the free nodes.

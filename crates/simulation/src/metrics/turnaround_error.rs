@@ -1,4 +1,4 @@
-//! Half of the 95 % interval of the mean turnaround, from one run.
+//! Half-width of the 95 % interval for the mean turnaround, from a single run.
 
 use super::block_error::BlockError;
 use super::{MetricSpec, Unit};

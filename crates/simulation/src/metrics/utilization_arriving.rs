@@ -1,7 +1,7 @@
 //! Utilization from the first arrival to the last.
 //!
 //! When no more jobs arrive, the machine empties, and the time that the last jobs take has little
-//! to do with the others. An average over a whole log would give that period the same weight as any
+//! to do with the rest. An average over a whole log would give that period the same weight as any
 //! other.
 
 use pavior_kernel::Time;

@@ -1,5 +1,4 @@
-//! Granted utilization: the same as utilization, but with granted nodes, including internal
-//! fragmentation.
+//! Granted utilization: like utilization, but with granted nodes, including internal fragmentation.
 
 use super::time_average::HeldOverTime;
 use super::{MetricSpec, Unit};

@@ -1,4 +1,4 @@
-//! Half of the 95 % interval of the mean waiting, from one run.
+//! Half-width of the 95 % interval for the mean wait, from a single run.
 
 use super::block_error::BlockError;
 use super::{MetricSpec, Unit};

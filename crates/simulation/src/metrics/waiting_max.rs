@@ -1,6 +1,6 @@
 //! The longest wait: start minus arrival, the maximum over completed jobs, by size class.
 //!
-//! It shows starvation, which the mean does not. See [`waits`](super::waits) for the size classes.
+//! Shows starvation, which the mean does not. See [`waits`](super::waits) for the size classes.
 
 use super::waits::{Class, Waits};
 use super::{MetricSpec, Unit};

@@ -1,8 +1,8 @@
-//! The waiting times of completed jobs of a size class, for their maximum and percentiles.
+//! The wait times of completed jobs in a size class, for their maximum and percentiles.
 //!
-//! Size classes are fractions of the machine: small jobs use at most 1/64 of its nodes, large ones
-//! more than 1/8, and medium ones are in between. On 16x16, these are jobs with up to 4, up to 32,
-//! and more than 32 nodes.
+//! Size classes are fractions of the machine: small jobs use at most 1/64 of its nodes, medium jobs
+//! at most 1/8, and large jobs more. On 16x16, these are jobs with up to 4, 5 to 32, and more than
+//! 32 nodes.
 
 use pavior_kernel::Time;
 
@@ -30,7 +30,7 @@ impl Class {
     }
 }
 
-/// The waiting times of a class and the percentile that is the metric.
+/// The wait times in a class, and the percentile that is the metric.
 pub(super) struct Waits {
     context: Context,
     class: Class,
@@ -39,7 +39,7 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// Creates the metric: the smallest wait that `percent` of the jobs of a class do not exceed
+    /// Creates the metric: the smallest wait that `percent` of the jobs in a class do not exceed
     /// (nearest rank).
     pub(super) fn percentile(context: &Context, class: Class, percent: u64) -> Box<dyn Metric> {
         Box::new(Waits { context: *context, class, percent, ticks: Vec::new() })

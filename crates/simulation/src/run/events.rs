@@ -1,4 +1,4 @@
-//! The events of an instant before jobs are started: departures, failures and repairs, arrivals.
+//! The events of an instant before jobs start: departures, failures and repairs, arrivals.
 
 use pavior_allocation::Refusal;
 use pavior_mesh::JobId;
@@ -10,7 +10,7 @@ use crate::faults::Effect;
 use crate::{Ending, Fact, RunError};
 
 impl Simulation<'_, '_, '_> {
-    /// Processes the departures of the current instant. Returns true if one of them ends the run.
+    /// Processes the departures at the current instant. Returns true if one of them ends the run.
     pub(super) fn depart_all(&mut self) -> bool {
         for job in self.finished.drain(..) {
             self.agenda.schedule(self.now, DEPARTURES, Departure { job, start: 0 });
@@ -54,7 +54,7 @@ impl Simulation<'_, '_, '_> {
                     self.interrupt(job)?;
                 }
             }
-            // The job keeps it until it ends.
+            // The job keeps the node until it ends.
             Effect::Withdrawn(node) => drop(self.dispatcher.fail(node)?),
             Effect::Back(node) => self.dispatcher.repair(node)?,
             Effect::SwitchesLost => {
@@ -100,8 +100,8 @@ impl Simulation<'_, '_, '_> {
         Ok(())
     }
 
-    /// Checks that a job can ever start, when the machine is empty and healthy, and its spares are
-    /// out of use.
+    /// Checks that a job could ever start on an empty and healthy machine with its spares out of
+    /// use.
     pub(super) fn could_ever_fit(&mut self, job: &Job) -> Result<(), Refusal> {
         self.dispatcher.could_ever_fit(&job.request)?;
         let faults = self.faults.as_mut();

@@ -1,4 +1,4 @@
-//! Moves of running jobs, which then end later.
+//! Moves of running jobs, which end later as a result.
 
 use pavior_allocation::Placement;
 use pavior_answers::Move;

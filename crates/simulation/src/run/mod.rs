@@ -21,18 +21,18 @@ use crate::traffic::{Forecast, Seen, Traffic};
 use crate::{Bounds, Ending, Fact, Inputs, Interest, Observer, Outcome, RunError, Setup, Stop};
 use slice::SliceWatch;
 
-/// Departures come first in an instant.
+/// Departures come first within an instant.
 const DEPARTURES: u8 = 0;
 
-/// The end of a job whose last start or move was number `start` in the run. If a job fails and
+/// The end of a job whose last start or move was number `start` in the run. If the job fails and
 /// starts again, or moves, its earlier departure becomes void.
 struct Departure {
     job: JobId,
     start: u64,
 }
 
-/// Runs a simulation until it ends, within the default [`Bounds`]. Use [`Setup::simulation`] to
-/// change settings.
+/// Runs a simulation until it ends, within the default [`Bounds`]. To change settings, use
+/// [`Setup::simulation`].
 ///
 /// # Errors
 /// Returns an error if the strategy, machine and network are incompatible, the network deadlocks,
@@ -46,12 +46,12 @@ pub fn run(
     Simulation::new(setup, inputs, observers)?.run(&Stop::default())
 }
 
-/// A run that is stepped by its caller, which may also make the scheduling decisions.
+/// A run that is stepped by its caller, who may also make the scheduling decisions.
 ///
 /// [`Simulation::advance`] goes to the next instant at which the queue or the machine has changed.
 /// Then jobs are started: [`Simulation::schedule`] starts the jobs that the scheduler chooses, and
 /// [`Simulation::start`] starts one that the caller chooses. [`Simulation::decide`] asks the
-/// scheduler, and leaves the start to the caller. At the end [`Simulation::finish`] returns the
+/// scheduler, but leaves the start to the caller. At the end, [`Simulation::finish`] returns the
 /// outcome. A run is `Send`.
 ///
 /// ```
@@ -92,8 +92,8 @@ pub struct Simulation<'a, 'o, 'i> {
     traffic: Option<Traffic>,
     mover: Option<Mover>,
     watch: Watch,
-    /// The number of starts and moves so far, and, if nodes fail or jobs move, the latest one of
-    /// each running job.
+    /// The number of starts and moves so far and, if nodes fail or jobs move, the number of the
+    /// latest one for each running job.
     starts: u64,
     live: FxHashMap<JobId, u64>,
     observers: Observers<'a, 'o>,
@@ -177,11 +177,11 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         self
     }
 
-    /// Runs to the end, with the scheduler's decisions.
+    /// Runs to the end, following the scheduler's decisions.
     ///
     /// # Errors
-    /// Returns the same errors as [`run`], and [`RunError::Stopped`] at the first instant after
-    /// `stop` is set.
+    /// Returns the errors of [`run`], and [`RunError::Stopped`] at the first instant after `stop`
+    /// is set.
     pub fn run(mut self, stop: &Stop) -> Result<Outcome, RunError> {
         while self.advance(stop)? {
             self.schedule()?;
@@ -191,8 +191,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     }
 
     /// Checks that no job was forgotten: at the end of a run that drains the queue, each job that
-    /// is still waiting must be refused by the idle machine, or held by the scheduler behind one
-    /// that is refused.
+    /// is still waiting must be refused by the idle machine, or held by the scheduler behind a
+    /// refused job.
     fn check_all_started(&mut self) -> Result<(), RunError> {
         if self.ending != Ending::Drained || !self.dispatcher.running().is_empty() {
             return Ok(());
@@ -215,7 +215,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         if count > 0 { Err(Endless::NeverStarted { jobs, count }.into()) } else { Ok(()) }
     }
 
-    /// Advances to the next instant at which the queue or the machine changes, and applies its
+    /// Advances to the next instant at which the queue or the machine changes, and applies those
     /// changes. Returns false if the run is over. Does not start any jobs.
     ///
     /// # Errors
@@ -266,8 +266,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(false)
     }
 
-    /// Starts the jobs that the scheduler chooses, until it chooses no more. Running jobs are moved
-    /// if this allows it to choose more.
+    /// Starts the jobs that the scheduler chooses, until it chooses no more. Moves running jobs if
+    /// this allows it to choose more.
     ///
     /// # Errors
     /// Returns an error if the scheduler starts a job that cannot start, or if the scheduler or the
@@ -299,7 +299,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(Some(decision.named().clone()))
     }
 
-    /// Checks that the run makes progress, after an instant is over.
+    /// Checks, once an instant is over, that the run makes progress.
     fn settle(&mut self) -> Result<(), RunError> {
         let changes = self.faults.as_mut().and_then(Faults::next_time).is_some()
             || !self.dispatcher.calendar().is_empty();
@@ -323,8 +323,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         }
     }
 
-    /// Returns the next time at which anything happens. Jobs whose last message is delivered at
-    /// that time are added to `finished`.
+    /// Returns the next time when anything happens. Jobs whose last message is delivered at that
+    /// time are added to `finished`.
     fn next_instant(&mut self) -> Result<Option<Time>, RunError> {
         let own = self.next_own();
         if let Some(traffic) = &mut self.traffic {
@@ -335,8 +335,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok([own, fault].into_iter().flatten().min())
     }
 
-    /// Returns the time of the next known departure or arrival. While jobs wait, this includes the
-    /// times at which advance reservations begin or end.
+    /// Returns the time of the next known departure or arrival. While jobs are waiting, this
+    /// includes the times when advance reservations begin or end.
     fn next_own(&mut self) -> Option<Time> {
         let arrival = self.jobs.peek().map(|job| job.arrival);
         let waits = !self.dispatcher.queue().is_empty();

@@ -13,8 +13,8 @@ impl Simulation<'_, '_, '_> {
     /// Starts a waiting job.
     ///
     /// # Errors
-    /// Returns an error if there is no job at that index of the queue, the job does not fit now, or
-    /// its end is too late to be represented. In that case, nothing changes.
+    /// Returns an error if the queue has no job at that index, the job does not fit now, or its end
+    /// is too late to be represented. In that case, nothing changes.
     pub fn start(&mut self, start: Start) -> Result<(), RunError> {
         let decision = self.dispatcher.choose(self.now, start)?;
         let length = match decision.job().service {

@@ -1,4 +1,4 @@
-//! The state of a run that a stepping caller can read.
+//! The parts of a run's state that a stepping caller can read.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -28,14 +28,14 @@ impl Simulation<'_, '_, '_> {
         self.dispatcher.machine()
     }
 
-    /// Returns true if jobs have yet to arrive or depart. Otherwise, only failures and repairs of
-    /// nodes remain.
+    /// Returns true if any jobs have yet to arrive or depart. Otherwise, only failures and repairs
+    /// of nodes remain.
     pub fn goes_on(&mut self) -> bool {
         !self.running().is_empty() || self.jobs.peek().is_some()
     }
 
-    /// Returns the number of links to jobs that will be rejected: the jobs that follow them are
-    /// submitted as listed.
+    /// Returns the number of links to jobs that will be rejected. Their followers are submitted at
+    /// the listed times.
     pub fn unfollowed(&self) -> u64 {
         self.unfollowed
     }
@@ -45,14 +45,14 @@ impl Simulation<'_, '_, '_> {
         self.completed
     }
 
-    /// Returns the scheduler's view of the machine. Every question asked through it counts as an
-    /// attempt.
+    /// Returns the scheduler's view of the machine. Every question asked through the view counts as
+    /// an attempt.
     pub fn view(&mut self) -> MachineView<'_> {
         self.dispatcher.view(self.now, &mut self.observers)
     }
 
-    /// Returns true if the job at an index of the queue could start now, and false if the index
-    /// does not exist. This counts as an attempt, as when a scheduler asks.
+    /// Returns true if the job at a queue index could start now, and false if the index does not
+    /// exist. This counts as an attempt, as when a scheduler asks.
     pub fn can_start(&mut self, index: usize) -> bool {
         let Some(job) = self.queue().get(index).cloned() else { return false };
         self.view().can_start(&job).is_ok()

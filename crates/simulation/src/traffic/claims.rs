@@ -11,18 +11,18 @@ pub(super) enum Met {
     AllJobs,
 }
 
-/// The links that running jobs claim, and the jobs that claim them.
+/// The links that running jobs claim, with the jobs that claim them.
 pub(super) struct Claims {
-    /// The number of jobs that claim each link, and the last one that did. Empty until a job claims
-    /// one.
+    /// The number of jobs that claim each link, and the last job that did. Empty until a job claims
+    /// a link.
     links: Vec<(u32, u32)>,
     bound: usize,
-    /// The number of running jobs that claim everything.
+    /// The number of running jobs that claim all links.
     everywhere: u32,
 }
 
 impl Claims {
-    /// Creates the claims of a machine without jobs.
+    /// Creates the claims for a machine without jobs.
     pub(super) fn new(grid: &Grid) -> Claims {
         Claims { links: Vec::new(), bound: Footprint::bound(grid), everywhere: 0 }
     }
@@ -67,7 +67,7 @@ impl Claims {
         alone
     }
 
-    /// Gives up the links of a job that is over.
+    /// Releases the links of a job that is over.
     pub(super) fn give_up(&mut self, links: Option<&[u32]>) {
         match links {
             Some(links) => links.iter().for_each(|&link| self.links[link as usize].0 -= 1),

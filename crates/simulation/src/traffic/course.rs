@@ -1,10 +1,10 @@
-//! Jobs that communicate for part of their time: iterations of a pattern, with computation in
+//! Jobs that communicate for part of their run time: iterations of a pattern, with computation in
 //! between.
 //!
 //! A job with a run time of R communicates for a fraction (its share) of R. An iteration takes T in
 //! the requested box, alone on the machine. The job therefore has k = share x R / T iterations,
 //! rounded down. For the rest of R it computes, in k equal pauses, one after each iteration. The
-//! remainder of the division follows the last pause. On other nodes or next to other jobs,
+//! remainder of the division follows the last pause. On other nodes, or next to other jobs,
 //! iterations take a different time, but the pauses stay the same. Jobs that only send messages
 //! have no pauses:
 //!
@@ -15,7 +15,7 @@
 //!
 //! Invariant: k (T + pause) + rest = R.
 //!
-//! Cost: O(1), except for the simulation of one exchange alone, which [`Trials`] caches.
+//! Cost: O(1), plus the simulation of one exchange alone, which [`Trials`] caches.
 
 use pavior_allocation::Placement;
 use pavior_kernel::{Stream, Time};
@@ -28,27 +28,27 @@ use super::iterations::Trials;
 /// The messages that a job sends between two pauses.
 pub(super) const ITERATION: Communication = Communication::Iterations(1);
 
-/// The activities of a job from its start to its end.
+/// A job's activities from start to end.
 pub(super) struct Course {
     pub(super) layout: Layout,
     /// The stream from which random patterns draw, restarted for each exchange.
     draw: Stream,
-    /// The messages before it computes: an iteration, or all its messages.
+    /// The messages that the job sends before it computes: one iteration, or all its messages.
     exchange: Communication,
     /// The history of an exchange if the job is alone. Simulated when first needed.
     exchange_alone: Option<History>,
     /// The number of remaining exchanges, including the current one.
     pub(super) exchanges_left: u64,
-    /// The time that it computes after each exchange.
+    /// The time that the job computes after each exchange.
     pub(super) pause: Time,
-    /// The time that it computes after the last pause.
+    /// The time that the job computes after the last pause.
     pub(super) rest: Time,
 }
 
 impl Course {
-    /// Creates the course of a job on its granted nodes. Returns `None` if it does not communicate,
-    /// or if its share is too short for one iteration. `draw` is the job's own stream. A job that
-    /// communicates for part of its run time is first simulated alone in the box that it requests.
+    /// Creates the course of a job on its granted nodes. Returns `None` if the job does not
+    /// communicate, or if its share is too short for one iteration. `draw` is the job's own stream.
+    /// A job that communicates for part of its time is first simulated alone in its requested box.
     pub(super) fn new(
         trials: &mut Trials,
         job: &Job,
@@ -102,7 +102,7 @@ impl Course {
         Ok(self.exchange_alone)
     }
 
-    /// Ends an exchange. Returns the time for which the job computes after it.
+    /// Ends an exchange. Returns the time that the job computes afterwards.
     pub(super) fn end_exchange(&mut self) -> Time {
         self.exchanges_left -= 1;
         if self.exchanges_left == 0 { self.pause.saturating_add(self.rest) } else { self.pause }

@@ -1,17 +1,17 @@
 //! A mean-value model of shared links, for jobs whose messages are not simulated while others run.
 //!
-//! The time that a job takes alone is simulated once ([`Trials`]): T cycles per iteration, with a
-//! mean latency of l. A message waits at each link on its path for the messages of other jobs, as
-//! in a queue with one server and Poisson arrivals (Pollaczek and Khinchine): w = R / (1 - U)
-//! cycles. U is the fraction of time in which other jobs hold the link. R is the sum of m h^2 / 2P
+//! The time that a job takes when alone is simulated once ([`Trials`]): T cycles per iteration,
+//! with a mean latency of l. A message waits at each link on its path for the messages of other
+//! jobs, as in a queue with one server and Poisson arrivals (Pollaczek and Khinchine): w = R / (1 -
+//! U) cycles. U is the fraction of time that other jobs hold the link. R is the sum of m h^2 / 2P
 //! over the other jobs. Each sends m messages per iteration, which hold the link for h cycles
 //! ([`LinkHolds`]). Its pace P is the time of an iteration and the pause after it. If d is the mean
 //! wait of a message over its whole path, an iteration takes T (1 + d / l).
 //!
-//! P depends on d, and therefore on the values of P for other jobs. Whenever a job starts or ends,
+//! P depends on d, and therefore on the other jobs' values of P. Whenever a job starts or ends,
 //! each job gets a new pace once, in the order of slots, from the current paces of the others. A
 //! change of less than a thousandth is ignored. The work done so far is kept. A job that shares no
-//! link, or only with jobs that do not communicate, runs exactly as in the network.
+//! links, or shares them only with jobs that do not communicate, runs exactly as in the network.
 //!
 //! The pace of a job changes only if a job that shares a link with it starts, ends or changes its
 //! own pace. No other job is updated. When a job starts or ends, the cost is O(running jobs), plus
@@ -53,14 +53,14 @@ pub(crate) struct Estimate {
     /// Indexed by channel number.
     links: Vec<Link>,
     jobs: Vec<Option<Runner>>,
-    /// For each slot, true if the use of one of the job's links by others has changed since its
-    /// pace was set.
+    /// For each slot, true if other jobs' use of one of the job's links has changed since its pace
+    /// was set.
     stale: Vec<bool>,
     free_slots: Vec<u32>,
-    /// The end times of jobs, with their slots. Entries of jobs whose pace has changed since are
-    /// void.
+    /// The end times of jobs, with their slots. An entry is void if the job's pace has changed
+    /// since.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
-    /// The last time at which jobs started or ended, if that was after the paces were set.
+    /// The last time when jobs started or ended, if that was after the paces were set.
     changed: Option<Time>,
 }
 
@@ -122,7 +122,7 @@ impl Link {
 /// A link that a job's messages cross.
 struct Crossed {
     hold: LinkHolds,
-    /// The use of the link by the job at its pace.
+    /// The job's use of the link at its pace.
     busy: Busy,
 }
 
@@ -134,10 +134,10 @@ struct Runner {
     pause: Time,
     rest: Time,
     links: Vec<Crossed>,
-    /// Iterations left at `since`.
+    /// The iterations left at `since`.
     left: f64,
     since: Time,
-    /// Cycles of an iteration and the pause after it.
+    /// The cycles of an iteration and the pause after it.
     pace: f64,
     end: Time,
 }
@@ -152,7 +152,7 @@ impl Runner {
     fn change(&mut self, now: Time, pace: f64) {
         let done = now.since(self.since).ticks() / self.pace;
         if done >= self.left {
-            // Its iterations are over; only `rest` remains, in which it computes.
+            // The iterations are over; only `rest` remains, when the job computes.
             return;
         }
         self.left -= done;
@@ -277,7 +277,7 @@ impl Estimate {
         Ok(Some(Runner { id, exchange_alone, pause, rest, links, left, since, pace, end }))
     }
 
-    /// Records the use of links by a job at its pace.
+    /// Records a job's use of links at its pace.
     fn mark(&mut self, slot: u32, job: &mut Runner) {
         for Crossed { hold, busy } in &mut job.links {
             let before = std::mem::replace(busy, Busy::of(hold, job.pace));
@@ -287,7 +287,7 @@ impl Estimate {
         }
     }
 
-    /// Updates the paces of all jobs whose pace may have changed, if jobs have started or ended.
+    /// If jobs have started or ended, updates the paces of all jobs whose pace may have changed.
     fn set_paces(&mut self) {
         let Some(now) = self.changed.take() else { return };
         for slot in 0..self.jobs.len() {
@@ -307,13 +307,13 @@ impl Estimate {
         }
     }
 
-    /// Returns the pace of a job next to the others.
+    /// Returns a job's pace next to the others.
     fn pace(&self, job: &Runner) -> f64 {
         let mut waits = 0.0;
         for Crossed { hold, busy } in &job.links {
             let mut others = self.links[hold.link.index()].busy;
             others -= *busy;
-            // Most links are used only by the job.
+            // Most links are used only by this job.
             if others.residual > 0 {
                 waits += hold.messages as f64 * others.wait();
             }

@@ -1,4 +1,4 @@
-//! Predictions for schedulers: the run time of a job on some nodes, relative to that in its box.
+//! Predictions for schedulers: a job's run time on some nodes, relative to its run time in its box.
 //!
 //! An iteration of the job's pattern is simulated on those nodes, and in the box that the job
 //! requests, each alone on the machine ([`Trials`]). The ratio of the two times is weighted by the
@@ -19,7 +19,7 @@ use super::iterations::Trials;
 /// The maximum number of cached answers.
 const MOST_KNOWN: usize = 1 << 14;
 
-/// The prediction of a run whose jobs send messages.
+/// The prediction for a run whose jobs send messages.
 pub(crate) struct Forecast {
     setup: NetworkSetup,
     grid: Grid,
@@ -27,8 +27,8 @@ pub(crate) struct Forecast {
     replication: u64,
     /// Created for the first question.
     trials: Option<Box<Trials>>,
-    /// Cycles of an iteration in the requested box and on the granted nodes, keyed by both. Only
-    /// used if the pattern draws nothing for a job.
+    /// The cycles of an iteration in the requested box and on the granted nodes, keyed by both.
+    /// Only used if the pattern draws nothing for a job.
     known: FxHashMap<(Request, Box<[Cuboid]>), Cycles>,
 }
 
@@ -46,7 +46,7 @@ impl Forecast {
         Forecast { setup, grid, seed, replication, trials: None, known: FxHashMap::default() }
     }
 
-    /// Returns the cycles of a job, or `None` if it sends nothing, or its pattern has no iteration.
+    /// Returns the cycles of a job, or `None` if it sends nothing or its pattern has no iteration.
     fn cycles(&mut self, job: &Job, placement: &Placement) -> Option<Cycles> {
         supports_iterations(&self.setup.plan.pattern).ok()?;
         let request = job.request.with_freedom(None);

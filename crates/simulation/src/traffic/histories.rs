@@ -1,4 +1,4 @@
-//! Histories of jobs that were alone on the network, so that later ones of the same kind need not
+//! Histories of jobs that were alone on the network, so that later jobs of the same kind need not
 //! be simulated.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,15 +10,15 @@ use rustc_hash::FxHashMap;
 
 use super::NetworkSetup;
 
-/// The duration of a job and its messages.
+/// A job's duration and its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct History {
     pub(super) length: Time,
     pub(super) totals: MessageTotals,
 }
 
-/// The data that determine the history of a job that is alone, in addition to the network and the
-/// settings common to all jobs.
+/// The data that determine the history of a job that is alone, beyond the network and the settings
+/// common to all jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct HistoryKey {
     relative_layout: Box<[u32]>,
@@ -41,7 +41,7 @@ impl HistoryKey {
 ///
 /// Clones share their contents, and one value may be shared by any runs, even with different
 /// machines, patterns and settings, because a history is a function of its key. The cached
-/// histories therefore do not affect results, only the time it takes to compute them.
+/// histories therefore affect only the time needed to compute results, not the results themselves.
 #[derive(Clone, Default)]
 pub struct Histories(Arc<Mutex<FxHashMap<String, SharedCache>>>);
 
@@ -67,7 +67,7 @@ impl Histories {
 }
 
 impl HistoryCache {
-    /// The maximum number of words of cached relative layouts: 16 MB.
+    /// The maximum number of words in cached relative layouts: 16 MB.
     const MOST_WORDS: usize = 1 << 22;
 
     pub(super) fn recall(cache: &SharedCache, key: &HistoryKey) -> Option<History> {
@@ -86,7 +86,7 @@ impl HistoryCache {
     }
 }
 
-/// Locks a mutex. A thread that panicked while it held the lock left complete entries.
+/// Locks a mutex. A thread that panicked while holding the lock left complete entries.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

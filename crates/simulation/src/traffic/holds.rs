@@ -1,4 +1,4 @@
-//! The times for which jobs hold the links that their messages cross, with a cache.
+//! The times that jobs hold the links that their messages cross, with a cache.
 //!
 //! On a machine without wraps, if a job has the same layout at another place, its links, and
 //! therefore their numbers, are shifted in the same way as its nodes. The holds are the same.
@@ -18,12 +18,12 @@ use super::histories::HistoryKey;
 /// The maximum number of cached links: 32 MB.
 const MOST_LINKS: usize = 1 << 20;
 
-/// The holds of the jobs of a network.
+/// The holds of a network's jobs.
 pub(super) struct KnownHolds {
     setup: NetworkSetup,
     grid: Grid,
     channels: Channels,
-    /// By relative layout of the nodes: the first node of the job that was computed, and its links.
+    /// By relative layout of the nodes: the first node of the computed job, and its links.
     known: FxHashMap<HistoryKey, (NodeId, Box<[LinkHolds]>)>,
     /// The total number of these links.
     links: usize,

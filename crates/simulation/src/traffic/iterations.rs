@@ -1,4 +1,4 @@
-//! The duration of jobs that are alone on the network, simulated on an empty one.
+//! The duration of jobs that are alone on the network, simulated on an empty network.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::Grid;
@@ -33,8 +33,8 @@ impl Trials {
         })
     }
 
-    /// Returns the stored trials, created at the first use. The run's own network was created with
-    /// the same settings.
+    /// Returns the stored trials, creating them at the first use. The run's own network was created
+    /// with the same settings.
     pub(super) fn kept<'t>(
         kept: &'t mut Option<Box<Trials>>,
         setup: &NetworkSetup,
@@ -44,8 +44,8 @@ impl Trials {
         kept.get_or_insert_with(|| Box::new(make()))
     }
 
-    /// Returns the duration and the messages of a job that is alone in a layout, or `None` if it
-    /// sends nothing. The pattern draws from a copy of `draw`.
+    /// Returns the duration and the messages of a job that is alone in a layout, or `None` if the
+    /// job sends nothing. The pattern draws from a copy of `draw`.
     pub(super) fn history(
         &mut self,
         layout: &Layout,

@@ -1,4 +1,4 @@
-//! The layouts of the ranks of jobs.
+//! The layout of the ranks of jobs.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, Request, orientations};
@@ -6,7 +6,7 @@ use pavior_network::{Layout, PatternLayouts, RankOrder};
 
 use super::NetworkSetup;
 
-/// Lays out the jobs of a network.
+/// Lays out a network's jobs.
 pub(super) struct Layouts {
     grid: Grid,
     order: RankOrder,
@@ -29,7 +29,7 @@ impl Layouts {
     }
 
     /// Returns the layout of a job in the box that it requests, at the origin, turned only if it
-    /// does not fit otherwise. Returns `None` if it requests no box that fits.
+    /// does not fit otherwise. Returns `None` if the job requests no box that fits.
     pub(super) fn asked(&mut self, request: &Request, draw: &Stream) -> Option<Layout> {
         let sides = orientations(request.shape?).find(|&sides| self.grid.fits(sides))?;
         Some(self.granted(&[Cuboid::new([0; 3], sides)], request, draw))

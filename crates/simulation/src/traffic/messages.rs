@@ -1,14 +1,14 @@
 //! Jobs that wait for their messages: the coupling of the network with the simulation loop.
 //!
 //! Neither side polls the other. The loop passes the time of its own next event, and the network
-//! advances to that time, or to the first time before it at which a job ends. Events at that
-//! instant are processed in the order of the model: deliveries, departures, arrivals, the
-//! scheduler, the creation of messages; requests and grants follow when the network advances.
+//! advances to that time, or to an earlier time at which a job ends. Events at that instant are
+//! processed in the model's order: deliveries, departures, arrivals, the scheduler, the creation of
+//! messages; requests and grants follow when the network advances.
 //!
 //! A job that shares no link with another ([`Footprint`]) is not affected by the others. The first
-//! job of a kind therefore determines the end time and the message totals of the next one. The next
-//! one is not simulated, unless a job that may meet it starts before it has ended. In that case, it
-//! catches up first. Nothing is approximated.
+//! job of a kind therefore determines the end time and message totals of the next one, which is not
+//! simulated unless a job that may meet it starts before it has ended. In that case, it catches up
+//! first. Nothing is approximated.
 //!
 //! ```text
 //!            no job near,            a job comes near
@@ -49,7 +49,7 @@ pub(crate) struct Messages {
     seed: u64,
     replication: u64,
     network: Network,
-    /// The network for trials of jobs that compute in between; created for the first one.
+    /// The network for trials of jobs that compute in between; created for the first such job.
     trials: Option<Box<Trials>>,
     layouts: Layouts,
     events: NetworkEvents,
@@ -61,11 +61,11 @@ pub(crate) struct Messages {
     free_slots: Vec<u32>,
     /// Jobs that may have messages to send at this instant.
     ready: Vec<(JobId, u32)>,
-    /// The times when computing jobs communicate again or end, by slot.
+    /// The times when computing jobs communicate again or end, with their slots.
     wakes: BinaryHeap<Reverse<(Time, u32)>>,
     next_message: u64,
     totals: MessageTotals,
-    /// The failure of a trial of a job.
+    /// The failed trial of a job, if any.
     failed: Option<Deadlock>,
     /// `None` if every job is simulated.
     alone: Option<Alone>,
@@ -75,14 +75,14 @@ pub(crate) struct Messages {
 struct Sender {
     id: JobId,
     traffic: JobTraffic,
-    /// The links that it claims, or `None` for all.
+    /// The links that the job claims, or `None` for all links.
     links: Option<Vec<u32>>,
     how: How,
     /// The course of a job that computes in between.
     course: Option<Box<Course>>,
 }
 
-/// The method by which a job is processed.
+/// The way a job is processed.
 enum How {
     /// Simulated in the network, where it may share links with others, or computing.
     Shared,
@@ -92,18 +92,17 @@ enum How {
     Recalled { since: Time, history: History },
 }
 
-/// The data about jobs that are alone.
+/// Data about jobs that are alone.
 struct Alone {
     claims: Claims,
     cache: SharedCache,
-    /// The end times of recalled jobs, with their slots. Entries of jobs that have caught up are
-    /// void.
+    /// The end times of recalled jobs, with their slots. An entry is void if the job has caught up.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
 impl Messages {
     /// Jobs in boxes with more nodes than this times their own (plus a constant) are assumed to
-    /// share links with every other job. This is nearly true, and they have many links.
+    /// share links with every other job. This is nearly true, and such jobs have many links.
     const MOST_SPREAD: u64 = 8;
 
     /// Creates a network without jobs.
@@ -115,7 +114,7 @@ impl Messages {
         seen: Seen,
     ) -> Result<Messages, BadSettings> {
         let network = Network::new(grid, setup.settings, setup.engine)?;
-        // The flit engine remains the specification. If messages can deadlock, jobs outside the
+        // The flit engine remains the specification. If messages could deadlock, jobs outside the
         // network could not be named.
         let may_deadlock =
             setup.settings.virtual_channels == VirtualChannels::One && grid.has_wrap();
@@ -147,9 +146,9 @@ impl Messages {
         })
     }
 
-    /// Advances to `until`, or to the end of jobs before it, or to the first deliveries if an
-    /// observer needs them. Jobs whose last message was delivered are added to `finished`, in the
-    /// order of jobs. Returns the new instant, if there is one.
+    /// Advances to `until`, or to an earlier end of jobs, or to the first deliveries if an observer
+    /// needs them. Jobs whose last message was delivered are added to `finished`, in job order.
+    /// Returns the new instant, if there is one.
     pub(crate) fn advance(
         &mut self,
         until: Option<Time>,
@@ -225,7 +224,7 @@ impl Messages {
         }
     }
 
-    /// Removes a job that is over, and stores its history if it was watched.
+    /// Removes a job that is over, and stores its history if the job was watched.
     fn end(&mut self, slot: u32, now: Time) -> JobId {
         let sender = self.jobs[slot as usize].take().expect("it was running");
         self.free_slots.push(slot);
@@ -260,13 +259,13 @@ impl Messages {
         self.routes.as_ref()
     }
 
-    /// Creates the messages that jobs can send now, in the order of job, rank and sequence.
+    /// Creates the messages that jobs can send now, in order of job, rank and sequence.
     pub(crate) fn create(&mut self, now: Time) {
         self.ready.sort_unstable();
         self.ready.dedup();
         let Messages { ready, jobs, network, next_message, .. } = self;
         for (id, slot) in ready.drain(..) {
-            // A job that was ready may have ended since, and its slot may belong to another.
+            // A job that was ready may have ended since, and its slot may belong to another job.
             let sender = jobs[slot as usize].as_mut().filter(|sender| sender.id == id);
             if let Some(Sender { traffic, .. }) = sender {
                 let send = |message| network.create(message);

@@ -1,4 +1,4 @@
-//! Jobs that wait for their messages: the messages that they send, and their delivery.
+//! Jobs that wait for their messages: the messages that they send, and how they are delivered.
 
 mod claims;
 mod course;
@@ -23,7 +23,7 @@ pub use histories::Histories;
 use messages::Messages;
 pub use network_setup::{Contention, NetworkSetup};
 
-/// The data about messages that observers want.
+/// The message data that observers want.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     /// Each delivery.
@@ -57,9 +57,9 @@ impl Traffic {
         })
     }
 
-    /// Advances to `until`, or to the end of jobs before it, or to the first deliveries if an
-    /// observer needs them. Jobs whose last message was delivered are added to `finished`, in the
-    /// order of jobs. Returns the new instant, if there is one.
+    /// Advances to `until`, or to an earlier end of jobs, or to the first deliveries if an observer
+    /// needs them. Jobs whose last message was delivered are added to `finished`, in job order.
+    /// Returns the new instant, if there is one.
     pub(crate) fn advance(
         &mut self,
         until: Option<Time>,
@@ -71,7 +71,7 @@ impl Traffic {
         }
     }
 
-    /// Starts a job. Returns true if it has messages to wait for.
+    /// Starts a job. Returns true if the job has messages to wait for.
     pub(crate) fn start(&mut self, now: Time, job: &Job, placement: &Placement) -> bool {
         match self {
             Traffic::Messages(messages) => messages.start(now, job, placement),
@@ -79,7 +79,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the routes of the job that started last, if observers want them and it sends
+    /// Returns the routes of the job that started last, if observers want them and the job sends
     /// anything.
     pub(crate) fn routes(&self) -> Option<&IterationRoutes> {
         match self {
@@ -104,7 +104,7 @@ impl Traffic {
     }
 
     /// Returns the totals of the messages delivered since [`count_anew`](Traffic::count_anew), or
-    /// `None` if no message is simulated.
+    /// `None` if no messages are simulated.
     pub(crate) fn totals(&mut self, now: Time) -> Option<&MessageTotals> {
         match self {
             Traffic::Messages(messages) => Some(messages.totals(now)),

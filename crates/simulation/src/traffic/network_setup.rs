@@ -9,11 +9,11 @@ use super::Histories;
 /// The network on which the messages of jobs travel.
 #[derive(Clone)]
 pub struct NetworkSetup {
-    /// The engine.
+    /// The engine that simulates the network.
     pub engine: EngineKind,
-    /// The parameters.
+    /// The parameters of the network.
     pub settings: Settings,
-    /// The messages of jobs.
+    /// The messages that jobs send.
     pub plan: TrafficPlan,
     /// The numbering of the ranks of jobs.
     pub ranks: RankOrder,
@@ -29,20 +29,20 @@ pub enum Contention {
     /// The messages are simulated, which is exact.
     #[default]
     Simulated,
-    /// Messages of running jobs are not simulated. The pace of each job is derived from the time of
-    /// an iteration alone and the use of its links by other jobs (`traffic/estimate.rs` describes
+    /// The messages of running jobs are not simulated. Each job's pace is derived from the time of
+    /// an iteration alone and from other jobs' use of its links (`traffic/estimate.rs` describes
     /// the model). Metrics of messages do not apply.
     Estimated,
 }
 
 impl NetworkSetup {
-    /// Returns the random stream for a job's messages. Each job has its own stream, so it does not
-    /// depend on the starts of others.
+    /// Returns the random stream for a job's messages. Each job has its own stream, so its draws do
+    /// not depend on the starts of others.
     pub(super) fn draws(seed: u64, replication: u64, job: JobId) -> Stream {
         Stream::new(seed, replication, &format!("traffic-{}", job.0))
     }
 
-    /// Returns the routes of an iteration of a job's pattern.
+    /// Returns the routes of one iteration of a job's pattern.
     pub(super) fn routes(
         &self,
         grid: &Grid,

@@ -1,4 +1,4 @@
-//! Jobs that communicate for part of their time.
+//! Jobs that communicate for part of their run time.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::Request;
@@ -28,7 +28,7 @@ fn times(setup: &Setup, jobs: &[Job]) -> Vec<(u64, u64)> {
     times.collect()
 }
 
-/// Returns the total time by which jobs take longer than their run times.
+/// Returns the total time by which jobs exceed their run times.
 fn added(setup: &Setup, jobs: &[Job]) -> i64 {
     let run = |job: &Job| match job.service {
         Service::Partly { compute, communicate } => compute.0 + communicate.0,
@@ -58,8 +58,8 @@ fn alone_in_the_box_that_it_asks_for_a_job_takes_its_run_time() {
 
 #[test]
 fn a_torn_job_takes_longer_by_what_its_iterations_take_longer() {
-    // With two ranks side by side, an iteration has two simultaneous messages over one hop: 16
-    // cycles. At the ends of a row of 8, over 7 hops: (3 + 1)(7 + 1) + 8 = 40 cycles.
+    // With two adjacent ranks, an iteration has two simultaneous messages over one hop: 16 cycles.
+    // At the ends of a row of 8, over 7 hops: (3 + 1)(7 + 1) + 8 = 40 cycles.
     let holder = |id, at| sender(id, at, [1, 1, 1], Service::Run(Time(100_000)));
     let mut jobs: Vec<Job> = (0..8).map(|id| holder(id, 0)).collect();
     jobs[0].service = Service::Run(Time(1));
@@ -78,7 +78,7 @@ fn jobs_that_share_a_link_take_longer_than_alone() {
         let mut jobs: Vec<Job> = (0..4)
             .map(|id| sender(id, 0, [1, 1, 1], Service::Run(Time(1 + 2 * (id % 2)))))
             .collect();
-        // Every second node of a row belongs to the first, the others to the second.
+        // Every second node in a row belongs to the first job, the others to the second.
         jobs.push(partly(4, 1, [2, 1, 1], 100_000, share));
         jobs.push(partly(5, 3, [2, 1, 1], 100_000, share));
         jobs
@@ -106,7 +106,7 @@ fn where_none_meet_the_estimate_is_exact() {
             partly(id, id * 900, shape, 5000 + 97 * id, 0.3)
         })
         .collect();
-    // A box on a mesh shares no link with another.
+    // A box on a mesh shares no links with another.
     let exact = times(&with("mesh:8x8", "ff", network("near-neighbour", None)), &jobs);
     assert_eq!(times(&with("mesh:8x8", "ff", estimated("near-neighbour")), &jobs), exact);
 }
@@ -140,8 +140,8 @@ fn the_routes_of_each_job_are_recorded() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Compares runs in which each message is simulated, or recalled while a job is alone: they
-    /// must be equal, cycle by cycle.
+    /// Compares runs in which each message is simulated with runs in which a job is recalled while
+    /// it is alone: they must be equal, cycle by cycle.
     #[test]
     fn jobs_that_are_alone_for_a_while_see_what_they_would_have_seen(
         (machine, strategy) in prop::sample::select(vec![
@@ -161,7 +161,7 @@ proptest! {
             sides[machine.matches('x').count() + 1..].fill(1);
             let nodes = Request::shape(sides).nodes;
             let job = partly(id as u64, arrival, sides, run, f64::from(share) / 4.0);
-            // Some are in a box with a spare node.
+            // Some jobs are in a box with a spare node.
             let nodes = if id % 3 == 0 && nodes > 2 { nodes - 1 } else { nodes };
             Job { request: Request::hinted(nodes, sides), ..job }
         }).collect();
@@ -171,8 +171,8 @@ proptest! {
     }
 }
 
-/// Compares the model with the network for scattered jobs that share links: the error of the time
-/// by which they exceed their run times.
+/// Compares the model with the network for scattered jobs that share links, by the error in the
+/// time by which the jobs exceed their run times.
 #[test]
 fn the_estimate_is_near_what_the_network_says() {
     let mut draw = Stream::new(11, 0, "jobs");
@@ -219,7 +219,7 @@ fn a_job_is_torn_if_the_network_lets_it_pay() {
                 estimate: Time(run),
                 ..partly(id, arrival, [nodes, 1, 1], run, share)
             };
-            // Long after the first job, so that hardly any others arrive.
+            // Long enough after the first job that hardly any others arrive.
             let then = 1 << 40;
             let jobs = [
                 known(0, 0, 1, 1, 0.0),

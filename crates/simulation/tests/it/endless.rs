@@ -1,4 +1,4 @@
-//! Runs that would not end by themselves: each is an error that gives the reason.
+//! Runs that would not end by themselves: each fails with an error that gives the reason.
 
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
@@ -101,13 +101,13 @@ fn failures_that_let_nothing_start_come_to_an_end() {
 #[test]
 fn many_that_wait_in_vain_are_told_sooner() {
     // A node is always missing, a job with one of two shapes arrives with each change, and both are
-    // requested: the sum of 10 + n / 100 over n instants reaches 1,000,000 at some 13,200.
+    // asked for: the sum of 10 + n / 100 over n instants reaches 1,000,000 at about 13,200.
     let jobs = (0..).map(|id| job(id, id, [4, if id % 2 == 0 { 4 } else { 3 }, 1], 1));
     let first = std::iter::once(event(0, 1, Change::Fail));
     let changes = (0..).map(|step: u64| {
         event(step, 0, if step.is_multiple_of(2) { Change::Fail } else { Change::Repair })
     });
-    // Node 5 is also missing, so that no box of either shape is free.
+    // Node 5 is also missing, so no box of either shape is free.
     let second = std::iter::once(event(0, 5, Change::Fail));
     let events: Events = Box::new(first.chain(second).chain(changes));
     let error = go(USUAL(), "scan-all", Ending::Completions(100), jobs, Some(events));
@@ -145,8 +145,8 @@ fn nodes_that_fail_faster_than_jobs_run_end_a_run() {
     assert!(matches!(error, Err(Endless::NoneCompletes { times: 100_000, .. })), "{error:?}");
 }
 
-/// Runs until `wanted` completions of jobs of four nodes, a hundred units of time apart, on 16
-/// nodes that fail after ten units and are repaired after one.
+/// Runs until `wanted` completions of four-node jobs, which arrive a hundred units of time apart,
+/// on 16 nodes that fail after ten units and are repaired after one.
 fn seldom(wanted: u64, long: u64, restart: Restart) -> Result<Outcome, Endless> {
     let machine = "mesh:4x4".parse().unwrap();
     let classes = FailureClasses::nodes(10.0, 1.0);
@@ -166,24 +166,24 @@ fn seldom(wanted: u64, long: u64, restart: Restart) -> Result<Outcome, Endless> 
 
 #[test]
 fn completions_out_of_reach_end_a_run() {
-    // Jobs of four nodes lose one every 2.5 units: for a length of 15 units, one in 400 starts
+    // Jobs of four nodes lose one every 2.5 units: at a length of 15 units, one start in 400
     // completes.
     let long = 15_000_000;
     let error = seldom(1_000_000, long, Restart::Scratch);
     let Err(Endless::FewComplete { times, completed }) = error else { panic!("{error:?}") };
     assert!(times > 10_000 && times > 100 * completed, "{times} {completed}");
     assert!(completed > 0);
-    // The pace is the same, but the end is reachable.
+    // The pace is the same, but the end is within reach.
     assert!(seldom(60, long, Restart::Scratch).is_ok());
-    // Work kept by a checkpoint is progress.
+    // Work kept by a checkpoint counts as progress.
     let kept = Restart::Checkpoint(Time(100_000));
     assert!(seldom(2_000, long, kept).is_ok());
 }
 
 #[test]
 fn a_last_repair_after_many_changes_lets_a_run_go_on() {
-    // Node 1 is missing while node 0 fails and is repaired 5,000 times; then all are available
-    // permanently.
+    // Node 1 is missing while node 0 fails and is repaired 5,000 times; after that, all nodes
+    // remain available.
     let jobs = (0..).map(|id| job(id, 100 * id, [4, 4, 1], 1));
     let changes = (0..10_000).map(|step: u64| {
         event(10 + step, 0, if step.is_multiple_of(2) { Change::Fail } else { Change::Repair })
@@ -199,7 +199,7 @@ fn event(at: u64, node: u32, change: Change) -> FailureEvent {
     FailureEvent { at: Time(at), component: Component::Node(NodeId(node)), change }
 }
 
-/// Starts every job but the second.
+/// Starts every job except the second.
 struct Forgetful;
 
 impl Scheduler for Forgetful {
@@ -227,7 +227,7 @@ fn a_job_that_never_starts_on_a_machine_with_room_is_an_error_that_names_it() {
     let RunError::Endless(endless) = &error else { panic!("{error}") };
     assert_eq!(*endless, Endless::NeverStarted { jobs: [1, 0, 0, 0], count: 1 });
     assert!(error.to_string().starts_with("job 1 never started"), "{error}");
-    // Behind a job that cannot be placed, none is forgotten.
+    // Jobs behind one that cannot be placed do not count as forgotten.
     let events: Events = Box::new([event(0, 5, Change::Fail)].into_iter());
     let outcome = go(USUAL(), "fcfs", Ending::Drained, jobs(), Some(events)).unwrap();
     assert_eq!(outcome.waiting, 3);

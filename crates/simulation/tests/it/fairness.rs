@@ -1,4 +1,4 @@
-//! Waiting times, overtakings and broken promises.
+//! Wait times, overtakings and broken promises.
 
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Request};
@@ -22,7 +22,7 @@ fn job(id: u64, arrival: u64, nodes: u16, run: u64, estimate: u64) -> Job {
     }
 }
 
-/// Returns the values of metrics after all jobs have run on [`MACHINE`], after a warm-up.
+/// Returns the values of metrics after all jobs have run on [`MACHINE`], with a warm-up.
 fn values(scheduler: &str, warmup: u64, jobs: Vec<Job>, names: &[&str]) -> Vec<Option<f64>> {
     let context = Context { time: TimeUnit::CYCLE, ..Context::of(MACHINE.parse().unwrap()) };
     let spec = |name: &&str| ALL.iter().find(|spec| spec.name == *name).unwrap();
@@ -38,7 +38,7 @@ fn values(scheduler: &str, warmup: u64, jobs: Vec<Job>, names: &[&str]) -> Vec<O
 
 #[test]
 fn waits_are_told_by_size_class() {
-    // On 64 nodes, 1 is small, 2 to 8 are medium, 9 and above are large. All wait for the first.
+    // On 64 nodes, 1 is small, 2 to 8 are medium, 9 or more are large. All wait for the first job.
     let jobs = vec![
         job(0, 0, 64, 10, 10),
         job(1, 1, 1, 1, 1), // waits 9

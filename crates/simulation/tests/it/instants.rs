@@ -1,4 +1,4 @@
-//! The order of events at one instant, the end of a run, and the data that a warm-up drops.
+//! The order of events within an instant, the end of a run, and the data that a warm-up drops.
 
 use pavior_kernel::Time;
 use pavior_simulation::metrics::{ALL, Context, Metric};
@@ -7,11 +7,11 @@ use pavior_workload::{Job, TimeUnit};
 
 use crate::{job, setup};
 
-/// The start and end of a job, if it has them.
+/// A job's start and end, if it has them.
 type Times = Option<(u64, Option<u64>)>;
 
-/// Runs jobs. Returns the outcome, the times of each job, and a function from the name of a metric
-/// to its value.
+/// Runs jobs. Returns the outcome, each job's times, and a function from a metric's name to its
+/// value.
 fn go(
     setup: &Setup,
     jobs: Vec<Job>,
@@ -40,7 +40,7 @@ fn go(
 
 #[test]
 fn departures_come_before_arrivals_and_arrivals_before_the_scheduler() {
-    // Job 0 leaves at 10; job 1, which needs the whole machine, arrives at 10 and starts at once.
+    // Job 0 leaves at 10; job 1, which needs the whole machine, arrives and starts at 10.
     let jobs = vec![job(0, 0, [4, 4, 1], 10), job(1, 10, [4, 4, 1], 5)];
     let (outcome, times, value) = go(&setup("mesh:4x4", "tff", "fcfs", Ending::Drained), jobs);
     assert_eq!(times, [Some((0, Some(10))), Some((10, Some(15)))]);
@@ -117,15 +117,15 @@ fn fragmentation_is_counted_at_refusals_with_enough_free_nodes() {
 fn the_largest_free_submesh_is_averaged_over_time() {
     let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [1, 1, 1], 20)];
     let (_, _, value) = go(&setup("mesh:4x4", "ff", "fcfs", Ending::Drained), jobs);
-    // Until 10, two columns less one node are free, at most 2x3 of them; then all except (2, 0):
-    // 4x3.
+    // Until 10, two columns less one node are free, at most 2x3 of them in a box; then all except
+    // (2, 0): 4x3.
     assert_eq!(value("largest_free"), Some((6.0 * 10.0 + 12.0 * 10.0) / (16.0 * 20.0)));
 }
 
 #[test]
 fn slots_are_averaged_over_time() {
-    // As above: until 10, two columns less one node hold three 2x1 boxes; then all nodes except
-    // one.
+    // As above: until 10, two columns less one node hold three 2x1 boxes; then all nodes except one
+    // are free.
     let run = |metric: &str| {
         let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [1, 1, 1], 20)];
         let setup = setup("mesh:4x4", "ff", "fcfs", Ending::Drained);
@@ -137,8 +137,8 @@ fn slots_are_averaged_over_time() {
     assert_eq!(run("slots:4x4x4"), Some(0.0), "no such box");
 }
 
-/// Runs jobs of 8 and 1 nodes from 0 to 10 and 20; one of 16 nodes arrives at 5 and waits for both;
-/// two small ones arrive at 12 after it.
+/// Runs jobs of 8 and 1 nodes from 0 to 10 and 20. A job of 16 nodes arrives at 5 and waits for
+/// both; two small jobs arrive after it, at 12.
 #[test]
 fn metrics_of_sizes_and_of_the_time_in_which_jobs_arrive() {
     use pavior_workload::TimeUnit;
@@ -160,7 +160,7 @@ fn metrics_of_sizes_and_of_the_time_in_which_jobs_arrive() {
     assert_eq!(run("waiting_of:1-1"), Some((0.0 + 13.0 + 13.0) / 3.0));
     assert_eq!(run("waiting_of:2-7"), None);
     assert_eq!(run("utilization_arriving"), Some((9.0 * 10.0 + 2.0) / 12.0 / 16.0));
-    // The first and the fifth job count: all nodes are free, then all except one: 4 and 3 boxes.
+    // The first and fifth jobs count: all nodes are free, then all except one: 4 and 3 boxes.
     assert_eq!(run("slots_arriving:2x2"), Some(3.5));
     assert_eq!(run("node_time_lost"), Some(0.0));
 }

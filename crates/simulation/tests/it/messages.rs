@@ -29,7 +29,7 @@ pub(crate) fn sender(id: u64, arrival: u64, shape: [u16; 3], service: Service) -
     Job { service, estimate: Time(1), ..job(id, arrival, shape, 1) }
 }
 
-/// Every message, in the order of delivery.
+/// Every message, in order of delivery.
 #[derive(Default)]
 struct Messages(Vec<Sent>);
 
@@ -46,7 +46,7 @@ impl Observer for Messages {
     }
 }
 
-/// (created, delivered, hops) of a message.
+/// A message's (created, delivered, hops).
 type Sent = (u64, u64, u32);
 
 /// Returns the start and departure of each job, and its messages.
@@ -144,7 +144,7 @@ fn a_deadlock_ends_the_run_with_an_error() {
     assert!(error.contains("deadlock") && error.contains("waits for link"), "{error}");
 }
 
-/// Returns the record of every job, including rejected ones, and the totals of the network; with or
+/// Returns the record of every job, including rejected ones, and the network totals; with or
 /// without an observer of each delivery.
 pub(crate) fn outcome(setup: &Setup, jobs: &[Job], each: bool) -> (Vec<Fate>, MessageTotals) {
     let (mut recorder, mut messages) = (Recorder::default(), Messages::default());
@@ -158,7 +158,7 @@ pub(crate) fn outcome(setup: &Setup, jobs: &[Job], each: bool) -> (Vec<Fate>, Me
     (recorder.into_records().into_iter().map(|record| record.fate).collect(), carried.0)
 }
 
-/// The totals of the network.
+/// The network totals.
 struct Carried(MessageTotals);
 
 impl Observer for Carried {
@@ -173,8 +173,8 @@ impl Observer for Carried {
     }
 }
 
-/// Compares all ways of processing jobs: each simulated, or recalled from the first of its kind, in
-/// this run or in an earlier one.
+/// Compares all ways of processing jobs: each job is simulated, or recalled from the first of its
+/// kind, in this run or in an earlier one.
 pub(crate) fn ways_agree(setup: &Setup, jobs: &[Job]) -> Result<(), TestCaseError> {
     let each = outcome(setup, jobs, true);
     prop_assert_eq!(&outcome(setup, jobs, false), &each, "nothing known");
@@ -254,7 +254,7 @@ proptest! {
             sender(id as u64, arrival, sides, Service::Iterations(1))
         }).collect();
         let setup = with(machine, strategy, network(pattern, sending));
-        // Averages start and end while jobs run.
+        // Averages start and end while jobs are running.
         ways_agree(&Setup { warmup, ending: Ending::Completions(last), ..setup }, &jobs)?;
     }
 }

@@ -26,7 +26,7 @@ fn records(setup: &Setup, jobs: &[Job]) -> Vec<JobRecord> {
     recorder.into_records()
 }
 
-/// Returns the start and the end of each job, and the number of its moves.
+/// Returns each job's start and end, and the number of its moves.
 fn times(setup: &Setup, jobs: &[Job]) -> Vec<(u64, u64, usize)> {
     let of = |record: &JobRecord| {
         let stays: Vec<Stay<'_>> = record.stays().collect();
@@ -71,7 +71,7 @@ fn jobs_move_only_if_it_pays_and_they_may() {
     assert_eq!(times(&mbs, &blocked())[2], (1, 6, 0));
 }
 
-/// Makes room with First Fit as with Turning First Fit: the oldest job requests 3x2 on 6x2, where
+/// Makes room under First Fit as under Turning First Fit: the oldest job requests 3x2 on 6x2, where
 /// no turned box fits.
 #[test]
 fn a_strategy_that_does_not_turn_is_made_room_too() {
@@ -90,11 +90,11 @@ fn metrics_count_moves() {
     let inputs = Inputs::from(blocked());
     run(&moving("easy", 3, |_| true), inputs, &mut observers).unwrap();
     let values: Vec<f64> = metrics.iter().map(|metric| metric.value().unwrap()).collect();
-    // Context::of counts in millionths.
+    // `Context::of` counts in millionths.
     assert_eq!(values, [1.0, 4.0, 12e-6]);
 }
 
-/// Draws jobs on 6x5, in the order of arrival.
+/// Draws jobs on 6x5, in order of arrival.
 fn workload() -> impl Strategy<Value = Vec<Job>> {
     let draft = (0u64..5, 1u16..=4, 1u16..=4, 1u64..40, 0u64..20);
     prop::collection::vec(draft, 1..40).prop_map(|drafts| {
@@ -157,8 +157,8 @@ proptest! {
         }
     }
 
-    /// Checks that nothing changes compared with no migration if no job may move, or the price is
-    /// out of reach.
+    /// Checks that if no job may move, or the price is out of reach, the results are those without
+    /// migration.
     #[test]
     fn without_moves_nothing_changes(jobs in workload()) {
         let grid = Grid::mesh(&[6, 5]).unwrap();

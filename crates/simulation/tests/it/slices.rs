@@ -1,5 +1,5 @@
 //! Slices of a pod whose chips, cubes and switches fail, compared with closed forms, exact
-//! enumeration, and manual calculation.
+//! enumeration and manual calculation.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -25,8 +25,8 @@ fn measured(setup: &Setup, jobs: Vec<Job>, failing: Failing, names: &[&str]) -> 
     metrics.iter().map(|metric| metric.value().unwrap()).collect()
 }
 
-/// Returns the mean share of time in which a slice could be placed, and the half-width of its 99.9
-/// % interval, from ten runs of 800 units. Each cube is missing for a mean of 1 unit after 9 units.
+/// Returns the mean fraction of time in which a slice could be placed, and the half-width of its
+/// 99.9 % interval, from ten runs of 800 units. Cubes fail after 9 units, on average.
 fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64, f64) {
     let unit = TimeUnit::TIME_UNIT;
     let mut setup = setup("torus:8x8x8", strategy, "fcfs", Ending::Drained);
@@ -34,7 +34,7 @@ fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64,
     let classes: FailureClasses = classes.parse().unwrap();
     let shares: Vec<f64> = (0..10)
         .map(|replication| {
-            // A job at the beginning and one at the end, of zero length.
+            // A job at the beginning and one at the end, both of zero length.
             let jobs = [0, unit.time(800.0).0].map(|at| job(at, at, [1, 1, 1], 0));
             let events = Failures::new(&setup.grid, &classes, unit, 1, replication).unwrap();
             let failing = Failing { spares, ..Failing::new(events, Restart::Scratch) };
@@ -60,8 +60,8 @@ fn binomial(count: i32, least: i32, each: f64) -> f64 {
     (least..=count).map(term).sum()
 }
 
-/// Returns true if some box with these sides, turned, is in a set of the 2x2x2 cubes, one bit per
-/// cube.
+/// Returns true if some box with these sides, turned or not, is in a set of the 2x2x2 cubes, one
+/// bit per cube.
 fn has_box(set: u32, sides: Sides) -> bool {
     let cube = |[x, y, z]: [u16; 3]| u32::from(x % 2 + 2 * (y % 2) + 4 * (z % 2));
     let all = (0..8u16).map(|i| [i % 2, i / 2 % 2, i / 4]);
@@ -75,7 +75,7 @@ fn has_box(set: u32, sides: Sides) -> bool {
     })
 }
 
-/// Returns the boxes of a number of cubes among 2x2x2.
+/// Returns the boxes with a given number of cubes among 2x2x2.
 fn shapes(cubes: u32) -> Vec<Sides> {
     let all = [[1, 1, 1], [1, 1, 2], [1, 2, 2], [2, 2, 2]];
     all.into_iter().filter(|&sides| volume(sides) == u64::from(cubes)).collect()
@@ -99,7 +99,7 @@ fn the_share_of_time_is_the_binomial_one_with_switches() {
 
 #[test]
 fn classes_of_failures_act_together() {
-    // A cube is whole if it and its 64 chips are; slices of several cubes need all 48 switches.
+    // A cube is whole if it and its 64 chips work; slices of several cubes need all 48 switches.
     let classes = "cube:mttf=19:mttr=1,chip:mttf=999:mttr=1,switch:mttf=799:mttr=1";
     let each = 0.95 * 0.999_f64.powi(64);
     let switches = (1.0 - 1.0 / 800.0_f64).powi(48);
@@ -158,7 +158,7 @@ fn both_wirings_answer_as_enumeration_does_in_every_state() {
 /// (start, end) of the last run of each job that ran.
 type Times = Vec<Option<(u64, Option<u64>)>>;
 
-/// Returns the times of jobs and the number of jobs that were hit.
+/// Returns the times of the jobs, and the number of jobs that were hit.
 fn go(jobs: &[Job], spares: Spares, events: &[(u64, Component, Change)]) -> (Times, f64) {
     let setup = setup("torus:8x8x8", "tpu", "fcfs", Ending::Drained);
     let event = |&(at, component, change): &(u64, Component, Change)| FailureEvent {
@@ -218,7 +218,7 @@ fn a_spare_cube_takes_the_place_of_a_failed_one() {
     let times = vec![Some((4, Some(14))), None, Some((14, Some(18)))];
     let spares = Spares { cubes: 1, switches: 0 };
     assert_eq!(go(&jobs, spares, &events), (times, 1.0));
-    // Without a spare job 2 takes the eighth cube, and job 0 waits until cube 2 is repaired.
+    // Without a spare, job 2 takes the eighth cube, and job 0 waits until cube 2 is repaired.
     let without = [jobs[0].clone(), job(1, 2, [4, 4, 4], 4)];
     let times = vec![Some((5, Some(15))), Some((2, Some(6)))];
     assert_eq!(go(&without, NONE, &events), (times, 1.0));
@@ -226,7 +226,7 @@ fn a_spare_cube_takes_the_place_of_a_failed_one() {
 
 #[test]
 fn a_job_on_a_cube_that_goes_out_of_use_ends_before_it_does() {
-    // Two jobs are in one cube; the chip of one fails, and the spare replaces the cube.
+    // Two jobs are in one cube; a chip used by one of them fails, and the spare replaces the cube.
     let jobs = [job(0, 0, [2, 4, 4], 10), job(1, 0, [2, 4, 4], 10), job(2, 11, [4, 4, 28], 1)];
     let events = [(4, Component::Node(NodeId(0)), Change::Fail)];
     let (times, hit) = go(&jobs, Spares { cubes: 1, switches: 0 }, &events);

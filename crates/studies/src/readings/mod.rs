@@ -17,7 +17,7 @@ use super::points::plain;
 use super::{Estimate, Evidence};
 use pavior::experiments::{Samples, Specification};
 
-/// The readings of a paper, from `readings.toml`.
+/// A paper's readings, from `readings.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Readings {
@@ -26,16 +26,16 @@ pub struct Readings {
     title: String,
     /// The experiment's keys that apply to every point in addition to those in `usual`.
     keys: Table,
-    /// The number of runs of a point, and that in a quick run.
+    /// The number of runs per point, normally and in a quick run.
     runs: [u64; 2],
     /// The default reading, with every parameter that a reading or a goal changes.
     usual: BTreeMap<String, Value>,
-    /// Settings of single strategies under the default reading.
+    /// Settings for single strategies under the default reading.
     #[serde(default)]
     own: BTreeMap<String, Own>,
-    /// True if the paper states only orders: every ratio is below its stated number, 1.
+    /// True if the paper states only orders: every ratio should be below 1.
     orders: bool,
-    /// The goals, with which our results are compared.
+    /// The goals that our results are compared with.
     pub goal: Vec<Goal>,
     /// The readings; the first one changes nothing.
     pub reading: Vec<Reading>,
@@ -48,7 +48,7 @@ pub struct Readings {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
-    /// The full name of the strategy, if its short name denotes a variant.
+    /// The full name of the strategy, if the short name denotes a variant.
     strategy: Option<String>,
     /// Values that replace those in `usual`.
     #[serde(default)]
@@ -63,23 +63,23 @@ struct Choice {
     option: Vec<Reading>,
 }
 
-/// Maximum number of combinations; more are considered a mistake.
+/// The maximum number of combinations; more are considered a mistake.
 const MOST_READINGS: usize = 1000;
 
 /// Ratios that a paper states at one point.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
-    /// The statement.
+    /// The id of the statement.
     pub id: String,
-    /// The values of the point, which override the default reading.
+    /// The point's values, which override the default reading.
     #[serde(default)]
     at: BTreeMap<String, Value>,
-    /// The metric.
+    /// The metric whose ratios the paper states.
     metric: String,
     /// The strategy in the numerator.
     strategy: String,
-    /// The strategies in the denominator and the paper's ratios.
+    /// The strategies in the denominator, with the paper's ratios.
     others: Vec<(String, f64)>,
 }
 
@@ -91,7 +91,7 @@ pub struct Reading {
     pub name: String,
     /// The change, as a clause.
     pub meaning: String,
-    /// Parameters with other values, for every strategy; an empty value leaves the parameter out.
+    /// Parameters with different values, for every strategy; an empty value removes the parameter.
     #[serde(default)]
     set: BTreeMap<String, Value>,
     /// Values to be replaced in all parameters, such as a pattern or a strategy.
@@ -101,13 +101,13 @@ pub struct Reading {
 
 /// A reading with its results.
 pub struct Closeness {
-    /// The reading.
+    /// The reading that was judged.
     pub reading: Reading,
-    /// Our ratios, in the order of goals and of their other strategies.
+    /// Our ratios, in the order of goals and, within a goal, of its other strategies.
     pub ratios: Vec<Option<Estimate>>,
     /// The distance over all ratios.
     pub distance: f64,
-    /// The distance of each goal.
+    /// The distance for each goal.
     pub goals: Vec<f64>,
 }
 
@@ -136,7 +136,7 @@ impl Readings {
     /// Returns the experiment as a file. The quick version has few runs.
     ///
     /// # Errors
-    /// Returns an error if it cannot be written as a file.
+    /// Returns an error if the experiment cannot be written as a file.
     pub fn experiment(&self, quick: bool) -> Result<String, PaperError> {
         let mut file = self.keys.clone();
         let [runs, few] = self.runs;
@@ -177,7 +177,7 @@ impl Readings {
         shared.into_iter().map(sweep).collect()
     }
 
-    /// Returns the full name of a strategy: the replacement of the reading, or else its variant.
+    /// Returns a strategy's full name: the reading's replacement, or else its variant.
     fn strategy(&self, reading: &Reading, name: &str) -> String {
         let own = || self.own.get(name)?.strategy.as_ref();
         reading.instead.get(name).or_else(own).map_or(name, String::as_str).to_string()
@@ -202,12 +202,12 @@ impl Readings {
     /// Reads the experiment.
     ///
     /// # Errors
-    /// Returns an error if anything in it is invalid.
+    /// Returns an error if anything in the experiment is invalid.
     pub fn specification(&self, quick: bool) -> Result<Specification, PaperError> {
         folder::specification(folder::READINGS, self.experiment(quick)?, &self.name)
     }
 
-    /// Checks without a run that the readings name points of their experiment.
+    /// Checks, without a run, that the readings name points in their experiment.
     pub(super) fn check(&self, quick: bool) -> Result<(), PaperError> {
         let wrong = |reason: String| Err(PaperError::new(folder::READINGS, reason));
         if self.goal.is_empty() || self.reading.is_empty() {
@@ -240,7 +240,7 @@ impl Readings {
         self.judge(&specification, &nothing).map(drop)
     }
 
-    /// Judges the readings and returns them, the closest first.
+    /// Judges the readings and returns them, closest first.
     ///
     /// # Errors
     /// Returns an error if a goal or reading names anything that the experiment does not have.
@@ -284,7 +284,7 @@ impl Readings {
         Ok(Closeness { reading: reading.clone(), ratios, distance: root_mean_square(&all), goals })
     }
 
-    /// Returns the identity of each ratio: statement, other strategy, and the paper's ratio.
+    /// Returns what identifies each ratio: statement, other strategy, and the paper's ratio.
     fn places(&self) -> impl Iterator<Item = (&str, &str, f64)> {
         self.goal.iter().flat_map(|goal| {
             goal.others.iter().map(|(other, stated)| (goal.id.as_str(), other.as_str(), *stated))
@@ -312,7 +312,7 @@ impl Reading {
         self.instead.get(value).map_or(value, String::as_str).to_string()
     }
 
-    /// Describes the changes as in a file.
+    /// Describes the changes in the form used in a file.
     fn changes(&self) -> String {
         let set = self.set.iter().map(|(key, value)| match value {
             value if empty(value) => format!("no {key}"),

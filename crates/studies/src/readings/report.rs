@@ -55,7 +55,7 @@ impl Readings {
         all
     }
 
-    /// Makes the table of the readings, the closest first: names of columns, and rows.
+    /// Makes the table of the readings, closest first: column names and rows.
     pub fn table(&self, ranking: &[Closeness]) -> (Vec<String>, Vec<Vec<String>>) {
         let mut header = vec!["reading".to_string(), "distance".to_string()];
         header.extend(self.goal.iter().map(|goal| goal.id.clone()));
@@ -145,7 +145,7 @@ impl Readings {
         [source, readings.to_string()].into_iter().chain(quick).collect()
     }
 
-    /// Returns the section of the report.
+    /// Returns the report section.
     pub fn section(&self, ranking: &[Closeness]) -> Section {
         let (header, rows) = self.table(ranking);
         let mut text = vec![self.columns(), self.rule().to_string()];

@@ -1,4 +1,4 @@
-//! The board: every run of the table on every scenario, and its gap to the bound.
+//! The board: every run on every scenario, and its gap to the bound.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +19,9 @@ use super::set::{Instance, YardstickError};
 
 /// The schedulers that are combined with every strategy.
 const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
-/// The number of strategies, overall and of those that grant boxes, combined with every scheduler.
+/// The number of best strategies, overall and among box strategies, run under every scheduler.
 const BEST: usize = 5;
-/// Maximum share of jobs that a run may leave unfinished and still be compared.
+/// The maximum share of jobs that a run may leave unfinished and still be compared.
 const UNDONE: f64 = 0.02;
 
 /// A proven bound, in seconds.
@@ -38,7 +38,7 @@ pub struct Proven<P> {
 pub struct Certificate {
     /// The scenario.
     pub scenario: String,
-    /// The CRC-64 of its jobs.
+    /// The CRC-64 checksum of its jobs.
     pub sum: String,
     /// The indices of excluded jobs.
     pub left_out: Vec<usize>,
@@ -46,13 +46,13 @@ pub struct Certificate {
     pub scale: i64,
     /// The bound on the sum of completion times.
     pub completions: Proven<Prices>,
-    /// The bound on the sum of completion times, each multiplied by the nodes of its job.
+    /// The bound on the sum of completion times, each multiplied by its job's number of nodes.
     pub node_completions: Proven<Prices>,
     /// The bound on the end of the last job.
     pub makespan: Proven<Last>,
 }
 
-/// A run of the table, over the counted jobs. Times are in seconds.
+/// A run in the table, over the counted jobs. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The scenario.
@@ -69,12 +69,12 @@ pub struct Row {
     pub bound: f64,
     /// The excess of the mean turnaround, weighted by nodes, over its bound.
     pub node_gap: f64,
-    /// The excess of the end of the last job, from time 0, over its bound.
+    /// The excess of the makespan (the last job's end, from time 0) over its bound.
     pub makespan_gap: f64,
-    /// The excess of the mean turnaround over that of the best run in the scenario, as a paired
+    /// The excess of the mean turnaround over that of the scenario's best run, as a paired
     /// difference.
     pub behind: Option<Change>,
-    /// The turnaround of each counted job, in the order of submission.
+    /// The turnaround of each counted job, in order of submission.
     pub each: Vec<f64>,
 }
 
@@ -85,11 +85,11 @@ pub struct Board {
     /// The bounds of each scenario, in the order of the instances.
     pub certificates: Vec<Certificate>,
     /// Runs that left too many jobs unfinished to be compared: scenario, strategy, scheduler, and
-    /// number of these jobs.
+    /// the number of these jobs.
     pub undone: Vec<(String, String, String, usize)>,
 }
 
-/// The times at which the jobs of a run ended, in seconds; `None` for a job that never ended.
+/// The end times of a run's jobs, in seconds; `None` for a job that never ended.
 pub(super) struct Play {
     strategy: String,
     scheduler: String,
@@ -107,8 +107,8 @@ impl Play {
 }
 
 /// Runs each of the `strategies` (by default, all in the catalogue) under `fcfs` and `easy`. The
-/// five best ones, and the five best of those that grant boxes, are also run under every other
-/// scheduler. The runs use the threads of the current pool.
+/// five best strategies, and the five best of those that grant boxes, are also run under every
+/// other scheduler. The runs use the threads of the current pool.
 ///
 /// # Errors
 /// Returns an error if a run cannot continue, or a name is invalid.
@@ -222,7 +222,7 @@ pub(super) fn counted_of(instance: &Instance, certificate: &Certificate) -> Vec<
     (0..instance.tasks.len()).filter(|at| !certificate.left_out.contains(at)).collect()
 }
 
-/// Sums the completion times of these jobs, each multiplied by its weight.
+/// Sums these jobs' completion times, each multiplied by the job's weight.
 fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize) -> f64) -> f64 {
     counted.iter().filter_map(|&at| Some(play.ends[at]? * weight(at))).sum()
 }
@@ -251,8 +251,8 @@ pub fn in_boxes(catalogue: &Catalogue, run: &Row) -> bool {
     run.scheduler != "easy-freedom" && keeps_boxes(catalogue, &run.strategy)
 }
 
-/// Ranks the strategies by the ratio of their turnaround to the best one of each scenario, averaged
-/// over all scenarios. A strategy that is not compared on every scenario is left out.
+/// Ranks the strategies by the ratio of their turnaround to the scenario's best, averaged over all
+/// scenarios. A strategy that is not compared on every scenario is left out.
 fn ranked(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
     let mut scores: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (instance, plays) in instances.iter().zip(plays) {
@@ -278,7 +278,7 @@ fn ranked(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
     scores.into_iter().map(|(_, strategy)| strategy.to_string()).collect()
 }
 
-/// Returns the rows of a scenario and its bounds; `None` if no job counts.
+/// Returns a scenario's rows and bounds; `None` if no job counts.
 fn judge(instance: &Instance, plays: &[Play], effort: Effort) -> Option<(Vec<Row>, Certificate)> {
     let counted = counted(instance, plays);
     let compared: Vec<&Play> = plays.iter().filter(|play| play.is_compared()).collect();
@@ -340,7 +340,7 @@ fn rows(
     order.par_iter().map(row).collect()
 }
 
-/// Returns the turnarounds of the counted jobs, in the order of submission.
+/// Returns the turnarounds of the counted jobs, in order of submission.
 pub(super) fn turnarounds(
     instance: &Instance,
     ends: &[Option<f64>],
@@ -367,7 +367,7 @@ impl Row {
         "half_width_h",
     ];
 
-    /// Returns a row of a table, with four decimals.
+    /// Returns a table row, with four decimals.
     pub fn cells(&self) -> Vec<String> {
         let hours = |seconds: f64| format!("{:.4}", seconds / 3600.0);
         let names = [&self.scenario, &self.strategy, &self.scheduler].map(String::clone);

@@ -2,17 +2,17 @@
 //!
 //! The waits of successive jobs are correlated, as are the differences of these waits between two
 //! runs. The block bootstrap (Kunsch 1989) draws whole blocks of neighbors, within which the
-//! dependence is preserved. Here the jobs in the order of submission form a circle (Politis and
-//! Romano 1992), so that each job is drawn equally often. The drawn values are the differences of
-//! single jobs between the two runs, so that effects common to both cancel.
+//! dependence is preserved. Here the jobs in order of submission form a circle (Politis and Romano
+//! 1992), so that each job is drawn equally often. The drawn values are the differences of single
+//! jobs between the two runs, so that effects common to both cancel.
 //!
-//! The length of a block is chosen from the differences by the rule of Politis and White (2004),
-//! corrected by Patton, Politis and White (2009): the length at which the variance of the mean has
-//! the smallest mean squared error, which is of the order of the cube root of the number of jobs.
-//! It grows with the range over which jobs depend on each other. It is at least the cube root
-//! itself, and at most three times the square root (and a third of the jobs).
+//! The block length is chosen from the differences by the rule of Politis and White (2004),
+//! corrected by Patton, Politis and White (2009): it is the length at which the variance of the
+//! mean has the smallest mean squared error, which is of the order of the cube root of the number
+//! of jobs. It grows with the range over which jobs depend on each other. It is at least the cube
+//! root itself, and at most three times the square root (and a third of the jobs).
 //!
-//! The half-width is the distance from the mean within which 95 % of the drawn means are (the
+//! The half-width is the distance from the mean that contains 95 % of the drawn means (the
 //! symmetric interval of Hall 1988). Blocks vary less around the mean of all jobs than around the
 //! true mean. For independent jobs the variance of a drawn mean is too small by exactly the factor
 //! 1 - block/jobs, which is corrected.
@@ -22,16 +22,16 @@ use pavior::experiments::advice::Change;
 
 /// The level of each interval.
 const LEVEL: f64 = 0.95;
-/// The number of sequences drawn for an interval. With 1,999 the 1,900th distance is the 95 % one.
+/// The number of sequences drawn per interval. With 1,999, the 1,900th distance is the 95 % one.
 const RESAMPLES: usize = 1999;
-/// The minimum number of jobs. With fewer, their dependence cannot be estimated.
+/// The minimum number of jobs. With fewer jobs, their dependence cannot be estimated.
 const FEWEST: usize = 300;
 /// The seed of the draws, which all intervals share: equal differences have equal intervals.
 const SEED: u64 = 1;
 
-/// Returns the excess of the mean of `other` over that of `present`, which contain values for the
-/// same jobs in the order of submission. Without jobs the result is `None`; with fewer than 300
-/// jobs it has no interval. O(draws x jobs / block), about a millisecond for 400 jobs.
+/// Returns how much the mean of `other` exceeds that of `present`, which contain values for the
+/// same jobs in order of submission. Without jobs the result is `None`; with fewer than 300 jobs it
+/// has no interval. O(draws x jobs / block), about a millisecond for 400 jobs.
 pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
     let pairs = other.iter().zip(present);
     let mut differences: Vec<f64> = pairs.map(|(other, present)| other - present).collect();
@@ -44,7 +44,7 @@ pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
     (jobs > 0).then_some(Change { difference, half_width })
 }
 
-/// Returns the half-width of the interval of a mean, from values with that mean subtracted.
+/// Returns the half-width of the interval for a mean, from values with that mean subtracted.
 fn half_width(values: &[f64]) -> f64 {
     let jobs = values.len();
     let block = block(values);
@@ -118,7 +118,7 @@ mod tests {
         (0..count + 200).map(&mut next).skip(200).collect()
     }
 
-    /// Returns how many of 400 intervals contain the true difference and the mean block length.
+    /// Returns how many of 400 intervals contain the true difference, and the mean block length.
     fn held(kept: f64) -> (usize, f64) {
         let present = vec![5.0; 400];
         let (mut held, mut blocks) = (0, 0);
@@ -132,9 +132,9 @@ mod tests {
         (held, blocks as f64 / 400.0)
     }
 
-    /// Counts intervals that contain the true value: 380 of 400 intervals at 95 % should. If each
-    /// value contains much of the previous one, 400 values carry as little information as a few,
-    /// and fewer intervals do. docs/yardstick.md has the counts.
+    /// Counts the intervals that contain the true value: 380 of 400 intervals at 95 % should. If
+    /// each value contains much of the previous one, 400 values carry only as much information as a
+    /// few, and fewer intervals contain the true value. docs/yardstick.md has the counts.
     #[test]
     fn intervals_hold_what_they_promise_unless_values_depend_strongly_on_each_other() {
         let found = [0.0, 0.5, 0.8, 0.9, 0.95].map(held);
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(Some(first), change(&present, &nothing));
         // A fixed value: the draws are the same on every machine.
         assert_eq!(format!("{:.6}", first.half_width.unwrap()), "0.629509");
-        // Doubled values have a doubled width, and the sign does not matter.
+        // Doubled values have double the width, and the sign does not matter.
         let twice: Vec<f64> = present.iter().map(|value| -2.0 * value).collect();
         let twice = change(&twice, &nothing).unwrap();
         assert!((twice.half_width.unwrap() - 2.0 * first.half_width.unwrap()).abs() < 1e-9);

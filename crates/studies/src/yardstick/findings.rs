@@ -1,7 +1,7 @@
 //! Statements about the board, as data, which are checked against its runs.
 //!
 //! `statements.toml` has the same form as for papers: statements with rows, and a rule per row. A
-//! row refers to a number on the board instead of points in an experiment. No run is random, so
+//! row refers to a number on the board rather than to points in an experiment. No run is random, so
 //! bounds have no tolerance, and an order requires an interval that does not contain zero.
 
 use pavior::experiments::Catalogue;
@@ -27,13 +27,13 @@ pub struct Findings {
 pub struct Judged {
     /// The judged rows.
     pub rows: Vec<Statement>,
-    /// The counts of rows of each statement.
+    /// The counts of each statement's rows.
     pub counts: Vec<StatementCount>,
-    /// The statements that are not judged, because a scenario or a run that they name is missing.
+    /// The statements that are not judged because a scenario or a run that they name is missing.
     pub left_out: Vec<String>,
 }
 
-/// The evidence by which statements are judged.
+/// The evidence for judging statements.
 pub struct Evidence<'b> {
     /// The set of scenarios.
     pub yardstick: &'b Yardstick,
@@ -48,9 +48,9 @@ pub struct Evidence<'b> {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Row {
-    /// The part of the name that follows the id of the statement.
+    /// The part of the name that follows the statement's id.
     id: Option<String>,
-    /// The scenarios: `all`, `drawn`, `logs`, or one by name.
+    /// The scenarios: `all`, `drawn`, `logs`, or the name of one.
     of: String,
     /// The rule: `at-least` and `at-most` have a bound; `above` and `below` compare with 0.
     rule: Rule,
@@ -69,7 +69,7 @@ type Claims = Vec<(Row, Claim)>;
 enum Number {
     /// The excess of the mean turnaround, in hours.
     Longer(Difference),
-    /// The number of scenarios in which the turnaround is significantly longer (interval above 0).
+    /// The number of scenarios whose turnaround is significantly longer (interval above 0).
     ShownLonger(Difference),
     /// The ratio of turnaround to bound, as the geometric mean over the scenarios.
     Ratio(Name),
@@ -87,7 +87,7 @@ enum Difference {
     Runs { a: Name, b: Name },
 }
 
-/// A part of the gap, as an index of [`Parts::costs`].
+/// A part of the gap, as an index into [`Parts::costs`].
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Cost {
@@ -102,7 +102,7 @@ enum Cost {
 #[serde(rename_all = "kebab-case")]
 enum Best {
     Strategy,
-    /// The strategy, among the runs that give each job its box.
+    /// The strategy, among runs that give each job its box.
     StrategyInBoxes,
     Scheduler,
 }
@@ -141,7 +141,7 @@ impl Findings {
     /// Reads statements from the text of a file.
     ///
     /// # Errors
-    /// Returns an error if it is not TOML, or does not have the form of the yardstick's statements.
+    /// Returns an error if the text is not TOML, or not in the form of the yardstick's statements.
     pub fn read(text: &str) -> Result<Findings, PaperError> {
         let statements: Statements = folder::parse(STATEMENTS, text)?;
         let findings = Findings { statements, text: text.to_string() };
@@ -149,7 +149,7 @@ impl Findings {
         Ok(findings)
     }
 
-    /// Returns the rows of each statement with their claims.
+    /// Returns each statement's rows with their claims.
     fn rows(&self) -> Result<Vec<(&str, Claims)>, PaperError> {
         let fault = |reason: String, span| {
             let place = Some((self.text.clone(), span));
@@ -328,7 +328,7 @@ impl Judged {
     /// The columns of [`Judged::cells`].
     pub const COLUMNS: [&str; 6] = ["id", "verdict", "ours", "half_width", "stated", "what"];
 
-    /// Returns a row of a table for each judged row.
+    /// Returns a table row for each judged row.
     pub fn cells(&self) -> impl Iterator<Item = Vec<String>> + '_ {
         self.rows.iter().map(|one| {
             let number = |value: Option<f64>| {
@@ -376,8 +376,8 @@ mod tests {
         Change { difference: hours * HOUR, half_width: Some(0.5 * HOUR) }
     }
 
-    /// Returns a board of all scenarios: `mbs` has 2 hours, `tff` 4 and under `fcfs` 8. Boxes cost
-    /// an hour, but save two if nodes fail. The cost of estimates is not significant.
+    /// Returns a board of all scenarios: `mbs` takes 2 hours, `tff` 4, and 8 under `fcfs`. Boxes
+    /// cost an hour, but save two if nodes fail. The cost of estimates is not significant.
     fn board(yardstick: &Yardstick) -> (Board, Vec<Parts>) {
         let (mut rows, mut parts) = (Vec::new(), Vec::new());
         for (name, ..) in yardstick.scenarios() {
@@ -484,7 +484,7 @@ mod tests {
         assert_eq!(without(|_, parts| parts[3].contiguity.half_width = None), ["Y"]);
         let row = "of = 'drawn', number = { ratio = 'mbs easy' }, rule = 'at-least', bound = 1";
         assert_eq!(judged(row, |board, _| drop(board.rows.remove(0))).left_out, ["Y"]);
-        // A missing run of a log does not matter.
+        // It does not matter that a run of a log is missing.
         assert_eq!(judged(row, |board, _| drop(board.rows.pop())).rows.len(), 1);
     }
 

@@ -16,18 +16,18 @@ pub use set::{Instance, Yardstick, YardstickError};
 /// The amount of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// The number of scenarios, from the first on.
+    /// The number of scenarios, counted from the first.
     pub scenarios: usize,
-    /// The number of jobs of each scenario, from the first on.
+    /// The number of jobs per scenario, counted from the first.
     pub jobs: usize,
-    /// The number of buckets of a price curve.
+    /// The number of buckets in a price curve.
     pub buckets: usize,
     /// The number of steps that improve the prices.
     pub steps: u32,
 }
 
 impl Effort {
-    /// The full amount.
+    /// The full amount of work.
     pub const FULL: Effort =
         Effort { scenarios: usize::MAX, jobs: usize::MAX, buckets: 200, steps: 300 };
     /// A small amount of work that takes seconds.

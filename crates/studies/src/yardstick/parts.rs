@@ -1,5 +1,5 @@
-//! The parts of a gap: the costs of boxes, of wrong estimates, of the order of jobs, and of unknown
-//! arrivals, and the unexplained rest.
+//! The parts of a gap: the costs of boxes, wrong estimates, the order of jobs and unknown arrivals,
+//! and the unexplained rest.
 
 use pavior::experiments::Catalogue;
 use pavior::experiments::advice::Change;
@@ -16,7 +16,7 @@ const STEPS: [&[(&str, &str)]; 3] = [&[], &[("freedom", "any")], &[("estimates",
 /// The strategy and the scheduler of the three runs.
 const NAMES: (&str, &str) = ("tff", "easy");
 /// Two further runs, with any nodes and exact estimates: a scheduler that looks ahead over the jobs
-/// that have arrived, and the same one over all jobs.
+/// that have arrived, and the same scheduler over all jobs.
 const AHEAD: [Arrivals; 2] = [Arrivals::Unknown, Arrivals::Known];
 
 /// The parts of the gap of `tff` under `easy`, in seconds of mean turnaround.
@@ -28,13 +28,13 @@ pub struct Parts {
     pub jobs: usize,
     /// The gap: turnaround minus bound.
     pub gap: f64,
-    /// The saving if a job may have any nodes instead of a box.
+    /// The saving if a job may have any nodes rather than a box.
     pub contiguity: Change,
     /// The further saving with exact estimates.
     pub estimates: Change,
     /// The further saving if the scheduler tries each start in advance; `None` if nodes fail.
     pub order: Option<Change>,
-    /// The further saving if the jobs that have not arrived are known.
+    /// The further saving if the jobs that have not yet arrived are known.
     pub arrivals: Option<Change>,
     /// The rest: the gap of the last run.
     pub rest: f64,
@@ -57,12 +57,12 @@ impl Parts {
         "not_explained_h",
     ];
 
-    /// Returns the costs, in the order they are removed.
+    /// Returns the costs, in the order removed.
     pub fn costs(&self) -> [Option<Change>; 4] {
         [Some(self.contiguity), Some(self.estimates), self.order, self.arrivals]
     }
 
-    /// Returns a row of a table, with four decimals.
+    /// Returns a table row, with four decimals.
     pub fn cells(&self) -> Vec<String> {
         let hours = |seconds: f64| format!("{:.4}", seconds / 3600.0);
         let mut cells = vec![self.scenario.clone(), self.jobs.to_string(), hours(self.gap)];
@@ -98,7 +98,7 @@ pub fn parts(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Returns the turnarounds of the counted jobs, run by run; `None` if one does not end.
+/// Returns the turnarounds of the counted jobs, run by run; `None` if a job does not end.
 fn runs(
     instance: &Instance,
     catalogue: &Catalogue,

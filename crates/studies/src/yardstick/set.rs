@@ -22,7 +22,7 @@ use crate::folder;
 pub struct YardstickError {
     /// The name of the scenario.
     pub scenario: String,
-    /// The fault.
+    /// A description of the fault.
     pub reason: String,
 }
 
@@ -47,23 +47,23 @@ struct Entry {
     sum: String,
 }
 
-/// The reason why jobs that follow others are refused.
+/// The reason why jobs that follow others are rejected.
 const FIXED: &str = "bounds and certificates hold for jobs with fixed submit times, not for jobs \
                      that are submitted after others have ended (dependencies)";
 
 /// A scenario with its jobs.
 pub struct Instance {
-    /// The name.
+    /// The name of the scenario.
     pub name: String,
-    /// The machine.
+    /// The grid of the machine.
     pub machine: Grid,
-    /// The jobs as the bounds see them, in the order of submission.
+    /// The jobs as the bounds see them, in order of submission.
     pub tasks: Vec<Task>,
-    /// The CRC-64 of the jobs.
+    /// The CRC-64 checksum of the jobs.
     pub sum: String,
     /// The jobs as a Batsim workload; times are in whole seconds.
     pub workload: Vec<u8>,
-    /// True if its nodes fail.
+    /// True if the machine's nodes fail.
     pub fails: bool,
     trace: Arc<Trace>,
     settings: Vec<Setting>,
@@ -79,7 +79,7 @@ impl Yardstick {
         folder::parse("scenarios.toml", text).expect("the yardstick of this crate")
     }
 
-    /// Returns the name and the purpose of each scenario, and the log that it needs, if any.
+    /// Returns each scenario's name and purpose, and the log that it needs, if any.
     pub fn scenarios(&self) -> impl Iterator<Item = (&str, &str, Option<&str>)> {
         let log = |entry: &Entry| entry.settings.contains_key("trace");
         self.scenario.iter().map(move |entry| {
@@ -88,8 +88,8 @@ impl Yardstick {
         })
     }
 
-    /// Generates the jobs of each scenario. Scenarios based on job logs are read from `logs`, or
-    /// skipped if it is `None`.
+    /// Generates each scenario's jobs. Scenarios based on job logs are read from `logs`, or skipped
+    /// if it is `None`.
     ///
     /// # Errors
     /// Returns an error if a log cannot be read, or if the jobs differ from those of this version.
@@ -229,7 +229,7 @@ impl Instance {
     }
 }
 
-/// A source of its own jobs for any request.
+/// An instance provides its own jobs for any request.
 impl InputFiles for Instance {
     fn log(&self, _: &LogRequest) -> Result<Arc<Trace>, InputError> {
         Ok(self.trace.clone())
@@ -264,7 +264,7 @@ fn whole(time: Time) -> i64 {
     (time.0 / TimeUnit::SECOND.ticks) as i64
 }
 
-/// Returns the CRC-64 of everything that bounds and placements depend on.
+/// Returns the CRC-64 checksum of everything on which bounds and placements depend.
 fn sum(records: &[Record]) -> String {
     let mut sum = Checksum::default();
     for Record { submit, run, nodes, shape, .. } in records {

@@ -1,5 +1,5 @@
-//! The best schedule of a few jobs on a small machine, by a search over all starts at each instant
-//! at which anything changes.
+//! The best schedule for a few jobs on a small machine, by a search over all starts at each instant
+//! when anything changes.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub(crate) enum Goal {
     Makespan,
 }
 
-/// The allowed places of jobs.
+/// The places where jobs may run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Places {
     /// Any nodes: only the number of free nodes matters.
@@ -24,7 +24,7 @@ pub(crate) enum Places {
     Boxes,
 }
 
-/// A search. Nodes are bits.
+/// A search. Nodes are represented as bits.
 pub(crate) struct Exact<'t> {
     tasks: &'t [Task],
     /// All boxes of each job.
@@ -33,7 +33,7 @@ pub(crate) struct Exact<'t> {
     goal: Goal,
     places: Places,
     best: i64,
-    /// The minimum cost up to a state.
+    /// The minimum cost of reaching each state.
     seen: HashMap<State, i64>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Exact<'t> {
 type State = (i64, u32, Vec<(i64, u32)>);
 
 impl Exact<'_> {
-    /// Returns the minimum cost of any schedule. Each job has three sides.
+    /// Returns the minimum cost of any schedule. Each job's box has three sides.
     pub(crate) fn best(
         grid: &Grid,
         tasks: &[Task],
@@ -62,7 +62,7 @@ impl Exact<'_> {
         search.best
     }
 
-    /// Continues from an instant at which anything changes.
+    /// Continues from an instant when anything changes.
     fn next(&mut self, now: i64, open: u32, running: &mut [(i64, u32)], spent: i64) {
         running.sort_unstable();
         let key = (now, open, running.to_vec());
@@ -136,7 +136,7 @@ impl Exact<'_> {
         }
     }
 
-    /// Returns a lower bound on the final cost, as if every open job started at once.
+    /// Returns a lower bound on the final cost, as if every open job started now.
     fn least(&self, now: i64, open: u32, spent: i64) -> i64 {
         let open = self.tasks.iter().enumerate().filter(|(at, _)| open & 1 << at != 0);
         open.fold(spent, |spent, (_, task)| {

@@ -1,4 +1,4 @@
-//! Tests of the study of forecasts, and of its goals.
+//! Tests of the forecast study and its goals.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl InputFiles for Log {
     }
 }
 
-/// Judges a log of forty jobs that need the whole machine, with the estimate `said`.
+/// Judges a log of forty jobs that need the whole machine, all with the estimate `said`.
 fn judged(said: i64) -> JudgedLog {
     let line = |job| format!("{job} {job} -1 60 16 -1 -1 16 {said} -1 1 1 1 1 1 1 -1 -1\n");
     let log = Log((1..=40).map(line).collect());

@@ -17,7 +17,7 @@ fn paper(name: &str) -> &'static Paper {
     Paper::built_in().iter().find(|paper| paper.name == name).unwrap()
 }
 
-/// Judges the statements of a paper by its quick experiment, with a text in its file replaced.
+/// Judges a paper's statements by its quick experiment, with some text in its file replaced.
 fn quickly(name: &str, from: &str, to: &str) -> Vec<Statement> {
     let text = paper(name).experiment(true).unwrap();
     assert!(text.contains(from), "{text}");
@@ -76,8 +76,8 @@ fn the_nas_statements_have_a_row_a_comparison() {
     let count = |statement: &str| {
         all.iter().filter(|one| one.id.starts_with(&format!("{statement}@"))).count()
     };
-    // N1: six figures, two others. N2 (below 0.0005) and N4: two claims per load; N3: three below.
-    // N7: three each.
+    // N1: six figures, two others each. N2 (below 0.0005) and N4: two claims per load; N3: three
+    // below. N7: three each.
     assert_eq!(["N1", "N2", "N3", "N4", "N7"].map(count), [12, 4, 7, 12, 6]);
     // Three loads times two distributions, and two patterns times three claims.
     assert_eq!(["N5", "N6"].map(count), [12, 36]);

@@ -2,10 +2,9 @@
 //!
 //! Moves do not change the number of free nodes. So there are never more boxes than fit in the free
 //! nodes, nor more than the lattices of all healthy nodes allow (`bound.rs`). In addition, let k
-//! jobs move. A box that overlaps at most one of them is free after that job is gone, so the number
-//! of such boxes is at most the number possible after removing the best single job. Every other box
-//! overlaps one of the other k - 1 jobs, and the number of disjoint boxes that overlap a job is
-//! limited.
+//! jobs move. A box that overlaps at most one of them is free once that job is gone, so such boxes
+//! are at most as many as removing the best single job allows. Every other box overlaps one of the
+//! other k - 1 jobs, and the number of disjoint boxes that overlap a job is limited.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, volume};
 
@@ -15,7 +14,7 @@ use crate::plans::plan::Budget;
 use crate::{Shape, Snapshot};
 
 /// Returns an upper bound on the number of free boxes after any plan with at most this many moves.
-/// O(jobs) counts of slots.
+/// Cost: O(jobs) slot counts.
 pub(crate) fn after_moves(
     snapshot: &Snapshot,
     shape: Shape,
@@ -45,8 +44,8 @@ pub(crate) fn after_moves(
     most.min(alone.saturating_add(meeting.into_iter().take(jobs - 1).sum()))
 }
 
-/// Returns an upper bound on the number of disjoint boxes of these sides that overlap a part of a
-/// job. They are within the part and its surroundings, where a lattice bounds their number.
+/// Returns an upper bound on the number of disjoint boxes with these sides that overlap a part of a
+/// job. They lie within the part and its surroundings, where a lattice bounds their number.
 fn meeting_part(grid: &Grid, sides: &[Sides], part: &Cuboid) -> u32 {
     let Some(first) = sides.first() else { return 0 };
     let reach = |axis: usize| sides.iter().map(|sides| sides[axis]).max().unwrap_or(1) - 1;

@@ -1,4 +1,4 @@
-//! Slots now, at the next change, and after moves, as one answer.
+//! Slots now, at the next change and after moves, as one answer.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -6,21 +6,21 @@ use pavior_mesh::JobId;
 use super::{NextSlot, Slots, next_slot, slots};
 use crate::{Defragmented, SearchLimits, Shape, Snapshot, Weights, defragment};
 
-/// The number of boxes of some shapes that can be placed side by side.
+/// The number of boxes of some shapes that fit at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotsAnswer {
     /// The boxes that are free now.
     pub now: Slots,
-    /// The first time at which more boxes fit, if known.
+    /// The first time when more boxes fit, if known.
     pub next: Option<NextSlot>,
     /// The boxes of the first shape that are free after some jobs have moved, if requested.
     pub after: Option<Defragmented>,
 }
 
 impl SlotsAnswer {
-    /// Counts the boxes in any mixture. `budget` limits each count. `end` returns the expected end
-    /// of a job. `moves` limits the jobs that move; `None` requests no moves. Calls [`slots`],
-    /// [`next_slot`] and [`defragment`].
+    /// Counts the boxes in any mixture of the shapes. `budget` limits each count. `end` returns a
+    /// job's expected end. `moves` limits the jobs that move; `None` requests no moves. Calls
+    /// [`slots`], [`next_slot`] and [`defragment`].
     ///
     /// ```
     /// # mod pavior { pub use pavior_answers as answers;
@@ -54,8 +54,8 @@ impl SlotsAnswer {
 }
 
 impl SlotsAnswer {
-    /// Writes the answer in sentences: the boxes that fit now, after the moves, and later. `shape`
-    /// names the requested size, such as `4x2`.
+    /// Describes the answer in sentences: the boxes that fit now, after the moves, and later.
+    /// `shape` names the requested size, such as `4x2`.
     pub fn lines(&self, shape: &str, time: impl Fn(Time) -> String) -> Vec<String> {
         let mut lines = vec![format!("Now {}.", self.now.clause(shape))];
         let after = self.after.as_ref().map(Defragmented::slots);

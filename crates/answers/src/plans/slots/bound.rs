@@ -1,10 +1,10 @@
 //! Upper bounds on the number of disjoint boxes, from nodes that every box must contain.
 //!
-//! Take every m-th node on each axis, so that no two adjacent ones are more than m apart. A box
-//! with side s contains at least ⌊s / m⌋ of them on that axis, at any position. A box thus contains
-//! at least k of these nodes, where k is the product over the axes. If the places together cover n
-//! of these nodes, at most ⌊n / k⌋ places are disjoint. This holds for each offset of the lattice,
-//! and the smallest bound is used.
+//! Take every m-th node on each axis, so that adjacent ones are never more than m apart. A box with
+//! side s contains at least ⌊s / m⌋ of them on that axis, at any position. A box thus contains at
+//! least k of these nodes, where k is the product over the axes. If the places together cover n of
+//! these nodes, at most ⌊n / k⌋ places are disjoint. This holds for each offset of the lattice, and
+//! the smallest bound is used.
 //!
 //! With m = 1, the bound comes from counting nodes. If the spacing equals the sides of the box,
 //! each box contains one node of the lattice. For a cube of side s this gives s^3 bounds.
@@ -28,7 +28,7 @@ pub(super) fn covered(grid: &Grid, places: &[Cuboid]) -> Vec<NodeId> {
     nodes
 }
 
-/// Returns an upper bound on the number of disjoint boxes of these sides on these nodes.
+/// Returns an upper bound on the number of disjoint boxes with these sides on these nodes.
 pub(super) fn at_most(grid: &Grid, sides: &[Sides], nodes: &[NodeId]) -> u32 {
     let Some(&first) = sides.first() else { return 0 };
     let least = least_side(first);
@@ -46,7 +46,7 @@ pub(super) fn least_side(sides: Sides) -> u16 {
     sides.iter().copied().filter(|&side| side > 1).min().unwrap_or(1)
 }
 
-/// Returns the bound by the lattices of one spacing.
+/// Returns the bound given by the lattices of one spacing.
 fn by_lattice(grid: &Grid, sides: &[Sides], nodes: &[NodeId], spacing: Sides) -> u32 {
     let held = |sides: &Sides| {
         let along = |axis: usize| u32::from(sides[axis] / spacing[axis]);

@@ -1,13 +1,13 @@
 //! Overlaps of places, as rows of bits.
 //!
-//! Two boxes overlap if they overlap on each axis. The places that overlap a box on an axis depend
-//! only on its base and side on that axis. A row is therefore the AND of three rows, which many
-//! places share.
+//! Two boxes overlap if they overlap on each axis. Which places overlap a box on an axis depends
+//! only on the box's base and side on that axis. A row is therefore the AND of three rows, which
+//! many places share.
 
 use pavior_mesh::{Cuboid, Grid};
 use rustc_hash::FxHashMap;
 
-/// The graph of overlaps. A place has no conflict with itself.
+/// The overlap graph. A place has no conflict with itself.
 pub(super) struct Conflicts {
     count: usize,
     words: usize,
@@ -15,7 +15,7 @@ pub(super) struct Conflicts {
 }
 
 impl Conflicts {
-    /// Computes the conflicts of places on the grid. O(P^2 / 64 + P (sides of the grid)).
+    /// Computes the conflicts between places on the grid. O(P^2 / 64 + P (sides of the grid)).
     pub(super) fn of(grid: &Grid, places: &[Cuboid]) -> Conflicts {
         let (count, words) = (places.len(), places.len().div_ceil(64));
         let mut axes: [FxHashMap<(u16, u16), Vec<u64>>; 3] = Default::default();
@@ -40,7 +40,7 @@ impl Conflicts {
         self.count
     }
 
-    /// Returns the places that overlap a place.
+    /// Returns the places that overlap the given place.
     pub(super) fn of_place(&self, place: usize) -> &[u64] {
         &self.rows[place * self.words..][..self.words]
     }
@@ -59,13 +59,13 @@ impl Conflicts {
     }
 }
 
-/// Returns the places that overlap a run of nodes on an axis.
+/// Returns the places that overlap a run of nodes along an axis.
 fn meeting(grid: &Grid, axis: usize, (base, side): (u16, u16), places: &[Cuboid]) -> Vec<u64> {
     let mut row = vec![0; places.len().div_ceil(64)];
     let n = u32::from(grid.side(axis));
     for (place, cuboid) in places.iter().enumerate() {
         let (other, length) = (u32::from(cuboid.base[axis]), u32::from(cuboid.sides[axis]));
-        // The distance from the start of this one up to the start of the other, around the ring.
+        // The distance from the start of this run up to the start of the other, around the ring.
         let (base, side) = (u32::from(base), u32::from(side));
         let after = if other >= base { other - base } else { n - (base - other) };
         let meets = if grid.wraps(axis) {

@@ -1,4 +1,4 @@
-//! A largest set of places without a conflict, by branch and bound.
+//! Finds a largest set of places without conflicts, by branch and bound.
 //!
 //! - **Dominance**: if v itself and everything that overlaps v either overlaps u or is u, then u
 //!   can be dropped, because v can replace u in any set. At the edges of free areas, this decides
@@ -21,7 +21,7 @@ type Set = Vec<u64>;
 pub(super) struct Chosen {
     /// Places that do not overlap.
     pub(super) chosen: Vec<usize>,
-    /// An upper bound on the size of such a set.
+    /// An upper bound on the number of places without conflicts.
     pub(super) bound: u32,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn most_disjoint(conflicts: &Conflicts, budget: &mut Budget) -> Chose
     Chosen { chosen, bound }
 }
 
-/// Finds such a set for one component, in which all places are open.
+/// Finds a maximum set for one component, in which all places are open.
 fn component(conflicts: &Conflicts, budget: &mut Budget) -> (Vec<usize>, u32) {
     let mut open = vec![0; conflicts.count().div_ceil(64)];
     (0..conflicts.count()).for_each(|place| open[place / 64] |= 1 << (place % 64));
@@ -84,7 +84,7 @@ impl Search<'_> {
         chosen
     }
 
-    /// Finds such a set for one component that no rule reduces further. `cover` bounds its size.
+    /// Finds a largest set in one component that no rule reduces further. `cover` bounds its size.
     fn branch(&mut self, mut open: Set, cover: usize, beaten: usize) -> Vec<usize> {
         let middle = self.fewest_conflicts(&open);
         let mut best: Vec<usize> = Vec::new();
@@ -113,7 +113,7 @@ impl Search<'_> {
         best
     }
 
-    /// Drops dominated places and chooses those that then have no conflict.
+    /// Drops dominated places and chooses those that have no conflicts left.
     fn reduce(&mut self, open: &mut Set) -> Vec<usize> {
         let mut chosen = Vec::new();
         let mut again = true;
@@ -171,7 +171,7 @@ impl Search<'_> {
         parts
     }
 
-    /// Returns the number of cliques that cover the open places, each grown from the first
+    /// Returns the number of cliques in a cover of the open places, each grown from the first
     /// remaining place.
     fn cover(&mut self, open: &[u64]) -> usize {
         let mut left = open.to_vec();
@@ -189,7 +189,7 @@ impl Search<'_> {
         cliques
     }
 
-    /// Returns the open place with the fewest conflicts, or the first of several.
+    /// Returns the open place with the fewest conflicts; ties go to the first.
     fn fewest_conflicts(&mut self, open: &[u64]) -> usize {
         let count = |&place: &usize| {
             let near = open.iter().zip(self.conflicts.of_place(place));
@@ -199,7 +199,7 @@ impl Search<'_> {
         ones(open).min_by_key(count).expect("a component has a place")
     }
 
-    /// Chooses the place with the fewest conflicts repeatedly.
+    /// Repeatedly chooses the place with the fewest conflicts.
     fn one_by_one(&mut self, mut open: Set) -> Vec<usize> {
         let mut chosen = Vec::new();
         while !is_empty(&open) {

@@ -3,14 +3,14 @@
 use pavior_mesh::{Cuboid, Occupancy, Sides};
 use rustc_hash::FxHashMap;
 
-/// Takes each place that is still free at its turn.
+/// Takes each place that is still free when its turn comes.
 pub(super) fn in_turn(free: &Occupancy, places: impl Iterator<Item = Cuboid>) -> Vec<Cuboid> {
     let mut left = free.clone();
     places.filter(|place| left.take(place).is_ok()).collect()
 }
 
 /// Returns the largest of several packings. For each orientation, one packing starts with the most
-/// frequent alignment and adds the other places; another takes all places in order.
+/// frequent alignment and then adds other places; another takes all places in order.
 pub(super) fn aligned(free: &Occupancy, sides: &[Sides], places: &[Cuboid]) -> Vec<Cuboid> {
     let mut best = in_turn(free, places.iter().copied());
     for &sides in sides {

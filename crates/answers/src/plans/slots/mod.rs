@@ -1,12 +1,12 @@
-//! Slots: the number of boxes of a shape that fit side by side on the free nodes.
+//! Slots: the number of boxes of a shape that fit at once on the free nodes.
 //!
 //! 1. All free places of the shape are listed, in each of its orientations.
 //! 2. [`bound`] counts nodes that every place must contain, which bounds the number of disjoint
 //!    places.
-//! 3. [`greedy`] packs places that are aligned with each other, and then places that still fit. On
+//! 3. [`greedy`] packs places that are aligned with each other, then any others that still fit. On
 //!    an empty machine, and on most nearly empty ones, the packing reaches the bound.
-//! 4. Otherwise, overlapping places are joined in a graph of [`conflicts`], and [`disjoint`] finds
-//!    a largest set without a conflict, component by component, within a budget.
+//! 4. Otherwise, overlapping places are linked in a graph of [`conflicts`], and [`disjoint`] finds
+//!    a largest set without conflicts, component by component, within a budget.
 //!
 //! Steps 1 to 3 take O(N + P V / 64) for N nodes and P places of V nodes. Step 4 takes O(P^2 / 64)
 //! and the search, which is exponential in the worst case. The problem is NP-hard (Fowler, Paterson
@@ -33,10 +33,10 @@ use conflicts::Conflicts;
 use disjoint::most_disjoint;
 use greedy::{aligned, in_turn};
 
-/// The maximum number of places that are listed. If there are more, a greedy packing is returned.
+/// The maximum number of places to list. If there are more, a greedy packing is returned.
 const LISTED: usize = 8_192;
 
-/// Boxes of a shape that fit side by side, and a bound on their number.
+/// Boxes of a shape that fit at once, and a bound on their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slots {
     /// Disjoint free boxes of the shape.
@@ -46,7 +46,7 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Returns true if there are certainly no more boxes.
+    /// Returns true if it is proven that no more boxes fit.
     pub fn proven(&self) -> bool {
         self.boxes.len() as u32 == self.bound
     }
@@ -54,8 +54,8 @@ impl Slots {
 
 /// Finds a maximum set of disjoint free boxes of some shapes, in any mixture.
 ///
-/// The search stops after reading `budget` words from bit sets. In that case, the answer is the
-/// best one found, with a bound.
+/// The search stops after reading `budget` bit-set words. In that case, the answer is the best set
+/// found, with a bound.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_mesh::*; }
@@ -96,7 +96,7 @@ pub fn slots(free: &Occupancy, shapes: &[Shape], budget: u64) -> Slots {
     Slots { boxes: searched.chosen.into_iter().map(|place| places[place]).collect(), bound }
 }
 
-/// Returns the possible sides of the shapes on a grid, each once.
+/// Returns the possible sides of the shapes on a grid, without duplicates.
 fn all_sides(shapes: &[Shape], grid: &Grid) -> Vec<Sides> {
     let mut all: Vec<Sides> = Vec::new();
     for sides in shapes.iter().flat_map(|shape| shape.orientations(grid)) {
@@ -107,7 +107,7 @@ fn all_sides(shapes: &[Shape], grid: &Grid) -> Vec<Sides> {
     all
 }
 
-/// Returns the bases at which a box is free.
+/// Returns the bases where a box is free.
 fn bases_of(free: &Occupancy, sides: Sides) -> BaseSet {
     let mut bases = BaseSet::new(*free.grid());
     bases.compute(free, sides);

@@ -1,4 +1,4 @@
-//! The first time at which more boxes fit side by side than now.
+//! The first time when more boxes fit than now.
 //!
 //! Running jobs are ended one at a time, as in `earliest.rs`. Nodes that have become free stay
 //! free, so bisection finds the first end time after which more boxes fit.
@@ -10,22 +10,21 @@ use super::{Slots, slots};
 use crate::plans::earliest::Ends;
 use crate::{Shape, Snapshot};
 
-/// The first time at which there are more slots than now.
+/// The first time when there are more slots than now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextSlot {
-    /// The end time of the job after which there are more.
+    /// The end time of the job whose nodes make the difference.
     pub at: Time,
     /// The slots at that time.
     pub slots: Slots,
-    /// True if there are certainly no more at any earlier time.
+    /// True if it is proven that no more slots are free at any earlier time.
     pub proven: bool,
 }
 
-/// Finds the first time at which a job ends and after which more than `now` boxes are free side by
-/// side. A job without an end time never ends. Returns `None` if the jobs with known end times do
-/// not make room for more.
+/// Finds the first job end after which more than `now` disjoint boxes are free. A job without an
+/// end time never ends. Returns `None` if the jobs with known end times do not make room for more.
 ///
-/// O(log e) counts of slots for e different end times, each within `budget`.
+/// Cost: O(log e) slot counts for e different end times, each within `budget`.
 pub fn next_slot(
     snapshot: &Snapshot,
     shapes: &[Shape],

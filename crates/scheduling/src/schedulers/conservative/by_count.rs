@@ -4,8 +4,8 @@
 //! booking occupies the number of nodes that the job needs. Reserved nodes count as taken unless a
 //! running job holds them.
 //!
-//! Cost: O(log T) per question and change, as for [`Steps`]. Closing the reserved nodes is O((r +
-//! R)^2 N/64) for r running jobs and R reservations.
+//! Cost: O(log T) per question and change, as for [`Steps`]. Closing the reserved nodes takes O((r
+//! + R)^2 N/64) for r running jobs and R reservations.
 
 use std::collections::BTreeMap;
 
@@ -21,14 +21,13 @@ use super::steps::Steps;
 use crate::shared::refused::Refused;
 use crate::{Calendar, MachineView};
 
-/// A timeline of numbers of nodes. The strategy chooses the nodes when a job starts, and it may
-/// refuse.
+/// A timeline of node counts. The strategy chooses the nodes when a job starts, and may refuse.
 pub(super) struct ByCount {
     free: Steps,
     /// The nodes that have not failed.
     healthy: Occupancy,
     refused: Refused,
-    /// The numbers of closed nodes and their periods.
+    /// The numbers of closed nodes, and their periods.
     closed: Vec<(Interval, i64)>,
 }
 
@@ -128,15 +127,15 @@ impl Timeline for ByCount {
     ) -> Option<(u32, Option<Placement>)> {
         self.refused.in_state(view.state());
         let placed = self.refused.ask(job, view.reach(job), || view.place(job).ok())?;
-        // Some strategies grant more nodes than they need.
+        // Some strategies grant more nodes than a job needs.
         self.free.add(i64::from(slot.held) - i64::from(placed.nodes()), slot.interval);
         Some((placed.nodes(), None))
     }
 }
 
 impl ByCount {
-    /// Returns the number of nodes that are reserved, and held by no running job, in a period in
-    /// which no reservation begins or ends and no job ends.
+    /// Returns the number of nodes that are reserved and not held by a running job, in a period
+    /// during which no reservation begins or ends and no job ends.
     fn closed_during(
         &self,
         interval: Interval,

@@ -2,7 +2,7 @@
 //!
 //! Invariant: no node is taken twice at any time, and failed nodes are never taken.
 //!
-//! Cost: as for [`NodeTimeline`], O(N/64) words for each segment that is changed or read.
+//! Cost: as for [`NodeTimeline`], O(N/64) words for each segment changed or read.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use super::slot::{Interval, Need, OtherNodes, Slot};
 use super::timeline::{NodeTimeline, Search};
 use crate::{Calendar, MachineView};
 
-/// A timeline of nodes and the strategy on an empty machine.
+/// A timeline of nodes, and the strategy on an empty machine.
 pub(super) struct ByNodes {
     timeline: NodeTimeline,
     empty: Fork,

@@ -1,24 +1,23 @@
 //! The fast profile, which asks only questions whose answers may have changed.
 //!
 //! If a strategy finds every free box, or grants by count, a request that it refuses is also
-//! refused when fewer nodes are free. This is true of any strategy except partition hardware if the
-//! job has a freedom ([`Machine::answers`]). For such requests:
+//! refused when fewer nodes are free. For a job with a freedom, this is true of any strategy except
+//! partition hardware ([`Machine::answers`]). For such requests:
 //!
 //! - A job can get an earlier slot only on nodes that were freed since it was last tried.
 //! - If a request was refused before some time, every later request for the same or larger boxes,
 //!   for as long or longer, is also refused before that time, until nodes are freed (`refusals`).
 //!
-//! For other requests, every time at which enough nodes are free is tried.
+//! For other requests, every time when enough nodes are free is tried.
 //!
-//! In a round in which jobs move up, each job is tried only near the nodes that were freed since it
-//! was last tried, and not at all if there are none. Nodes that a job frees by moving are available
-//! to the jobs behind it in this round (`freed`), and to all jobs in the next round
-//! (`newly_freed`). A refusal in a round remains valid except near nodes that are freed later in
-//! the round.
+//! In a round of moving up, each job is tried only near the nodes freed since it was last tried,
+//! and not at all if there are none. Nodes that a job frees by moving are available to the jobs
+//! behind it in this round (`freed`), and to all jobs in the next round (`newly_freed`). A refusal
+//! in a round remains valid except near nodes that are freed later in the round.
 //!
 //! Invariant: the slots found are those of [`Plain`](super::plain::Plain).
 //!
-//! Cost: the same as the timeline, for the remaining times.
+//! Cost: that of the timeline, for the remaining times.
 
 use std::collections::BTreeMap;
 
@@ -33,11 +32,11 @@ use super::rule::Profile;
 use super::slot::{Held, Interval, Slot};
 use crate::{Calendar, MachineView};
 
-/// The free nodes over time, in a form in which slots are found quickly.
+/// The free nodes over time, in a form that allows slots to be found quickly.
 pub(super) trait Timeline: Send + Sync {
     /// The nodes of a job.
     type Held: Held;
-    /// Same as [`Profile::Taken`].
+    /// See [`Profile::Taken`].
     type Taken;
 
     /// Creates a timeline in which no nodes are taken from now on.
@@ -47,14 +46,14 @@ pub(super) trait Timeline: Send + Sync {
     /// taken.
     fn is_monotone(request: &Request, machine: &Machine) -> bool;
 
-    /// Returns the boxes, one of which must be free for a request. `None` if there are many, or if
+    /// Returns the boxes of which one must be free for a request. `None` if there are many, or if
     /// other conditions also matter.
     fn boxes_for(request: &Request, machine: &Machine) -> Option<Vec<Sides>>;
 
     /// Returns the nodes of a running job. Failed nodes cannot be taken.
     fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;
 
-    /// Same as [`Profile::close`].
+    /// See [`Profile::close`].
     fn close(
         &mut self,
         calendar: &Calendar,
@@ -74,10 +73,10 @@ pub(super) trait Timeline: Send + Sync {
     /// Releases the part of a slot that is not in the past.
     fn give(&mut self, slot: &Slot<Self::Held>);
 
-    /// Same as [`Profile::taken_by`].
+    /// See [`Profile::taken_by`].
     fn taken_by(&self, slot: &Slot<Self::Held>) -> Self::Taken;
 
-    /// Same as [`Profile::needs_any`].
+    /// See [`Profile::needs_any`].
     fn needs_any(
         &self,
         booked: &Slot<Self::Held>,
@@ -95,7 +94,7 @@ pub(super) trait Timeline: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Slot<Self::Held>>;
 
-    /// Same as [`Profile::start`].
+    /// See [`Profile::start`].
     fn start(
         &mut self,
         slot: &Slot<Self::Held>,
@@ -104,7 +103,7 @@ pub(super) trait Timeline: Send + Sync {
     ) -> Option<(Self::Held, Option<Placement>)>;
 }
 
-/// The conditions for a slot of a job.
+/// The conditions for a job's slot.
 pub(super) struct Wanted<'a, H> {
     pub(super) now: Time,
     pub(super) job: &'a Job,
@@ -116,17 +115,17 @@ pub(super) struct Wanted<'a, H> {
     pub(super) freed: Option<FreedSince<'a, H>>,
 }
 
-/// A timeline, and cached answers.
+/// A timeline with cached answers.
 pub(super) struct Fast<T: Timeline> {
     timeline: T,
-    /// The nodes freed since the last round began, for the next round.
+    /// The nodes freed since the last round began, for use in the next round.
     newly_freed: FreedNodes<T::Held>,
-    /// Within rounds of moving up: the nodes freed since the previous round began. Empty between
+    /// In a round of moving up: the nodes freed since the previous round began. Empty between
     /// rounds.
     freed: FreedNodes<T::Held>,
-    /// The number of slots that were released so far. `freed` has the last of them.
+    /// The number of slots released so far. `freed` has the last of these slots.
     given: u64,
-    /// Within a round: the maximum number of nodes that are free before the end of all freed slots.
+    /// In a round: the maximum number of nodes that are free before the end of all freed slots.
     most_free: Option<u64>,
     refusals: Refusals,
 }
@@ -215,7 +214,7 @@ impl<T: Timeline> Profile for Fast<T> {
         let before = std::mem::replace(&mut self.freed, freed);
         self.most_free = None;
         if !before.is_empty() {
-            // Refusals within a round are valid in that round only.
+            // Refusals in a round are valid in that round only.
             self.refusals.forget();
         }
         !self.freed.is_empty()
@@ -251,8 +250,8 @@ impl<T: Timeline> Profile for Fast<T> {
             return None;
         }
         let refused = self.refused(job, view.machine());
-        // A job that begins later is still running when its own slot begins. During that time, it
-        // can use nodes that the refused jobs could not, so their refusals do not apply.
+        // A job that begins later is still running when its own slot begins. From then on, it can
+        // use nodes that the refused jobs could not, so their refusals do not apply.
         let until = refused.until.min(first_begin_reaching(booked, job.estimate));
         let (timeline, freed) = (&mut self.timeline, &self.freed);
         // Before that time, only places near the nodes freed since then are searched.
@@ -286,7 +285,7 @@ impl<T: Timeline> Profile for Fast<T> {
 
 impl<T: Timeline> Fast<T> {
     /// Returns the time before which a job is known to be refused. Answers that are not monotone
-    /// are never cached, so no such time is known for them.
+    /// are never cached, so no such time is known for those jobs.
     fn refused(&mut self, job: &Job, machine: &Machine) -> RefusedUntil {
         let boxes_for = |request: &Request| T::boxes_for(request, machine);
         self.refusals.of(job, self.freed.len(), boxes_for)
@@ -298,7 +297,7 @@ impl<T: Timeline> Fast<T> {
     }
 }
 
-/// Returns the earliest time at which a job can begin and still be running at a given time.
+/// Returns the earliest time when a job can begin and still be running at a given time.
 pub(super) fn first_begin_reaching(at: Time, estimate: Time) -> Time {
     let length = estimate.max(Time(1));
     if at < length { Time::ZERO } else { at.since(length).saturating_add(Time(1)) }

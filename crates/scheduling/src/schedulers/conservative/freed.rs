@@ -1,6 +1,5 @@
-//! The nodes that were freed, and the periods for which they were freed. A job with monotone
-//! answers that was refused before can fit now only if it runs on one of these nodes for some of
-//! its time.
+//! The nodes that were freed, with the periods for which they were freed. A previously refused job
+//! with monotone answers can fit now only if it uses one of these nodes for part of its run.
 //!
 //! Cost: O(1) to add a slot; O(rows of the freed nodes) per question.
 
@@ -11,7 +10,7 @@ use pavior_mesh::{BaseSet, Cuboid, Occupancy};
 use super::fast::first_begin_reaching;
 use super::slot::{Interval, Slot};
 
-/// The slots that were released, in order.
+/// The released slots, in order.
 pub(super) struct FreedNodes<H> {
     slots: Vec<Slot<H>>,
     end: Time,
@@ -28,7 +27,7 @@ impl<H> FreedNodes<H> {
         self.slots.is_empty()
     }
 
-    /// Returns the time at which the latest slot ends.
+    /// Returns the time when the latest slot ends.
     pub(super) fn end(&self) -> Time {
         self.end
     }
@@ -66,7 +65,7 @@ impl<H> FreedNodes<H> {
     }
 }
 
-/// Slots that were released, from an index on.
+/// Released slots, from an index on.
 pub(super) struct FreedSince<'a, H> {
     slots: &'a [Slot<H>],
 }
@@ -80,14 +79,14 @@ impl<H> Clone for FreedSince<'_, H> {
 impl<H> Copy for FreedSince<'_, H> {}
 
 impl<'a> FreedSince<'a, Placement> {
-    /// Returns true if any of the nodes that are free throughout a period was freed for a part of
-    /// it. If not, requests that were refused before are still refused. O(rows of the freed nodes).
+    /// Returns true if any node that is free throughout a period was freed for part of it. If not,
+    /// requests that were refused before are still refused. O(rows of the freed nodes).
     pub(super) fn reach(self, throughout: Interval, free: &Occupancy) -> bool {
         self.boxes(throughout, free).next().is_some()
     }
 
     /// Returns true if a box with one of these side lengths is free throughout a period, given that
-    /// none was before. Such a box must contain a freed node.
+    /// no such box was free before. Such a box must contain a freed node.
     ///
     /// Searches either the rows around the freed nodes, or all rows of the machine (`bases`),
     /// whichever are fewer. Each row costs O(log of the sides) words.
@@ -122,7 +121,7 @@ impl<'a> FreedSince<'a, Placement> {
         })
     }
 
-    /// Returns the boxes that were freed for a part of a period, and have a node that is free
+    /// Returns the boxes that were freed for part of a period and contain a node that is free
     /// throughout.
     fn boxes(self, throughout: Interval, free: &Occupancy) -> impl Iterator<Item = &'a Cuboid> {
         let slots = self.slots.iter().filter(move |slot| slot.interval.overlaps(throughout));
@@ -151,7 +150,7 @@ mod tests {
             freed.add(Slot { interval, held: () });
         }
         assert_eq!((freed.len(), freed.end()), (4, Time(30)));
-        // A job of 3 that begins at 8 runs at 10; one of 7 that begins at 14 runs at 20.
+        // A job of length 3 that begins at 8 runs at 10; one of 7 that begins at 14 runs at 20.
         let begins =
             |first, estimate| freed.begins_since(first, Time(estimate)).collect::<Vec<_>>();
         assert_eq!(begins(0, 3), [stretch(0, 2), stretch(8, 15), stretch(18, 30)]);

@@ -8,13 +8,12 @@
 //!                 x x x x x                 bookings of a, b and y stay.
 //! ```
 //!
-//! Bookings are in the order of the queue. Each is compared with the grant by its period, and then
-//! by its nodes. If bookings are numbers of nodes, the youngest give way until enough nodes are
-//! left. Jobs whose bookings gave way are booked again in the order of arrival. Then all jobs move
-//! up.
+//! Bookings are kept in queue order. Each is compared with the grant by its period, and then by its
+//! nodes. If bookings are numbers of nodes, the youngest give way until enough nodes are left. Jobs
+//! whose bookings gave way are booked again in order of arrival. Then all jobs move up.
 //!
-//! Cost: O(q) comparisons of periods for q bookings, O(rows) words for each that overlaps, and one
-//! search for each that gives way.
+//! Cost: O(q) comparisons of periods for q bookings, O(rows) words for each booking that overlaps,
+//! and one search for each booking that gives way.
 
 use pavior_kernel::Time;
 
@@ -24,9 +23,9 @@ use crate::MachineView;
 use crate::shared::ends::Expected;
 
 impl<P: Profile> Plan<P> {
-    /// Takes the slots of the jobs that were given nodes outside the queue and still run. Returns
-    /// the indices of the bookings that gave way, from the oldest. Returns `None` if a job is on
-    /// nodes with an advance reservation, which voids the whole plan.
+    /// Takes the slots of the jobs that were given nodes outside the queue and are still running.
+    /// Returns the indices of the bookings that gave way, oldest first. Returns `None` if a job is
+    /// on nodes with an advance reservation, which voids the whole plan.
     pub(super) fn take_granted(
         &mut self,
         expected: &Expected<'_>,

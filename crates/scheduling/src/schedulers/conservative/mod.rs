@@ -1,21 +1,20 @@
-//! Conservative backfilling: every waiting job has a booking, and no job may delay another one's.
+//! Conservative backfilling: every waiting job has a booking, which no other job may delay.
 //!
 //! 1. A job is booked when it arrives: it gets nodes, and the earliest time at which the strategy
-//!    can place it. The strategy is asked on a fork in which all nodes are taken that running jobs
-//!    or earlier bookings use at any time in `[t, t + estimate)`.
+//!    can place it. The strategy is asked on a fork in which every node used by a running job or an
+//!    earlier booking at any time in `[t, t + estimate)` is taken.
 //! 2. A job starts at its booked time, on its booked nodes.
-//! 3. If a job ends early, its nodes are free for the rest of its time. Then the waiting jobs move
-//!    up in the order of arrival: each exchanges its booking for an earlier one, either found by
-//!    the strategy or on the same nodes. This is repeated until no job moves.
+//! 3. If a job ends early, its nodes are free for the rest of its time. The waiting jobs then move
+//!    up in order of arrival: each exchanges its booking for an earlier one, either found by the
+//!    strategy or on the same nodes. This is repeated until no job moves.
 //! 4. If a running job outruns its expected end, or if a booked job cannot start at its time, all
-//!    bookings are made again in the order of arrival.
+//!    bookings are remade in order of arrival.
 //!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) then defines the new expected
 //!    end.
 //! 5. If a job was given nodes outside the queue, the bookings that need one of its nodes before
-//!    its expected end give way. They are made again in the order of arrival, and then all jobs
-//!    move up. All other bookings stay (`granted.rs`).
-//! 6. If a node fails or is repaired, or if nodes are reserved in advance, all bookings are made
-//!    again.
+//!    its expected end give way. They are remade in order of arrival, and then all jobs move up.
+//!    All other bookings stay (`granted.rs`).
+//! 6. If a node fails or is repaired, or if nodes are reserved in advance, all bookings are remade.
 //!
 //! New promises after 5 or 6 count as first promises.
 //!
@@ -26,17 +25,17 @@
 //!      d d . .   6 to 11
 //! ```
 //!
-//! `rule.rs` implements this rule. It asks a `Profile`, which tracks the free nodes over time, for
+//! `rule.rs` implements this rule, and asks a `Profile`, which tracks the free nodes over time, for
 //! bookings. The plain profile (`plain.rs`) is a list. Together with the rule, it defines the
 //! scheduler; `conservative:plain` runs it. The fast profile (`fast.rs`) finds the same bookings
 //! with fewer questions to the strategy, and `conservative` runs it. Tests compare the decisions of
 //! both.
 //!
 //! `conservative:count` is the classic rule: a booking is a number of nodes that are free for the
-//! whole estimated run time. The strategy chooses the nodes when the job is due to start. If it
-//! refuses, because the free nodes are scattered, the younger jobs that are due are tried.
+//! whole estimated run time. The strategy chooses the nodes when the job is due to start. If the
+//! strategy refuses, because the free nodes are scattered, the younger jobs that are due are tried.
 //!
-//! With exact estimates, no job starts later than its first booking, and none starves. By count,
+//! With exact estimates, no job starts later than its first booking, and no job starves. By count,
 //! this holds for strategies that grant by count. A job with an estimate of zero is booked for one
 //! tick. A job has no booking if it would not fit on the empty machine because nodes have failed,
 //! or if all nodes are booked until the end of time ([`Time::MAX`](pavior_kernel::Time::MAX)). It
@@ -47,10 +46,10 @@
 //!
 //! With `depth=N`, only the oldest N waiting jobs have bookings, as is usual in practice. The
 //! others wait until they are among the oldest N, even if nodes are free. This bounds the cost, but
-//! younger jobs do not start even if they would fit next to the bookings.
+//! younger jobs do not start even if they would fit alongside the bookings.
 //!
 //! Cost, for q bookings and r running jobs: the timeline of free nodes (`timeline/`) has at most T
-//! = 2 (q + r) + 1 segments, of which d <= q begin where nodes stop being free. If every request
+//! = 2 (q + r) + 1 segments, of which d <= q begin when nodes stop being free. If every request
 //! that the strategy refuses is also refused with fewer free nodes, a booking costs one search and
 //! O(d + log T) comparisons of O(N/64) words each. For boxes, d counts from the latest time before
 //! which a job that is no larger and no longer is known to be refused (`refusals.rs`). With other
@@ -60,7 +59,7 @@
 //! that is too short, and no question to the strategy.
 //!
 //! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
-//! backfilling", IPPS 1998, for numbers of nodes. Booking nodes instead of a number is ours.
+//! backfilling", IPPS 1998, for numbers of nodes. Booking nodes instead of numbers is ours.
 
 mod by_count;
 mod by_nodes;

@@ -1,7 +1,7 @@
 //! A profile stored as a list, which asks the strategy about every time. The fast profile is
-//! compared with it.
+//! compared with it in tests.
 //!
-//! Cost for s slots: O(s) times, O(s) slots for each, and a search by the strategy for each time at
+//! Cost for s slots: O(s) times with O(s) slots each, and a search by the strategy for each time at
 //! which enough nodes are free.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use crate::{Calendar, MachineView};
 /// The slots that are taken.
 pub(super) struct Plain {
     taken: Vec<Slot<Placement>>,
-    /// The advance reservations and the nodes that are open during each.
+    /// The advance reservations, with the nodes that are open during each.
     closed: Vec<(Interval, Occupancy)>,
     /// True if any slot was released since the last round of moving up began.
     given: bool,
@@ -115,8 +115,8 @@ impl Profile for Plain {
 }
 
 impl Plain {
-    /// Removes a slot from the list, unless it is in the past and was dropped. The remainder of a
-    /// slot is identified by its nodes and its end, which no other slot shares.
+    /// Removes a slot from the list, unless it was dropped as past. What is left of a slot is
+    /// identified by its nodes and its end, which no other slot shares.
     fn remove(&mut self, slot: &Slot<Placement>) {
         let is_it = |other: &Slot<Placement>| {
             other.interval.to == slot.interval.to && other.held == slot.held
@@ -126,8 +126,8 @@ impl Plain {
         }
     }
 
-    /// Returns the earliest slot before `limit` in which the strategy places a job. Only questions
-    /// about the present count as attempts.
+    /// Returns the earliest slot before `limit` in which the strategy can place a job. Only
+    /// questions about the present count as attempts.
     fn first_before(
         &mut self,
         limit: Time,
@@ -169,7 +169,7 @@ impl Plain {
         Some(Slot { interval, held: own.held.clone() })
     }
 
-    /// Returns the current time and every later time at which the free nodes change.
+    /// Returns the current time and every later time when the free nodes change.
     fn times(&self, now: Time) -> Vec<Time> {
         let taken = self.taken.iter().map(|slot| slot.interval);
         let closed = self.closed.iter().map(|(interval, _)| *interval);
@@ -183,7 +183,7 @@ impl Plain {
         times
     }
 
-    /// Returns the nodes that are free at every time of a period.
+    /// Returns the nodes that are free throughout a period.
     fn free_throughout(&self, stretch: Interval) -> Occupancy {
         let mut free = self.empty.free().clone();
         let grid = *free.grid();

@@ -9,12 +9,12 @@
 //! ```
 //!
 //! A "no" is final. A "yes" is final if few boxes are allowed, or if the job is granted by count.
-//! Any other job is then placed by the strategy, and its placement is remembered for
+//! Any other job is then placed by the strategy, and the placement is kept for
 //! [`JobQuestion::place`].
 //!
-//! Invariant: answers without the strategy are those that it would give.
+//! Invariant: answers given without the strategy are those that the strategy would give.
 //!
-//! Cost: O(rows) words for each box, or O(rows of the freed nodes); then one search.
+//! Cost: O(rows) words per box, or O(rows of the freed nodes); then one search.
 
 use std::cell::OnceCell;
 
@@ -27,8 +27,8 @@ use super::freed::FreedSince;
 use super::slot::Interval;
 use crate::MachineView;
 
-/// The maximum number of boxes that are searched one by one. For requests that allow more, asking
-/// the strategy is faster.
+/// The maximum number of boxes that are searched one by one. If a request allows more, asking the
+/// strategy is faster.
 pub(super) const FEW_BOXES: usize = 6;
 
 /// A question about one job. Asking the strategy about the present counts as an attempt; asking
@@ -43,10 +43,10 @@ pub(super) struct JobQuestion<'a, 'v> {
     bases: &'a mut BaseSet,
     answers: Answers,
     view: &'a mut MachineView<'v>,
-    /// The boxes, one of which must be free, if there are few and the job fits exactly when one is
+    /// The boxes of which one must be free, if they are few and the job fits exactly when one is
     /// free. Computed when first needed.
     boxes: OnceCell<Option<Vec<Sides>>>,
-    /// The strategy's placement of the job when it was last asked whether it fits.
+    /// The strategy's placement of the job when it was last asked whether the job fits.
     placed: Option<(Time, Placement)>,
 }
 
@@ -82,7 +82,7 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
     }
 
     /// Returns true if the job fits when it begins at a time. If its answers are not monotone, this
-    /// may be true although [`JobQuestion::place`] finds nothing.
+    /// may be true even though [`JobQuestion::place`] finds nothing.
     pub(super) fn fits(&mut self, at: Time, free: &Occupancy) -> bool {
         if !self.answers.are_monotone() {
             return true;

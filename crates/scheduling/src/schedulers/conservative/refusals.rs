@@ -6,13 +6,13 @@
 //!   b b .    would fit in b's box; c (1x3 for 9) may fit where a does not.
 //! ```
 //!
-//! A waiting job is usually larger and longer than one of those refused recently. The search for it
-//! therefore covers only a short period, however long the queue is.
+//! A waiting job is usually at least as large and as long as some recently refused job. The search
+//! for its slot therefore covers only a short period, however long the queue is.
 //!
 //! Invariant: for each request, longer jobs have later times. All entries are valid until nodes are
 //! freed.
 //!
-//! Cost: O(log k) per question for k lengths of a request, and a comparison of a few boxes with
+//! Cost: O(log k) per question for k lengths of a request, plus a comparison of a few boxes with
 //! each of the last [`RECENT`] refusals. Refusals with too many slots freed since are skipped.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -23,37 +23,37 @@ use pavior_mesh::{Request, Sides};
 use pavior_workload::Job;
 use rustc_hash::FxHashMap;
 
-/// The number of recent refusals with which a job is compared.
+/// The number of recent refusals that a job is compared with.
 const RECENT: usize = 128;
 /// The maximum number of requests whose boxes are cached.
 const MOST_REQUESTS: usize = 1 << 12;
 
-/// The boxes, one of which must be free. `None` if the request does not only depend on boxes.
+/// The boxes of which one must be free. `None` if the request does not only depend on boxes.
 type Boxes = Option<Arc<[Sides]>>;
 
-/// A refusal is not used if more slots than this were freed since.
+/// The maximum number of slots freed since a refusal for the refusal still to be used.
 const MOST_SINCE: usize = 32;
 
 /// The time before which a job is refused, except near slots that were freed since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RefusedUntil {
     pub(super) until: Time,
-    /// The number of slots that had been freed when it was refused.
+    /// The number of slots that had been freed when the job was refused.
     pub(super) freed: usize,
 }
 
 /// The time before which a job cannot begin, for each request and length.
 #[derive(Default)]
 pub(super) struct Refusals {
-    /// Accessed only by request, so its order is irrelevant.
+    /// Accessed only by request, so the order of the map is irrelevant.
     earliest: FxHashMap<Request, BTreeMap<Time, Time>>,
-    /// The most recent refusals, the latest first.
+    /// The most recent refusals, latest first.
     recent: VecDeque<Refused>,
     /// The boxes of requests, which do not change. Accessed only by request.
     boxes: FxHashMap<Request, Boxes>,
 }
 
-/// A job that cannot begin before a time.
+/// A job that cannot begin before a given time.
 struct Refused {
     request: Request,
     boxes: Boxes,
@@ -62,7 +62,7 @@ struct Refused {
 }
 
 impl Refused {
-    /// Returns true if this job would fit wherever another one does.
+    /// Returns true if this job would fit wherever the given one does.
     fn fits_in(&self, request: &Request, boxes: &Boxes) -> bool {
         if self.request == *request {
             return true;
@@ -76,7 +76,7 @@ impl Refused {
 
 impl Refusals {
     /// Returns the latest time before which a job is refused, given the number of slots freed so
-    /// far. `boxes_for` returns the boxes that decide its request, if any do.
+    /// far. `boxes_for` returns the boxes that decide the job's request, if any do.
     pub(super) fn of(
         &mut self,
         job: &Job,
@@ -132,7 +132,7 @@ impl Refusals {
             return;
         }
         let known = self.earliest.entry(request).or_default();
-        // Entries of longer jobs that add no information are dropped.
+        // Entries for longer jobs that add no information are dropped.
         while let Some((&longer, &then)) = known.range(estimate..).next()
             && then <= at
         {
@@ -146,7 +146,7 @@ impl Refusals {
     }
 
     /// Restricts the recent refusals after a slot was freed in a round: they remain valid except
-    /// near it.
+    /// near that slot.
     pub(super) fn outdate(&mut self) {
         self.earliest.clear();
     }

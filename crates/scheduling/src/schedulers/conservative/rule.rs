@@ -21,13 +21,13 @@ use super::slot::{Held, Interval, Slot};
 use crate::shared::ends::Expected;
 use crate::{Calendar, Kept, MachineView, Queue, Reserved, Running, Scheduler, Standing, Start};
 
-/// The taken nodes over time, on a machine without failures or repairs.
+/// The nodes taken over time, on a machine without failures or repairs.
 ///
-/// All profiles find the same slots. They differ in the questions that they ask the strategy.
+/// All profiles find the same slots. They differ in what they ask the strategy.
 pub(super) trait Profile: Send + Sync {
     /// The nodes of a job.
     type Held: Held;
-    /// The nodes of a slot, in a form that is fast to compare with others.
+    /// A slot's nodes, in a form that can be compared quickly with others.
     type Taken;
 
     /// Creates a profile in which no nodes are taken from now on.
@@ -36,8 +36,8 @@ pub(super) trait Profile: Send + Sync {
     /// Returns the nodes of a running job.
     fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;
 
-    /// Takes the reserved nodes that are not taken by the running jobs, whose slots are given.
-    /// Called again whenever a running job has given something back.
+    /// Takes the reserved nodes that the running jobs, whose slots are given, have not taken.
+    /// Called again whenever a running job has released something.
     fn close(
         &mut self,
         calendar: &Calendar,
@@ -54,10 +54,10 @@ pub(super) trait Profile: Send + Sync {
     /// Takes a slot.
     fn take(&mut self, slot: &Slot<Self::Held>);
 
-    /// Releases a slot or the remainder of one.
+    /// Releases a slot or what is left of it.
     fn give(&mut self, slot: Slot<Self::Held>);
 
-    /// Returns the earliest slot that a job can have from now on. The slot is not taken yet.
+    /// Returns the earliest possible slot for a job from now on. The slot is not taken yet.
     fn earliest(
         &mut self,
         now: Time,
@@ -68,9 +68,9 @@ pub(super) trait Profile: Send + Sync {
     /// Returns the nodes of a slot.
     fn taken_by(&self, slot: &Slot<Self::Held>) -> Self::Taken;
 
-    /// Returns true if a booking cannot stay if a slot with these nodes, which overlaps it in time,
-    /// is taken. The slot is not taken yet. The caller asks about the overlapping bookings from the
-    /// youngest to the oldest, and immediately releases those that cannot stay.
+    /// Returns true if a booking cannot stay once a slot with these nodes, which overlaps it in
+    /// time, is taken. The slot is not taken yet. The caller asks about the overlapping bookings
+    /// from the youngest to the oldest, and immediately releases those that cannot stay.
     fn needs_any(
         &self,
         booked: &Slot<Self::Held>,
@@ -82,12 +82,12 @@ pub(super) trait Profile: Send + Sync {
     /// began.
     fn next_round(&mut self) -> bool;
 
-    /// Returns the number of slots that were released so far, if the profile uses it.
+    /// Returns the number of slots released so far, if the profile uses it.
     fn given(&self) -> u64;
 
-    /// Returns the earliest slot of a job before its own, which counts as free. Called in rounds,
-    /// for the jobs in the order of arrival. `tried` is the number of slots that had been released
-    /// when the job was last tried.
+    /// Returns the earliest slot for a job before its own, which counts as free. Called in rounds,
+    /// for the jobs in order of arrival. `tried` is the number of slots that had been released when
+    /// the job was last tried.
     fn earlier(
         &mut self,
         now: Time,
@@ -96,8 +96,8 @@ pub(super) trait Profile: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Slot<Self::Held>>;
 
-    /// Starts a job in its slot. Returns its nodes, and its placement unless the strategy is to
-    /// choose it. Returns `None` if the job cannot start.
+    /// Starts a job in its slot. Returns the job's nodes, and their placement unless the strategy
+    /// is to choose it. Returns `None` if the job cannot start.
     fn start(
         &mut self,
         slot: &Slot<Self::Held>,
@@ -112,7 +112,7 @@ pub(super) struct Conservative<P: Profile> {
     broken: u64,
     /// The maximum number of bookings.
     depth: usize,
-    /// True if overruns of jobs that overtook the oldest waiting job do not postpone bookings.
+    /// True if overruns by jobs that overtook the oldest waiting job do not postpone bookings.
     holds: bool,
 }
 
@@ -156,19 +156,19 @@ impl<P: Profile> Scheduler for Conservative<P> {
     }
 }
 
-/// The expected runs of the running jobs, and the bookings of the waiting ones.
+/// The expected runs of the running jobs, and the bookings of the waiting jobs.
 pub(super) struct Plan<P: Profile> {
     pub(super) profile: P,
     /// The slots of the running jobs, up to their expected ends.
     pub(super) running: BTreeMap<JobId, Slot<P::Held>>,
     /// The running jobs by expected end.
     ends: BTreeSet<(Time, JobId)>,
-    /// The waiting jobs' bookings, in the order of the queue.
+    /// The waiting jobs' bookings, in queue order.
     pub(super) bookings: Vec<Booking<P::Held>>,
-    /// [`Queue::withdrawals`] and [`Queue::returns`] when the bookings were last updated.
+    /// [`Queue::withdrawals`] and [`Queue::returns`] as of the last update of the bookings.
     withdrawals: u64,
     returns: u64,
-    /// The machine's state after the last decision. If the state differs, a job has ended since.
+    /// The machine's state after the last decision. A different state means that a job has ended.
     state: u64,
     health: u64,
 }
@@ -180,12 +180,12 @@ pub(super) struct Booking<H> {
     pub(super) slot: Option<Slot<H>>,
     /// The first promised time.
     pub(super) promise: Time,
-    /// [`Profile::given`] when the job was last tried.
+    /// The value of [`Profile::given`] when the job was last tried.
     tried: u64,
 }
 
 impl<P: Profile> Plan<P> {
-    /// Creates a plan with the running jobs until their expected ends, and no bookings yet.
+    /// Creates a plan with the running jobs until their expected ends, but no bookings yet.
     fn new(queue: &Queue, expected: &Expected<'_>, view: &MachineView<'_>) -> Plan<P> {
         let now = expected.now;
         let machine = view.machine();
@@ -259,8 +259,8 @@ impl<P: Profile> Plan<P> {
         self.running.insert(job, slot);
     }
 
-    /// Removes the jobs that have ended, and releases the remainder of their slots. This includes a
-    /// job that has ended and was given nodes again since.
+    /// Removes the jobs that have ended, and releases the rest of their slots. This includes jobs
+    /// that have ended and been given nodes again since.
     fn remove_ended(&mut self, now: Time, view: &MachineView<'_>) {
         self.state = view.state();
         let machine = view.machine();
@@ -286,7 +286,7 @@ impl<P: Profile> Plan<P> {
         self.withdrawals = queue.withdrawals();
         let mut waiting = queue.iter().map(|job| job.id).peekable();
         let profile = &mut self.profile;
-        // Bookings are in the order of the queue.
+        // Bookings are in queue order.
         self.bookings.retain(|booking| {
             let waits = waiting.next_if_eq(&booking.job).is_some();
             if let Some(slot) = booking.slot.as_ref().filter(|_| !waits) {
@@ -296,7 +296,7 @@ impl<P: Profile> Plan<P> {
         });
     }
 
-    /// Books jobs without a slot, for which there may be one now.
+    /// Books jobs without a slot for which there may be one now.
     fn book_others(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
         for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
             if self.bookings[index].slot.is_none() {
@@ -305,7 +305,7 @@ impl<P: Profile> Plan<P> {
         }
     }
 
-    /// Gives waiting jobs earlier slots, in the order of arrival, until no job can move. A job may
+    /// Gives waiting jobs earlier slots, in order of arrival, until no job can move. A job may
     /// benefit from a younger one that has moved up.
     fn move_up(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
         while self.profile.next_round() {
@@ -322,7 +322,7 @@ impl<P: Profile> Plan<P> {
         }
     }
 
-    /// Makes all bookings again if a running job has outrun its expected end, or if the time of a
+    /// Remakes all bookings if a running job has outrun its expected end, or if the time of a
     /// booking has passed.
     fn rebook_if_late(
         &mut self,
@@ -371,8 +371,8 @@ impl<P: Profile> Plan<P> {
         }
     }
 
-    /// Starts the first job whose time has come and that can start. Also returns the time that it
-    /// was first promised.
+    /// Starts the first job whose time has come and that can start. Also returns the start time
+    /// that the job was first promised.
     fn start_due(
         &mut self,
         now: Time,
@@ -417,7 +417,7 @@ impl<P: Profile> Plan<P> {
     }
 }
 
-/// Releases the remainder of a slot.
+/// Releases the rest of a slot.
 pub(super) fn give_rest<P: Profile>(profile: &mut P, now: Time, slot: &Slot<P::Held>) {
     let Interval { from, to } = slot.interval;
     if to > now {

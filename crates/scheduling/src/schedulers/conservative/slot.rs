@@ -1,4 +1,4 @@
-//! Periods of time and the nodes that are taken for them.
+//! Periods of time, and the nodes taken for them.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -12,8 +12,8 @@ pub(super) struct Interval {
 }
 
 impl Interval {
-    /// Creates a period of a job's estimated length. It lasts at least one tick, because even a job
-    /// with an estimate of zero holds its nodes for an instant.
+    /// Creates a period with a job's estimated length. It lasts at least one tick, because even a
+    /// job with an estimate of zero holds its nodes for an instant.
     pub(super) fn new(from: Time, estimate: Time) -> Interval {
         Interval { from, to: from.saturating_add(estimate.max(Time(1))) }
     }
@@ -24,20 +24,20 @@ impl Interval {
     }
 }
 
-/// The nodes of a job, or only their number.
+/// The nodes of a job, or only how many.
 pub(super) trait Held: Clone + Send + Sync {
     /// Returns the number of nodes.
     fn nodes(&self) -> u64;
 
-    /// Returns the nodes, if they are chosen.
+    /// Returns the nodes if they are already chosen.
     fn placement(&self) -> Option<Placement>;
 }
 
-/// All nodes except those of a placement, used to find the slots that share a node with it.
+/// All nodes except those of a placement, used to find the slots that overlap the placement.
 pub(super) struct OtherNodes(Occupancy);
 
 impl OtherNodes {
-    /// Creates the complement of a placement. O(N) for N nodes of the placement.
+    /// Creates the complement of a placement. O(N) for a placement of N nodes.
     pub(super) fn than(held: &Placement, grid: &Grid) -> OtherNodes {
         let mut others = Occupancy::all_free(*grid);
         for node in held.parts().iter().flat_map(|part| part.nodes(grid)) {
@@ -72,14 +72,14 @@ impl Held for u32 {
     }
 }
 
-/// The nodes of a job for a period.
+/// A job's nodes for a period.
 #[derive(Clone)]
 pub(super) struct Slot<H> {
     pub(super) interval: Interval,
     pub(super) held: H,
 }
 
-/// The need of a job: a number of nodes for a duration.
+/// A job's need: a number of nodes for a duration.
 #[derive(Clone, Copy)]
 pub(super) struct Need {
     pub(super) nodes: u64,

@@ -1,4 +1,4 @@
-//! The number of free nodes at every time from now on, as a treap of the times at which it changes.
+//! The number of free nodes at every time from now on, as a treap of the times when it changes.
 //!
 //! Each node of the tree stores the sum of the changes in its subtree, and the minimum and maximum
 //! of their partial sums. The next time with enough free nodes, or with too few, can thus be found
@@ -7,7 +7,7 @@
 //! Invariant: no change is 0. The priority of a time is a hash of it, so the shape of the tree
 //! depends only on the changes, not on their order.
 //!
-//! Cost: O(T) words for T changes, O(log T) per change and question.
+//! Cost: O(T) words for T changes, and O(log T) per change and question.
 //!
 //! Source: Seidel & Aragon, "Randomized search trees", Algorithmica 16, 1996.
 
@@ -30,7 +30,7 @@ pub(super) struct Steps {
 
 type Link = Option<usize>;
 
-/// A change of the number and the sums over its subtree.
+/// A change in the number of free nodes, and the sums over its subtree.
 struct Change {
     at: Time,
     by: i64,
@@ -65,7 +65,7 @@ impl Steps {
         Steps { from, first, root: None, changes: Vec::new(), unused: Vec::new() }
     }
 
-    /// Drops everything before a time. O(log T) for each change that is past.
+    /// Drops everything before a time. O(log T) for each past change.
     pub(super) fn advance(&mut self, now: Time) {
         let (past, coming) = self.split(self.root, now.saturating_add(Time(1)));
         self.root = coming;
@@ -114,7 +114,7 @@ impl Steps {
         None
     }
 
-    /// Returns true if fewer than this many nodes are free at any time of a period. O(log T).
+    /// Returns true if fewer than this many nodes are free at any time in a period. O(log T).
     pub(super) fn are_fewer(&self, nodes: i64, stretch: Interval) -> bool {
         let from = stretch.from.max(self.from);
         let fewer = || self.next(from, Wanted::TooFew(nodes));
@@ -155,7 +155,7 @@ impl Steps {
         level
     }
 
-    /// Returns the first change after a time that leads to a requested number.
+    /// Returns the first change after a time that leads to a number of the kind wanted.
     fn next(&self, after: Time, wanted: Wanted) -> Option<Time> {
         self.next_in(self.root, self.first, after, wanted)
     }
@@ -182,7 +182,7 @@ impl Steps {
         tree.map_or(0, |place| self.changes[place].sum)
     }
 
-    /// Adds a change to the tree. If the total change at a time becomes 0, it is removed.
+    /// Adds a change to the tree. If the total change at a time becomes 0, the entry is removed.
     fn insert(&mut self, tree: Link, at: Time, by: i64) -> Link {
         let top = tree.filter(|&place| priority(self.changes[place].at) >= priority(at));
         let Some(place) = top else {
@@ -217,7 +217,7 @@ impl Steps {
         place
     }
 
-    /// Splits the tree into the changes before a time and those from it on.
+    /// Splits the tree into the changes before a time and those at that time or later.
     fn split(&mut self, tree: Link, at: Time) -> (Link, Link) {
         let Some(place) = tree else { return (None, None) };
         let answer = if self.changes[place].at < at {
@@ -233,7 +233,7 @@ impl Steps {
         answer
     }
 
-    /// Joins two trees. All changes of the first are before those of the second.
+    /// Joins two trees. All changes in the first must be before those in the second.
     fn join(&mut self, before: Link, after: Link) -> Link {
         let (Some(one), Some(other)) = (before, after) else { return before.or(after) };
         if priority(self.changes[one].at) > priority(self.changes[other].at) {

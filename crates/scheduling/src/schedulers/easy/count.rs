@@ -1,11 +1,11 @@
-//! EASY by count: the reservation of the head is a number of nodes.
+//! EASY by count: the head's reservation is a number of nodes.
 //!
-//! The shadow time is the earliest time at which, according to expected ends, enough nodes for the
-//! head are free. The extra nodes are those free at that time that the head does not need. Another
+//! The shadow time is the earliest time at which, according to expected ends, enough nodes are free
+//! for the head. The extra nodes are those free at that time that the head does not need. Another
 //! job starts if it fits now, and if it either ends by the shadow time or needs no more than the
 //! extra nodes, which it then uses up.
 //!
-//! Nodes that are reserved in advance for a part of the head's run do not count as free for it.
+//! Nodes that are reserved in advance during any part of the head's run do not count as free.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -20,7 +20,7 @@ use crate::{Calendar, MachineView, Queue, Reserved, Running, Scheduler, Standing
 
 #[derive(Default)]
 pub(super) struct EasyByCount {
-    /// True if overruns of jobs that overtook the head do not postpone its promise.
+    /// True if a job that overtook the head does not postpone the head's promise by overrunning.
     holds: bool,
     promise: HeadPromise,
     refused: Refused,
@@ -31,9 +31,9 @@ pub(super) struct EasyByCount {
     /// changes nothing: a job that could end by the shadow time was refused by the machine, and a
     /// later end does not help any job.
     passed: usize,
-    /// The circumstances in which they were passed over.
+    /// The circumstances in which the jobs were passed over.
     passed_in: Option<PassedIn>,
-    /// [`Queue::withdrawals`] when jobs were last passed over.
+    /// The value of [`Queue::withdrawals`] when jobs were last passed over.
     withdrawals: u64,
 }
 
@@ -56,7 +56,7 @@ struct PassedIn {
     /// it: enough nodes are free for the head, but they are scattered.
     later: Option<Time>,
     extra: u64,
-    /// The time, if the reach of jobs increases with it.
+    /// The time, if the reach of jobs increases with time.
     at: Time,
 }
 
@@ -75,7 +75,7 @@ impl Scheduler for EasyByCount {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         let head = queue.get(0)?;
-        // Failures of nodes, and jobs outside the queue, void the promise.
+        // Node failures, and jobs outside the queue, void the promise.
         self.promise.voided_in(view);
         let (state, moment) = view.moment();
         self.refused.in_state(state);
@@ -84,7 +84,7 @@ impl Scheduler for EasyByCount {
             return Some(Start::at(0));
         }
         let expected = Expected::of(now, running).holding(self.holds.then_some(head));
-        // Jobs that started under the last shadow are running now, and are part of this one.
+        // Jobs that started under the last shadow are running now, and are part of the new one.
         self.shadow = match view.calendar() {
             None => shadow(head, &expected, view.machine()),
             Some(calendar) => shadow_beside(head, &expected, view.machine(), calendar),
@@ -95,7 +95,7 @@ impl Scheduler for EasyByCount {
         if let Some(shadow) = self.shadow {
             self.promise.give(head.id, shadow.at);
         }
-        // Without a shadow, the others can start freely.
+        // Without a shadow, the other jobs can start freely.
         let (at, extra) =
             self.shadow.map_or((Time::MAX, u64::MAX), |shadow| (shadow.at, shadow.extra));
         let later = Some(at).filter(|at| *at > now);
@@ -136,8 +136,7 @@ impl Scheduler for EasyByCount {
     }
 }
 
-/// Returns the time at which the head fits by count, and the number of nodes left over at that
-/// time.
+/// Returns the time when the head fits by count, and the number of nodes left over then.
 fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shadow> {
     let needed = machine.needed(&head.request);
     let shadow = |at, free| Shadow { head: head.id, at, needed, extra: free - needed };
@@ -156,8 +155,8 @@ fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shad
     None
 }
 
-/// Like [`shadow`], with reservations. A node counts if it is free then and not reserved during the
-/// head's run. O((r + R) R N/64) for r running jobs and R reservations.
+/// Like [`shadow`], but with reservations. A node counts if it is free then and not reserved during
+/// the head's run. O((r + R) R N/64) for r running jobs and R reservations.
 fn shadow_beside(
     head: &Job,
     expected: &Expected<'_>,

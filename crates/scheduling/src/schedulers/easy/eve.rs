@@ -1,8 +1,8 @@
-//! The eve: the machine just before the time that is reserved for the head.
+//! The eve: the machine just before the time reserved for the head.
 //!
 //! On the eve, every job that is expected to end before that time has ended. The head does not fit
-//! there; otherwise it would have an earlier reservation. It can get one only if a job that was
-//! expected to run until the reserved time or longer ends early:
+//! there; otherwise it would have an earlier reservation. It can get an earlier one only if a job
+//! that was expected to run until the reserved time or longer ends early:
 //!
 //! ```text
 //!   a a b b .    a ends at 4, b at 9; the head asks for all and is promised 9. On the eve the
@@ -26,9 +26,9 @@ use crate::shared::ends::Expected;
 /// The eve of a reservation: a state in which the head is refused.
 pub(super) struct Eve {
     fork: Fork,
-    /// The state of the machine up to which it has been updated.
+    /// The state of the machine up to which the eve has been updated.
     state: u64,
-    /// [`Running::revisions`] at that state. A job with a new, earlier end may end before the eve.
+    /// [`Running::revisions`] in that state. A job with a new, earlier end may end before the eve.
     revisions: u64,
 }
 

@@ -1,7 +1,7 @@
 //! EASY's fast search, which caches answers and asks the strategy only for new ones.
 //!
 //! - The earliest reservation is found by bisection if the strategy allows it (`replay.rs`).
-//! - The machine without the reserved nodes is one fork that is kept up to date
+//! - The machine without the reserved nodes is a single fork that is kept up to date
 //!   (`shared/beside.rs`).
 //!
 //! ```text
@@ -38,7 +38,7 @@ use crate::{MachineView, Queue, Start};
 /// The fast search.
 #[derive(Default)]
 pub(super) struct Fast {
-    /// The requests that the machine refused.
+    /// The requests that the machine has refused.
     refused: Refused,
     beside: BesideReservation,
     /// The machine before the reserved time, if refused requests are also refused with fewer free
@@ -53,18 +53,18 @@ struct Passed {
     /// The number of these jobs, at the front of the queue.
     jobs: usize,
     /// The jobs that were tried on the whole machine because they would have ended by the reserved
-    /// time: the last time at which that is true, and the index. After that time, the job must be
-    /// tried on the nodes that are not reserved.
+    /// time: the last time when that is true, and the index. After that time, the job must be tried
+    /// on the nodes that are not reserved.
     in_time: BinaryHeap<Reverse<(Time, usize)>>,
-    /// [`Queue::withdrawals`] when they were passed over. Later withdrawals change the indices.
+    /// The value of [`Queue::withdrawals`] then. Later withdrawals change the indices.
     withdrawals: u64,
     /// The time when they were passed over, if reaches increase with time.
     at: Time,
 }
 
 impl Passed {
-    /// Returns the indices of jobs that no longer end by the reserved time, the oldest first, and
-    /// removes them.
+    /// Removes and returns the indices of jobs that no longer end by the reserved time, oldest
+    /// first.
     fn take_late(&mut self, now: Time) -> Vec<usize> {
         let mut late = Vec::new();
         while let Some(first) = self.in_time.peek_mut().filter(|first| first.0.0 < now) {
@@ -122,7 +122,7 @@ impl Search for Fast {
         }
         let reserved_from = reservation.map_or(Time::MAX, |reservation| reservation.at);
         // The jobs for which the answer may be new: those that are now late, and those not yet
-        // examined. All late jobs are before the others.
+        // examined. All late jobs come first.
         let late = self.passed.take_late(now);
         let new = self.passed.jobs.max(1)..queue.len();
         for index in late.into_iter().chain(new) {

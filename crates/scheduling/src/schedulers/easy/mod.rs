@@ -4,18 +4,18 @@
 //! 2. Otherwise it gets a reservation: nodes from a given time on. To find them, the expected ends
 //!    of the running jobs are replayed on a fork of the machine until the strategy places the head
 //!    there.
-//! 3. The other jobs are tried in the order of arrival. A job that ends by the reserved time starts
+//! 3. The other jobs are tried in order of arrival. A job that ends by the reserved time starts
 //!    wherever the strategy places it. Any other job is placed by the strategy on a fork in which
 //!    the reserved nodes are taken.
 //!
 //! `rule.rs` implements this rule. It asks a `Search` for reservations and candidates. The plain
 //! search (`plain.rs`) caches nothing. Together with the rule, it defines the scheduler;
-//! `easy:plain` runs it. The fast search (`fast.rs`) finds the same with fewer questions to the
-//! strategy, and `easy` runs it. Tests compare the decisions of both.
+//! `easy:plain` runs it. The fast search (`fast.rs`) finds the same results with fewer questions to
+//! the strategy, and `easy` runs it. Tests compare the decisions of both.
 //!
 //! `easy:count` (`count.rs`) is the classic rule: the reservation is a number of nodes. It keeps
-//! its promises with a strategy that grants by count. With a contiguous one it does not, because
-//! the nodes that are free at the reserved time may be scattered:
+//! its promises with a strategy that grants by count. With a contiguous strategy it does not,
+//! because the nodes that are free at the reserved time may be scattered:
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h asks for 3 in a row, the candidate c for 1
@@ -33,7 +33,7 @@
 //! - A reservation is kept until the head changes, a job ends in a way that makes an earlier one
 //!   possible, or its time passes without the head starting. A running job may outrun its estimate:
 //!   see [`RunningJob::expected_end`](crate::RunningJob::expected_end).
-//! - The head also starts before the reserved time if all its reserved nodes are free.
+//! - The head may also start before the reserved time, once all its reserved nodes are free.
 //! - A job that was given nodes outside the queue voids the reservation only if it is expected to
 //!   hold one of the reserved nodes at the reserved time.
 //! - With `promise=holds`, if a job that overtook the head outruns its estimate, it is expected to
@@ -43,13 +43,13 @@
 //!
 //! Cost, for q waiting and r running jobs: the expensive events are a new head, and the end of a
 //! job that was expected to run at the reserved time, if the head fits on its nodes. They cost O(r)
-//! changes of a fork, and O(log r) searches on it if every request that the strategy refuses is
+//! changes to a fork, and O(log r) searches on it if every request that the strategy refuses is
 //! also refused with fewer free nodes (`eve.rs`). With other strategies, each time a job ends, O(r)
 //! searches are made on one fork. Each of these events is followed by O(q) lookups, and a search
 //! for each distinct request. An arrival in between costs O(log q).
 //!
 //! Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; Mu'alem & Feitelson, IEEE TPDS
-//! 12(6), 2001, for the rule by count. Reserving nodes instead of a number of them is ours.
+//! 12(6), 2001, for the rule by count. Reserving nodes instead of numbers of nodes is ours.
 
 mod count;
 mod eve;

@@ -1,13 +1,13 @@
 //! The search for the head's earliest reservation, with few questions.
 //!
-//! Times at which too few nodes are free by count are skipped. If requests that the strategy
-//! refuses are also refused with fewer free nodes, the remaining times are bisected. One fork moves
-//! between them if the answers depend only on the free nodes; otherwise there is a fork for each
-//! question. Without bisection, each time is tried in turn, on one fork.
+//! Times when too few nodes are free by count are skipped. If requests that the strategy refuses
+//! are also refused with fewer free nodes, the remaining times are bisected. One fork moves between
+//! them if the answers depend only on the free nodes; otherwise there is a fork for each question.
+//! Without bisection, each time is tried in turn, on one fork.
 //!
 //! Nodes with an advance reservation count as taken if the head would overlap the reservation. The
-//! times are therefore searched in periods in which the head overlaps the same reservations: within
-//! such a period, the free nodes only increase.
+//! times are therefore searched in periods during which the head overlaps the same reservations:
+//! within such a period, the free nodes only increase.
 
 use pavior_allocation::{Answers, Fork, Machine, Placement};
 use pavior_kernel::Time;
@@ -17,9 +17,9 @@ use super::rule::Reservation;
 use crate::shared::ends::{End, Expected, Instant, instants};
 use crate::{AdvanceReservation, MachineView};
 
-/// Finds the head's earliest reservation before `limit`. Also returns the machine before it, or
-/// before `limit` if there is none: all jobs with earlier expected ends have ended. `None` if there
-/// are advance reservations.
+/// Finds the head's earliest reservation before `limit`. Also returns the machine just before it,
+/// or before `limit` if there is none: all jobs with earlier expected ends have ended. `None` if
+/// there are advance reservations.
 pub(super) fn replay(
     head: &Job,
     expected: &Expected<'_>,
@@ -56,7 +56,7 @@ pub(super) fn replay(
     (reservation, eve)
 }
 
-/// Returns the index of the first time at which enough nodes for the head are free by count.
+/// Returns the index of the first time when enough nodes for the head are free by count.
 fn first_by_count(times: &[Instant], jobs: &[End<'_>], head: &Job, machine: &Machine) -> usize {
     let needed = machine.needed(&head.request);
     let mut free = u64::from(machine.free().count());
@@ -77,9 +77,9 @@ struct Walk<'a> {
     fork: Fork,
     /// The number of jobs that have ended.
     ended: usize,
-    /// True if the fork has answered a question, so a new one may answer differently.
+    /// True if the fork has answered a question, so a new fork may answer differently.
     was_asked: bool,
-    /// True if advance reservations are taken in it. They stay taken.
+    /// True if advance reservations are taken in the fork. They stay taken.
     is_reserved: bool,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Moves to the state after a number of jobs have ended. If the answers depend only on the free
-    /// nodes, the fork is changed; otherwise a new one is made, which has not been asked.
+    /// nodes, the fork is changed; otherwise a new fork is made, which has not been asked.
     fn go_to(&mut self, ended: usize) {
         let is_other = self.was_asked && !self.machine.is_determined();
         if self.is_reserved || is_other || (ended < self.ended && !self.go_back(ended)) {
@@ -99,7 +99,7 @@ impl<'a> Walk<'a> {
         self.ended = ended;
     }
 
-    /// Takes the nodes of jobs again. Returns false if failed nodes prevent this.
+    /// Takes the nodes of ended jobs again. Returns false if failed nodes prevent this.
     fn go_back(&mut self, ended: usize) -> bool {
         let taken = self.jobs[ended..self.ended].iter().all(|(_, job)| {
             let held = self.machine.placement(job.job.id);
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A period in which the head overlaps the same advance reservations.
+/// A period during which the head overlaps the same advance reservations.
 struct Stretch<'a> {
     head: &'a Job,
     /// The nodes that are reserved at some time during the head's run.
@@ -136,7 +136,7 @@ impl Stretch<'_> {
         self.bisect(walk, times, first, probe)
     }
 
-    /// Returns the strategy's placement of the head, outside of advance reservations.
+    /// Returns the strategy's placement of the head, avoiding advance reservations.
     fn find(&self, walk: &mut Walk<'_>, time: &Instant) -> Option<Placement> {
         walk.go_to(time.ended);
         if let Some(reserved) = &self.reserved {

@@ -1,10 +1,10 @@
-//! EASY's rule, for reservations of nodes, over any [`Search`].
+//! EASY's rule for reservations of nodes, over any [`Search`].
 //!
 //! Each decision starts the head if it can. Otherwise it reserves nodes for the head, and then
 //! starts the first other job that may start.
 //!
-//! Invariant: at most one reservation is kept, and it is that of the current head. Its nodes are
-//! given to no job that may still hold them at its time.
+//! Invariant: at most one reservation is kept, and it is the current head's. Its nodes are given to
+//! no job that may still hold them when it begins.
 //!
 //! Cost: that of the search, which runs only after the machine has changed.
 
@@ -17,7 +17,7 @@ use crate::shared::ends::Expected;
 use crate::shared::promise::HeadPromise;
 use crate::{MachineView, Queue, Reserved, Running, Scheduler, Standing, Start};
 
-/// Nodes for the head from a time on.
+/// Nodes reserved for the head from a given time on.
 #[derive(Clone)]
 pub(super) struct Reservation {
     pub(super) head: JobId,
@@ -25,18 +25,18 @@ pub(super) struct Reservation {
     pub(super) placement: Placement,
 }
 
-/// A search for reservations and candidates. All searches give the same results. They differ in the
-/// questions that they ask the strategy.
+/// A search for reservations and candidates. All searches give the same results, but differ in what
+/// they ask the strategy.
 pub(super) trait Search: Default + Send + Sync {
     /// Returns true if the strategy would place a job now.
     fn fits(&mut self, job: &Job, view: &mut MachineView<'_>) -> bool;
 
     /// Finds the head's earliest reservation before `limit`: the first nodes that the strategy
-    /// gives it as running jobs reach their expected ends, without nodes that are reserved in
-    /// advance for any part of its run.
+    /// gives the head as running jobs reach their expected ends, excluding nodes that are reserved
+    /// in advance for any part of its run.
     ///
-    /// It is called for the first reservation (with [`Time::MAX`]), and again, to find an earlier
-    /// one, after each change to the machine that the scheduler did not make itself.
+    /// Called for the first reservation (with [`Time::MAX`]), and again, to find an earlier one,
+    /// after each change to the machine that the scheduler did not make itself.
     fn earliest(
         &mut self,
         head: &Job,
@@ -46,7 +46,7 @@ pub(super) trait Search: Default + Send + Sync {
     ) -> Option<Reservation>;
 
     /// Returns the oldest job behind the head that may start now. A job that ends by the reserved
-    /// time may start wherever the strategy places it; any other only outside of the reserved
+    /// time may start wherever the strategy places it; any other job only outside the reserved
     /// nodes.
     fn backfill(
         &mut self,
@@ -60,11 +60,11 @@ pub(super) trait Search: Default + Send + Sync {
 /// EASY with reservations of nodes.
 #[derive(Default)]
 pub(super) struct Easy<S> {
-    /// True if overruns of jobs that overtook the head do not postpone its promise.
+    /// True if a job that overtook the head does not postpone the head's promise by overrunning.
     holds: bool,
     search: S,
     reservation: Option<Reservation>,
-    /// The machine's state after the last decision. If the state differs, a job has ended since.
+    /// The machine's state after the last decision. A different state means that a job has ended.
     state: u64,
     promise: HeadPromise,
 }

@@ -2,24 +2,24 @@
 //! the requested box.
 //!
 //! A job can wait for its box, or start sooner on other nodes, where it takes longer if it
-//! communicates. Each level of freedom, from `box` to the job's own (by default `any`), has a cost.
-//! It is the sum of two times:
+//! communicates. Each level of freedom, from `box` to the job's own (by default `any`), has a cost:
+//! the sum of two times,
 //!
 //! - the time until a placement at this level is free, found by replaying the expected ends of
 //!   running jobs on a fork, and
 //! - the price of the extra time t that the job is predicted to take there
-//!   ([`MachineView::added_time`]). If q other jobs wait, a jobs arrive per unit of time, and the
+//!   ([`MachineView::added_time`]). If q other jobs wait, `a` jobs arrive per unit of time, and the
 //!   job has n of N nodes, the price is t (1 + (q + 3 a t) n / N); `price.rs` explains this.
 //!
 //! The level with the lowest cost is chosen. Ties go to the earliest start, then to the tightest
 //! level.
 //!
-//! 1. The head starts if its cheapest option is to start now. Otherwise, the nodes of that option
-//!    are reserved from its time on. The reservation is kept until the head changes, its time
-//!    passes without the head starting, or another option that is no later costs less.
-//! 2. The others are tried in the order of arrival. Each may start outside the reservation, or
-//!    anywhere if it is predicted to end by the reserved time. It starts if its cheapest option
-//!    among these is to start now.
+//! 1. The head starts if its cheapest option is to start now. Otherwise, that option's nodes are
+//!    reserved from its time on. The reservation is kept until the head changes, its time passes
+//!    without the head starting, or another option that is no later costs less.
+//! 2. The others are tried in order of arrival. Each may start outside the reservation, or anywhere
+//!    if it is predicted to end by the reserved time. It starts if the cheapest of these options is
+//!    to start now.
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    a ends at 4, b at 9. h asks for 4 in a row for 10, and takes half as long
@@ -29,11 +29,11 @@
 //!
 //! `start_options.rs` finds the cheapest option for one job. No head starts later than first
 //! promised if estimates, including the extra time, are never too short. Run times are predicted
-//! only for logs with a share of communication. Without a prediction, no time is added, and no job
-//! waits for its box.
+//! only for logs that specify a share of communication. Without a prediction, no time is added, and
+//! no job waits for its box.
 //!
-//! Cost: as `easy`, but each level has its own question. For a job that could start now at a cost,
-//! the expected ends are replayed up to that cost.
+//! Cost: as for `easy`, but each level has its own question. For a job that could start now at a
+//! cost, the expected ends are replayed up to that cost.
 //!
 //! Source: this project.
 
@@ -64,8 +64,8 @@ pub(crate) static ENTRY: Entry = Entry {
     does: SchedulerKind { build: BuildScheduler::Function(|_| Box::new(EasyFreedom::default())) },
 };
 
-/// Returns true if a scheduler takes the messages of jobs into account: only `easy-freedom` does.
-/// The time for messages is predicted only for logs with a share of communication.
+/// Returns true if a scheduler takes jobs' messages into account: only `easy-freedom` does. The
+/// time for messages is predicted only for logs that specify a share of communication.
 pub fn weighs_messages(selection: &crate::Selection) -> bool {
     selection.entry.name == ENTRY.name
 }
@@ -75,10 +75,10 @@ type Answers = FxHashMap<(Request, Reach), Option<Placement>>;
 
 #[derive(Default)]
 struct EasyFreedom {
-    /// Nodes for the head, from a time on.
+    /// Nodes reserved for the head, from a given time on.
     reservation: Option<(JobId, StartOption)>,
     promise: HeadPromise,
-    /// The state of the machine to which `answers` and the reservation belong.
+    /// The state of the machine for which `answers` and the reservation are valid.
     state: Option<u64>,
     answers: Answers,
     beside: BesideReservation,
@@ -86,7 +86,7 @@ struct EasyFreedom {
     /// reservation. The passage of time does not make them start, because waiting gets cheaper. A
     /// lower arrival rate could, but it only takes effect when the state changes.
     passed: usize,
-    /// [`Queue::withdrawals`] when jobs were last passed over.
+    /// The value of [`Queue::withdrawals`] when jobs were last passed over.
     withdrawals: u64,
     /// The time when jobs were last passed over, if reaches increase with time.
     at: Time,
@@ -179,7 +179,7 @@ impl EasyFreedom {
             if all_free && view.in_the_way(head, &kept.placement).is_none() {
                 options.add(StartOption { at: now, ..kept.clone() });
                 // The head can start as promised, so no later times are considered, even if extra
-                // time now costs more because more jobs wait.
+                // time now costs more because more jobs are waiting.
                 limit = now;
             }
             if kept.at > now {
@@ -222,7 +222,7 @@ impl EasyFreedom {
         None
     }
 
-    /// Returns the nodes on which a job behind the head starts now, if that is its cheapest option.
+    /// Returns the nodes for a job behind the head, if its cheapest option is to start now.
     fn candidate(
         &mut self,
         now: Time,
@@ -258,8 +258,7 @@ impl EasyFreedom {
     }
 }
 
-/// Considers the times before `limit` at which running jobs are expected to end or reservations
-/// end.
+/// Considers the times before `limit` when running jobs are expected to end or reservations end.
 fn replay(
     options: &mut StartOptions,
     now: Time,

@@ -1,4 +1,4 @@
-//! The cost for all jobs if one of them takes longer.
+//! The cost to all jobs if one of them takes longer.
 
 use pavior_kernel::Time;
 
@@ -8,21 +8,21 @@ const RECOVERY: f64 = 3.0;
 
 /// The price of extra time.
 ///
-/// If n of N nodes are busy for an extra time t, each other job is delayed by t n / N until the
+/// If n of N nodes are busy for an extra time t, every other job is delayed by t n / N until the
 /// machine has caught up. The jobs affected are those waiting now, and those that arrive within
 /// `RECOVERY` times t.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Price {
-    /// The number of nodes of the machine.
+    /// The number of nodes on the machine.
     pub(super) machine: u32,
-    /// The number of other jobs that wait.
+    /// The number of other waiting jobs.
     pub(super) waiting: usize,
     /// The number of jobs that arrive per unit of time.
     pub(super) rate: f64,
 }
 
 impl Price {
-    /// Returns the cost for the job itself and all others if it holds this many nodes for longer.
+    /// Returns the cost, to the job itself and all others, of holding this many nodes for longer.
     pub(super) fn of(self, nodes: u32, added: Time) -> Time {
         let longer = added.ticks();
         let share = f64::from(nodes) / f64::from(self.machine);
@@ -31,7 +31,7 @@ impl Price {
     }
 }
 
-/// The mean rate of arrivals as a scheduler observes it: from waiting jobs, and jobs that it has
+/// The mean arrival rate as a scheduler observes it: from waiting jobs, and jobs that it has
 /// started.
 #[derive(Default)]
 pub(super) struct Arrivals {
@@ -45,8 +45,8 @@ impl Arrivals {
         self.started += 1;
     }
 
-    /// Returns the number of jobs after the first, divided by the time since the first, given the
-    /// number of waiting jobs. Zero at the arrival of the first job.
+    /// Returns the number of jobs after the first, divided by the time since the first arrived,
+    /// given the number of waiting jobs. Zero when the first job arrives.
     pub(super) fn rate(&mut self, now: Time, waiting: usize) -> f64 {
         let elapsed = now.since(*self.first.get_or_insert(now)).ticks();
         let after_first = (self.started + waiting).saturating_sub(1) as f64;

@@ -1,4 +1,4 @@
-//! The options for starting one job, one for each level of freedom, and the cheapest of them.
+//! The options for starting one job, one per level of freedom, and the cheapest of them.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -16,13 +16,13 @@ pub(super) struct StartOption {
     pub(super) added: Time,
 }
 
-/// The machine at some time: in its current or an expected state.
+/// The machine at some time, in its current or an expected state.
 pub(super) trait MachineAt {
     /// Returns the strategy's placement for a request at that time.
     fn place(&mut self, request: &Request) -> Option<Placement>;
 
     /// Returns the extra time that the job takes on some nodes, compared with the requested box.
-    /// `None` if it may not start there.
+    /// `None` if the job may not start there.
     fn added_time(&mut self, placement: &Placement) -> Option<Time>;
 }
 
@@ -35,7 +35,7 @@ pub(super) struct StartOptions {
     now: Time,
     request: Request,
     price: Price,
-    /// The number of open levels, which are the tightest of [`Freedom::ALL`].
+    /// The number of open levels, which are the tightest ones in [`Freedom::ALL`].
     open: usize,
     best: Option<StartOption>,
 }
@@ -81,7 +81,7 @@ impl StartOptions {
         }
     }
 
-    /// Returns true if no option from a time on can cost less than the best so far.
+    /// Returns true if no option from a given time on can cost less than the best so far.
     pub(super) fn is_decided(&self, from: Time) -> bool {
         let waited = from.since(self.now);
         self.open == 0 || self.best.as_ref().is_some_and(|best| self.cost(best) <= waited)
@@ -93,12 +93,12 @@ impl StartOptions {
         waits.saturating_add(self.price.of(self.request.nodes, option.added))
     }
 
-    /// Returns the cheapest option. Ties go to the earliest, then to the tightest level.
+    /// Returns the cheapest option. Ties go to the earliest option, then to the tightest level.
     pub(super) fn best(&self) -> Option<&StartOption> {
         self.best.as_ref()
     }
 
-    /// Returns the cheapest option by value.
+    /// Like [`Self::best`], but by value.
     pub(super) fn into_best(self) -> Option<StartOption> {
         self.best
     }

@@ -32,7 +32,7 @@ impl Messages {
         }
         network.catch_up(since, |network| {
             let (mut at, mut events) = (since, NetworkEvents::default());
-            // The messages that it sends at `now` are sent together with those of the others.
+            // The messages sent at `now` are sent together with those of the others.
             while at < now {
                 *next_message =
                     traffic.create(at, *next_message, |message| network.create(message));
@@ -49,7 +49,7 @@ impl Messages {
     }
 
     /// Advances a job that computes in between, and has been alone since `since`, to `now`. Returns
-    /// the time when its current exchange began, or `None` if it computes.
+    /// the time when its current exchange began, or `None` if the job is computing.
     fn resume(&mut self, slot: u32, since: Time, now: Time) -> Option<Time> {
         let Messages { jobs, trials, totals, wakes, setup, .. } = self;
         let sender = jobs[slot as usize].as_mut().expect("it is running");
@@ -76,7 +76,7 @@ impl Messages {
         Some(began)
     }
 
-    /// Begins the next exchange of jobs whose pauses end now, and ends the jobs that have none
+    /// Begins the next exchange of jobs whose pauses end now, and ends the jobs with no exchange
     /// left.
     pub(super) fn wake(&mut self, now: Time, finished: &mut Vec<JobId>) -> Result<(), Deadlock> {
         while let Some(&Reverse((_, slot))) =

@@ -1,5 +1,5 @@
-//! The start of jobs: their ranks are laid out and their links are claimed. Each is simulated in
-//! the network, or recalled from an earlier job of the same kind.
+//! The start of jobs: their ranks are laid out and their links are claimed. Each job is simulated
+//! in the network, or recalled from an earlier job of the same kind.
 
 use std::cmp::Reverse;
 
@@ -17,7 +17,7 @@ use crate::traffic::histories::{HistoryCache, HistoryKey};
 use crate::traffic::iterations::Trials;
 
 impl Messages {
-    /// Starts a job. Returns true if it has messages to wait for.
+    /// Starts a job. Returns true if the job has messages to wait for.
     pub(crate) fn start(&mut self, now: Time, job: &Job, placement: &Placement) -> bool {
         self.routes = None;
         let draw = NetworkSetup::draws(self.seed, self.replication, job.id);
@@ -127,7 +127,7 @@ impl Messages {
         })
     }
 
-    /// Claims the links of a job on these nodes. The jobs that it may meet catch up. Returns its
+    /// Claims a job's links on these nodes. The jobs that it may meet catch up. Returns its
     /// footprint, if it is `wanted` and not too wide, and true if the job is alone.
     fn claim(
         &mut self,

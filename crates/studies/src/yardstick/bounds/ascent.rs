@@ -7,13 +7,13 @@ use std::collections::BinaryHeap;
 use super::greedy::{latest_first, reached};
 use super::{Prices, SCALE, Task};
 
-/// The number of steps without a better bound after which steps are halved.
+/// The number of steps without a better bound before the step size is halved.
 const PATIENCE: u32 = 10;
 
 /// Computes prices for a set of jobs: first those from the relaxation by mean busy times (Goemans
 /// 1997), then improved by up to `steps` subgradient steps. Their length follows Polyak (1969),
-/// with the cost of a schedule by numbers of nodes as the target value. The prices depend only on
-/// the arguments. Any prices prove a valid bound. O(steps x jobs x buckets).
+/// with the cost of a schedule by node counts as the target value. The prices depend only on the
+/// arguments. Any prices prove a valid bound. O(steps x jobs x buckets).
 pub fn ascend(tasks: &[Task], capacity: i64, buckets: usize, steps: u32) -> Prices {
     let fluid = Fluid::new(tasks, capacity);
     let start = tasks.iter().map(|task| task.release).min().unwrap_or(0);
@@ -54,7 +54,7 @@ pub fn ascend(tasks: &[Task], capacity: i64, buckets: usize, steps: u32) -> Pric
     best
 }
 
-/// Returns the excess of the demand in each bucket over the machine's capacity, in node seconds.
+/// Returns the excess of the demand in each bucket over the machine's capacity, in node-seconds.
 fn slope(prices: &Prices, tasks: &[Task], starts: &[i64], capacity: i64) -> Vec<f64> {
     let Prices { start, width, .. } = *prices;
     let mut wanted = vec![-capacity * width; prices.prices.len()];
@@ -72,7 +72,7 @@ fn slope(prices: &Prices, tasks: &[Task], starts: &[i64], capacity: i64) -> Vec<
     wanted.into_iter().map(|wanted| wanted as f64).collect()
 }
 
-/// A waiting job, ordered by its weight per node second.
+/// A waiting job, ordered by its weight per node-second.
 struct Waiting(f64, usize);
 
 impl PartialEq for Waiting {
@@ -95,8 +95,8 @@ impl Ord for Waiting {
     }
 }
 
-/// The schedule of the relaxation: jobs can be interrupted, and all nodes work on the job with the
-/// largest weight per node second.
+/// The relaxation's schedule: jobs can be interrupted, and all nodes work on the job with the
+/// largest weight per node-second.
 struct Fluid {
     /// Pieces of the price curve: start, end, rate of fall, and the value of the line at time 0.
     pieces: Vec<(f64, f64, f64, f64)>,
@@ -157,7 +157,7 @@ fn priced(
     let mut pieces = Vec::with_capacity(runs.len());
     for &(from, to, at) in runs.iter().rev() {
         let falls = density(at);
-        // After an idle time no cost remains.
+        // After an idle period, no cost remains.
         let behind = if to < begins { 0.0 } else { price };
         let meets = *lines[at].get_or_insert(behind + falls * to);
         (price, begins) = (meets - falls * from, from);

@@ -1,35 +1,35 @@
-//! A greedy schedule with which bounds are compared.
+//! A greedy schedule that bounds are compared with.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Task;
 
-/// Returns the cost of a greedy schedule by numbers of nodes. Whenever a job is released or ends,
-/// the waiting jobs are examined in descending order of weight per node second, and each one starts
-/// if enough nodes are free. O(jobs x jobs). No job may need more than `capacity` nodes.
+/// Returns the cost of a greedy schedule by node counts. Whenever a job is released or ends, the
+/// waiting jobs are examined in descending order of weight per node-second, and each one starts if
+/// enough nodes are free. O(jobs x jobs). No job may need more than `capacity` nodes.
 pub(super) fn reached(tasks: &[Task], capacity: i64) -> i64 {
     Counts::new(tasks, capacity, &latest_first(tasks)).rest()
 }
 
-/// Returns the indices of tasks, the latest release first.
+/// Returns the indices of tasks, latest release first.
 pub(super) fn latest_first(tasks: &[Task]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..tasks.len()).collect();
     order.sort_by_key(|&at| Reverse(tasks[at].release));
     order
 }
 
-/// A schedule by numbers of nodes, up to an instant. Jobs are indices in the list of tasks.
+/// A schedule by node counts, up to an instant. Jobs are indices in the list of tasks.
 #[derive(Clone)]
 pub(super) struct Counts<'t> {
     tasks: &'t [Task],
     now: i64,
     free: i64,
-    /// The end times of the running jobs, and the numbers of nodes that they free.
+    /// The end times of the running jobs, with the numbers of nodes that they free.
     running: BinaryHeap<Reverse<(i64, i64)>>,
-    /// Waiting jobs, in descending order of weight per node second.
+    /// Waiting jobs, in descending order of weight per node-second.
     waiting: Vec<usize>,
-    /// Jobs that are not released yet, the latest first.
+    /// Jobs that have not been released yet, latest first.
     coming: &'t [usize],
 }
 
@@ -40,7 +40,7 @@ impl<'t> Counts<'t> {
         Counts { tasks, now: 0, free: capacity, running, waiting, coming }
     }
 
-    /// Returns the same schedule without any further release.
+    /// Returns the same schedule without any further releases.
     pub(super) fn without_arrivals(&self) -> Counts<'t> {
         Counts { coming: &[], ..self.clone() }
     }
@@ -50,7 +50,7 @@ impl<'t> Counts<'t> {
         self.waiting.iter().copied().filter(|&at| self.tasks[at].nodes <= self.free)
     }
 
-    /// Advances to the next time at which a job is released or ends. Returns false if none is left.
+    /// Advances to the next release or end of a job. Returns false if there is none.
     pub(super) fn advance(&mut self) -> bool {
         let release = self.coming.last().map(|&at| self.tasks[at].release);
         let end = self.running.peek().map(|&Reverse((end, _))| end);
@@ -81,7 +81,7 @@ impl<'t> Counts<'t> {
         self.runs(at)
     }
 
-    /// Takes the nodes of a job from now on and returns its end.
+    /// Takes a job's nodes from now on and returns its end.
     fn runs(&mut self, at: usize) -> i64 {
         let task = &self.tasks[at];
         let end = self.now + task.run;

@@ -1,27 +1,27 @@
-//! A schedule by numbers of nodes that looks ahead, with or without knowledge of arrivals.
+//! A schedule by node counts that looks ahead, with or without knowledge of arrivals.
 //!
 //! Whenever a job is released or ends, every job that fits is tried: it starts, and all others
 //! follow the rule in `greedy.rs`. Waiting for the next instant is also tried. The alternative with
 //! the smallest weighted completion times is chosen, repeatedly, until the best alternative is to
-//! wait. Among equals, the job with the largest weight per node second is preferred, and waiting
+//! wait. Among equals, the job with the largest weight per node-second is preferred, and waiting
 //! comes last. This is a rollout (Bertsekas, Tsitsiklis and Wu, Rollout algorithms for
 //! combinatorial optimization, Journal of Heuristics 3, 1997).
 //!
 //! If arrivals are known, the alternatives are continued with them, so that nodes can be kept free
 //! for a job that has not arrived. Otherwise they are continued only with the jobs that have
-//! arrived. Nothing else differs. With known arrivals, the schedule is never worse than that of the
-//! greedy rule: the next step of the rule is always one of the alternatives, and the continuation
-//! of a chosen alternative remains available.
+//! arrived. Nothing else differs. With known arrivals, the schedule is never worse than the greedy
+//! rule's: the next step of the rule is always one of the alternatives, and the continuation of a
+//! chosen alternative remains available.
 
 use super::Task;
 use super::greedy::{Counts, latest_first};
 
-/// The facts known about jobs that have not arrived.
+/// The knowledge available about jobs that have not arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrivals {
-    /// Complete knowledge: arrivals, run times and numbers of nodes.
+    /// Everything: arrivals, run times and numbers of nodes.
     Known,
-    /// No knowledge.
+    /// Nothing.
     Unknown,
 }
 
@@ -49,7 +49,7 @@ pub fn look_ahead(tasks: &[Task], capacity: i64, arrivals: Arrivals) -> Vec<Opti
     ends
 }
 
-/// Returns the job that is best started now; `None` if it is better to wait, or nothing fits.
+/// Returns the job that is best started now; `None` if it is better to wait, or if nothing fits.
 fn choice(schedule: &Counts<'_>, tasks: &[Task], arrivals: Arrivals) -> Option<usize> {
     schedule.fitting().next()?;
     let seen = match arrivals {

@@ -4,9 +4,9 @@
 //!   segments:   |  a  |   b   | c |    d ..      b begins at a dip if a node of a is taken in it
 //! ```
 //!
-//! Invariant: each segment lasts until the next begins, and the last one forever. Adjacent segments
-//! differ. All nodes that are free in a segment are free in the next one too, unless the next
-//! begins at a dip.
+//! Invariant: each segment lasts until the next begins, and the last one indefinitely. Adjacent
+//! segments differ. All nodes that are free in a segment are also free in the next one, unless the
+//! next begins at a dip.
 //!
 //! Cost: T N/64 words for T segments and N nodes. Taking or releasing a slot changes the rows of
 //! its nodes in every segment of its period, and moves the segments after it.
@@ -26,18 +26,18 @@ use super::slot::{Interval, Slot};
 pub(super) use search::Search;
 
 /// The free nodes, in segments of time. Times, counts and nodes are in separate arrays, because a
-/// search for a time at which enough nodes are free only reads the counts.
+/// search for a time at which enough nodes are free reads only the counts.
 pub(super) struct NodeTimeline {
     from: VecDeque<Time>,
     count: VecDeque<u32>,
     free: VecDeque<Occupancy>,
-    /// The dips: the times, in order, at which nodes stop being free because a slot begins. The
-    /// start of the first segment is not a dip.
+    /// The dips: the times, in order, when nodes stop being free because a slot begins. The start
+    /// of the first segment is not a dip.
     dips: Vec<Time>,
 }
 
 impl NodeTimeline {
-    /// Creates a timeline in which these nodes are free from now on forever.
+    /// Creates a timeline in which these nodes are free indefinitely from now on.
     pub(super) fn new(now: Time, free: Occupancy) -> NodeTimeline {
         let (count, free) = ([free.count()].into(), [free].into());
         NodeTimeline { from: [now].into(), count, free, dips: Vec::new() }
@@ -54,7 +54,7 @@ impl NodeTimeline {
         self.dips.drain(..past);
     }
 
-    /// Takes the free nodes of a slot, for the part that is not in the past.
+    /// Takes the free nodes of a slot, for the part of its period that is not in the past.
     pub(super) fn take(&mut self, slot: &Slot<Placement>) {
         match self.as_set(&slot.held) {
             Some(nodes) => self.change(slot.interval, |free| free.take_set(&nodes)),
@@ -63,7 +63,7 @@ impl NodeTimeline {
         .expect("booked nodes are free");
     }
 
-    /// Releases the nodes of a slot, for the part that is not in the past.
+    /// Releases the nodes of a slot, for the part of its period that is not in the past.
     pub(super) fn give(&mut self, slot: &Slot<Placement>) {
         match self.as_set(&slot.held) {
             Some(nodes) => self.change(slot.interval, |free| free.give_set(&nodes)),
@@ -86,10 +86,10 @@ impl NodeTimeline {
         }
     }
 
-    /// Returns the nodes of a placement as a set, if it has so many parts that changing whole words
-    /// is faster.
+    /// Returns the nodes of a placement as a set, if the placement has enough parts that changing
+    /// whole words is faster.
     fn as_set(&self, placement: &Placement) -> Option<Occupancy> {
-        /// The approximate number of words that can be changed in the time it takes to change one
+        /// The approximate number of words that can be changed in the time needed to change one
         /// part.
         const WORDS_A_PART: usize = 16;
         let grid = self.free[0].grid();
@@ -102,8 +102,8 @@ impl NodeTimeline {
         })
     }
 
-    /// Returns the first time before a slot at which its nodes are free, for the estimated run time
-    /// of the job or until the slot begins.
+    /// Returns the first time before a slot at which its nodes are free, for the job's estimated
+    /// run time or until the slot begins.
     pub(super) fn earlier_on_same_nodes(
         &self,
         slot: &Slot<Placement>,
@@ -130,7 +130,7 @@ impl NodeTimeline {
         self.count.range(..end).copied().max().unwrap_or(0)
     }
 
-    /// Returns the first segment that begins at a time or later.
+    /// Returns the first segment that begins at or after a time.
     fn segment_at(&self, at: Time) -> usize {
         self.from.partition_point(|from| *from < at)
     }
@@ -164,8 +164,8 @@ impl NodeTimeline {
         Some(first..end)
     }
 
-    /// Joins a segment with the one before it if they are equal, and records whether it begins at a
-    /// dip. Does nothing for the first segment, or if the index is past the last one.
+    /// Joins a segment with the one before if they are equal, and records whether it begins at a
+    /// dip. Does nothing for the first segment, or if the index is past the last segment.
     fn join(&mut self, index: usize) {
         if !(1..self.from.len()).contains(&index) {
             return;
@@ -184,7 +184,7 @@ impl NodeTimeline {
         }
     }
 
-    /// Returns the segment that begins at a time. If there is none, splits a segment there.
+    /// Returns the segment that begins at a time, splitting a segment there if necessary.
     fn cut(&mut self, at: Time) -> usize {
         let index = self.segment_at(at);
         if self.from.get(index) != Some(&at) {

@@ -1,7 +1,7 @@
 //! Runs of segments: within a run, the later a job begins, the more nodes are free for it.
 //!
-//! As its start time moves later, a job leaves some dips behind and reaches others. Between two
-//! such changes it spans the same dips:
+//! As its start time moves later, a job leaves some dips behind and reaches others. Between such
+//! changes it spans the same dips:
 //!
 //! ```text
 //!                 dip
@@ -14,7 +14,7 @@
 //! next dip enters. There are at most two runs per dip.
 //!
 //! Invariant: the window contains the dips spanned by a job that begins in the last run. Nodes that
-//! are free throughout from one segment of a run on are also free throughout from the next one on.
+//! stay free for a job from one segment of a run also stay free for it from the next.
 //!
 //! Cost: as for the window, O(N/64) words per dip, and O(log T) per run for T segments.
 
@@ -39,7 +39,7 @@ pub(super) struct Runs<'p> {
     search: Search<'p>,
     /// The dips spanned by a job that begins in the last run.
     pub(super) window: Window<'p>,
-    /// The segment with which the next run begins.
+    /// The segment in which the next run begins.
     begin: usize,
     end: usize,
 }
@@ -57,8 +57,8 @@ impl<'p> Runs<'p> {
         Runs { timeline, search: *search, window, begin, end }
     }
 
-    /// Returns the next run. Segments are left out if a job that begins there spans a dip with too
-    /// few free nodes.
+    /// Returns the next run. Segments are left out if a job beginning there would span a dip with
+    /// too few free nodes.
     pub(super) fn next(&mut self) -> Option<Run> {
         while self.begin < self.end {
             self.window.leave(self.begin);

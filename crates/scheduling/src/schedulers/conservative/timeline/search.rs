@@ -1,4 +1,4 @@
-//! The search for the earliest time at which a job can be placed.
+//! The search for the earliest time when a job can be placed.
 //!
 //! Only segment starts are tried: within a segment, the earlier a job starts, the more nodes are
 //! free while it runs.
@@ -6,8 +6,8 @@
 //! If the job's answers are monotone, most segments are excluded in groups:
 //!
 //! 1. All runs that begin within half of the job's length share the other half. If the job does not
-//!    fit in this shared part, it fits in none of them. This usually takes one question, after a
-//!    few of the dips in the shared part.
+//!    fit in this shared part, it fits in none of them. Deciding this usually takes one question,
+//!    after a few of the dips in the shared part.
 //! 2. The remaining segments are divided into [`Runs`], in which the free nodes only increase. The
 //!    last segment of each run is tried. If the job fits there, the others are bisected.
 //!
@@ -30,7 +30,7 @@ use crate::schedulers::conservative::slot::{Interval, Need, Slot};
 /// The number of dips that are checked before a job is first tried.
 const FEW_DIPS: usize = 8;
 
-/// The answer for segments whose runs share half of a job's time.
+/// The answer for segments whose runs share half of the job's time.
 enum Tried {
     Refused,
     /// Every run crosses a dip with too few free nodes, up to the segment that begins there.
@@ -52,7 +52,7 @@ pub(in super::super) struct Search<'p> {
 
 impl NodeTimeline {
     /// Finds the earliest time at which a job can be placed on nodes that are free for its
-    /// estimated run time, and the placement.
+    /// estimated run time, together with the placement.
     pub(in super::super) fn earliest(
         &self,
         search: &Search<'_>,

@@ -1,11 +1,11 @@
 //! The nodes that are free throughout a sliding window of time.
 //!
-//! A dip is a time at which nodes stop being free. Between dips, free nodes stay free. Therefore
-//! the nodes that are free at the start of a window and at all of its dips are free throughout.
+//! A dip is a time when nodes stop being free. Between dips, free nodes stay free. Therefore the
+//! nodes that are free at the start of a window and at all of its dips are free throughout.
 //!
 //! Dips enter at the end and leave at the front. The nodes that are free at all of them are
-//! maintained in the same way as the sum of a queue made of two stacks. In this example, dips 4 and
-//! 5 have entered after 1, 2 and 3:
+//! maintained like the sum of a queue made of two stacks. In this example, dips 4 and 5 have
+//! entered after 1, 2 and 3:
 //!
 //! ```text
 //!   from_dip:    1 & 2 & 3,  2 & 3,  3     one entry per dip, which leaves with it
@@ -29,41 +29,41 @@ use pavior_mesh::Occupancy;
 use super::NodeTimeline;
 use crate::schedulers::conservative::slot::Slot;
 
-/// The dips that have entered.
+/// The extent to which dips have entered.
 pub(super) enum Entered {
-    /// All of the dips.
+    /// All dips.
     All,
-    /// The maximum number of dips that may enter at a time.
+    /// As many dips as were allowed to enter.
     Some,
-    /// The dips before one with too few free nodes, which begins this segment.
+    /// Only the dips before one that has too few free nodes and begins this segment.
     Short(usize),
 }
 
-/// The nodes that are free at every dip of a window of time. Both ends of the window only move
+/// The nodes that are free at every dip in a window of time. Both ends of the window only move
 /// forward.
 pub(super) struct Window<'p> {
     timeline: &'p NodeTimeline,
-    /// The slot that the job being searched for has booked. Its nodes count as free.
+    /// The slot booked by the job being searched for. Its nodes count as free.
     own: Option<&'p Slot<Placement>>,
     /// The nodes of `own` as a set, if changing whole words is faster. Computed when first needed.
     own_set: OnceCell<Option<Occupancy>>,
     /// The segments that begin at the dips.
     dips: VecDeque<usize>,
-    /// The index of the next dip of the timeline to enter.
+    /// The index in the timeline of the next dip to enter.
     next_dip: usize,
     /// For each of the first dips, the nodes that are free from that dip to the last of these dips.
-    /// The entry of the earliest dip is on top.
+    /// The entry for the earliest dip is on top.
     from_dip: Vec<Occupancy>,
     /// The nodes that are free at all other dips.
     at_others: Option<Occupancy>,
     /// The last answer of [`Window::free`].
     common: Occupancy,
-    /// Unused sets, whose memory is reused.
+    /// Unused sets, kept so that their memory is reused.
     spare: Vec<Occupancy>,
 }
 
 impl<'p> Window<'p> {
-    /// Creates a window that begins at a time or later.
+    /// Creates a window that begins at or after a time.
     pub(super) fn new(
         timeline: &'p NodeTimeline,
         own: Option<&'p Slot<Placement>>,
@@ -127,7 +127,7 @@ impl<'p> Window<'p> {
         self.timeline.dips.get(self.next_dip).copied()
     }
 
-    /// Adds a dip behind all others.
+    /// Adds a dip after all others.
     fn enter(&mut self, segment: usize) {
         let mut free = self.copy_of(segment);
         if let Some(others) = self.at_others.take() {
@@ -150,8 +150,8 @@ impl<'p> Window<'p> {
         }
     }
 
-    /// Returns the nodes that are free in a segment and at all dips. The segment is before the
-    /// first dip.
+    /// Returns the nodes that are free both in a segment and at all dips. The segment must be
+    /// before the first dip.
     pub(super) fn free(&mut self, segment: usize) -> &Occupancy {
         let begin = &self.timeline.free[segment];
         let (one, other) = match (self.from_dip.last(), &self.at_others) {
