@@ -1,9 +1,8 @@
-//! Growth of the work of each strategy: counts and measured time per attempt, by machine, job size
-//! and occupancy, as a Markdown table. Then the number of pieces into which TBL's planes are
-//! divided.
+//! How each strategy's work grows: counts and measured time per attempt, by machine, job size and
+//! occupancy, as a Markdown table; then the number of pieces into which TBL's planes are divided.
 //!
 //! `cargo bench -p pavior-allocation --bench cost [-- NAME,NAME]` (strategies; default all). All
-//! strategies answer the same questions in the same states. To make a state, Turning First Fit
+//! strategies answer the same questions in the same states. To create a state, Turning First Fit
 //! fills the machine until it has refused twenty jobs in a row; then random jobs are released.
 //! Counts do not depend on the processor; nanoseconds do.
 
@@ -25,13 +24,12 @@ const MACHINES: [&str; 9] = [
     "mesh:32x32x32",
 ];
 
-/// Limit on the time to set up a state, and on the time to answer a question. Slower ones are
-/// skipped.
+/// Limit on the time to set up a state, and to answer a question. Slower strategies are skipped.
 const LIMIT: Duration = Duration::from_secs(2);
 const ATTEMPTS: usize = 48;
 /// Number of times that all questions are asked. The fastest round counts.
 const ROUNDS: u32 = 7;
-/// Jobs that are released and granted again to measure the upkeep of lists.
+/// Jobs released and granted again to measure the upkeep of lists.
 const EXCHANGES: usize = 16;
 
 /// A state and its questions.
@@ -63,7 +61,7 @@ impl Scene {
         }
         let mut requests: Vec<Request> =
             (0..ATTEMPTS).map(|_| request(&grid, longest, &mut dice)).collect();
-        // A machine remembers its last answer.
+        // A machine caches its last answer.
         requests.dedup();
         Scene { grid, longest, busy, requests }
     }
@@ -72,7 +70,7 @@ impl Scene {
         self.busy.iter().map(Cuboid::volume).sum::<u32>() * 100 / self.grid.nodes()
     }
 
-    /// Builds a machine in this state. Returns `None` if the strategy takes too long.
+    /// Builds a machine in this state. Returns `None` if the strategy is too slow.
     fn machine(&self, selection: &Selection) -> Option<Machine> {
         let begin = Instant::now();
         let mut machine = Machine::with_seed(self.grid, selection, 1).ok()?;
@@ -90,11 +88,11 @@ fn request(grid: &Grid, longest: u16, dice: &mut Stream) -> Request {
     Request::shape(grid.sides().map(|n| dice.between(1, u64::from(n.min(longest))) as u16))
 }
 
-/// Asks every question once to warm up, then measures some rounds. Returns the numbers of asked and
-/// of granted questions, the work of a round and the time of the fastest.
+/// Asks every question once to warm up, then measures several rounds. Returns the number of
+/// questions and of grants, the work per round, and the time of the fastest round.
 fn ask(machine: &mut Machine, requests: &[Request]) -> Option<(u64, u64, Work, Duration)> {
-    // A strategy that remembers refusals must not be asked the same question again, so each round
-    // uses a copy of the machine that was never asked.
+    // A strategy that caches refusals must not be asked the same question again, so each round uses
+    // a copy of the machine that has not been asked.
     let unasked = machine.clone();
     let begin = Instant::now();
     let mut asked = 0;
@@ -124,7 +122,7 @@ fn ask(machine: &mut Machine, requests: &[Request]) -> Option<(u64, u64, Work, D
     Some((asked as u64, granted as u64, work, fastest))
 }
 
-/// Measures the upkeep for the grant and release of one job.
+/// Measures the upkeep when one job is granted and released.
 fn upkeep(machine: &mut Machine, scene: &Scene) -> u64 {
     let jobs = scene.busy.len().min(EXCHANGES);
     let before = machine.work().upkeep;
@@ -182,7 +180,7 @@ fn row(scene: &Scene, selection: &Selection) {
     );
 }
 
-/// Prints the largest number of pieces of one plane, for random boxes and for boxes in general
+/// Prints the largest number of pieces in one plane, for random boxes and for boxes in general
 /// position.
 fn pieces() {
     println!("\n| busy boxes | most pieces, of 20,000 random states | of a diagonal |");

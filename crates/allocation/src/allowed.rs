@@ -1,4 +1,4 @@
-//! The placements that a freedom allows for a request, in every state.
+//! The placements that a freedom allows for a request, in any state.
 
 use pavior_mesh::{Freedom, Grid, Request, Sides, orientations, volume};
 
@@ -7,8 +7,8 @@ use crate::strategies::shared::factor_shapes::factor_shapes;
 
 /// Lists the boxes that a freedom allows, in order of preference. The requested box comes first,
 /// then its other orientations in the order of [`orientations`]. Then come all other boxes with the
-/// node count of the request or the volume of its shape, compact ones first. All fit the grid. The
-/// list is empty for freedoms that also allow sets that are not boxes.
+/// request's node count or its shape's volume, compact ones first. All fit the grid. The list is
+/// empty for freedoms that also allow sets that are not boxes.
 pub(crate) fn boxes(request: &Request, freedom: Freedom, grid: &Grid) -> Vec<Sides> {
     let mut shapes: Vec<Sides> = Vec::new();
     let asked = request.shape.into_iter();
@@ -30,7 +30,7 @@ pub(crate) fn boxes(request: &Request, freedom: Freedom, grid: &Grid) -> Vec<Sid
     shapes
 }
 
-/// Returns the number of nodes that must be free for a request with a freedom.
+/// Returns how many nodes must be free for a request with a freedom.
 pub(crate) fn needed(request: &Request, freedom: Freedom) -> u64 {
     let of_shape = request.shape.map(volume);
     match freedom {
@@ -41,7 +41,7 @@ pub(crate) fn needed(request: &Request, freedom: Freedom) -> u64 {
 }
 
 /// Returns the maximum number of nodes that may be granted for a request with a freedom. `own` is
-/// the maximum that the strategy itself grants for it.
+/// the maximum that the strategy itself would grant.
 pub(crate) fn most(request: &Request, freedom: Freedom, own: u64) -> u64 {
     let (nodes, of_shape) = (u64::from(request.nodes), request.shape.map(volume));
     match freedom {

@@ -1,7 +1,7 @@
-//! A strategy that is not built in. Its proposals are checked before they are used.
+//! A strategy that is not built in, whose proposals are checked before use.
 //!
 //! Invariant: after its first failure, or a proposal that cannot be granted, it proposes nothing.
-//! Forks share the error, so the machine is informed of failures that occur in a plan.
+//! Forks share the error, so the machine learns of failures that occur in a plan.
 //!
 //! Cost: O(N/64) per proposal, in addition to the strategy's own cost.
 
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::strategy::CopyForMachine;
 
-    /// Fails at the first question, and may not be called again.
+    /// Fails at the first question, and must not be called again.
     #[derive(Clone)]
     struct Failing(bool);
 

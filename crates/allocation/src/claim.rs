@@ -1,21 +1,21 @@
-//! The claims of strategies, as data that tests can compare with the oracle.
+//! Strategies' claims, as data that tests can compare with the oracle.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides};
 
 use crate::{Placement, Selection};
 
-/// The claim of a strategy for given options.
+/// A strategy's claim for given options.
 pub struct Claim {
     /// The shapes that the strategy may grant for a request, in the order it tries them. Empty for
-    /// strategies that grant by count. A strategy that is not contiguous grants as many nodes as
-    /// one of the shapes has, in pieces.
+    /// strategies that grant by count. A non-contiguous strategy grants as many nodes as one of the
+    /// shapes has, in pieces.
     pub family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
-    /// The order in which it tries bases.
+    /// The order in which the strategy tries bases.
     pub scan: Scan,
     /// The number of nodes that the strategy grants, relative to the request.
     pub grants: Grants,
-    /// The requests that the strategy recognizes as possible.
+    /// Which requests the strategy is able to grant.
     pub recognition: Recognition,
 }
 
@@ -26,20 +26,20 @@ impl Claim {
     }
 }
 
-/// The number of granted nodes relative to the requested ones.
+/// The number of granted nodes relative to the number requested.
 #[derive(Clone, Copy, Debug)]
 pub enum Grants {
     /// Exactly the shape, or exactly the count.
     Exact,
     /// Whole pages, buddies or cubes.
     RoundsUp {
-        /// Returns the maximum number of nodes that the strategy grants for a request.
+        /// Returns the most nodes that the strategy grants for a request.
         most: fn(&Request, &Grid, &Options) -> u64,
     },
 }
 
-/// The requests that a strategy recognizes as possible, judged by the oracle within the strategy's
-/// own family of shapes.
+/// Which requests a strategy is able to grant, judged by the oracle within the strategy's own
+/// family of shapes.
 pub enum Recognition {
     /// The first free base, in scan order, of the first shape that has one.
     First,
@@ -47,21 +47,21 @@ pub enum Recognition {
     Best {
         /// The score of a free box. Higher is better.
         score: fn(&Occupancy, &Cuboid) -> i64,
-        /// The candidates of the comparison.
+        /// The candidates that are compared.
         over: Over,
-        /// True if the first base in scan order wins a tie. Otherwise any base may win.
+        /// True if the first base in scan order wins a tie; otherwise, any base may win.
         first_of_ties: bool,
     },
     /// Refuses only if no shape of the family has a free base.
     Complete,
-    /// Misses some placements; a stored counterexample is required. The question gives the kind.
+    /// Misses some placements; a stored counterexample is required. The question states the kind.
     Partial(Question),
     /// Succeeds if and only if enough nodes are free.
     Count,
-    /// Follows its own rule (partition hardware, connected sets), which may depend on the held
-    /// placements.
+    /// Follows its own rule (partition hardware, connected sets), which may depend on the
+    /// placements held.
     Own {
-        /// Returns true exactly when a grant is possible.
+        /// Returns true if and only if a grant is possible.
         feasible: fn(&Scene<'_>) -> bool,
         /// Returns true if a placement whose nodes are all free may be granted.
         allowed: fn(&Scene<'_>, &Placement) -> bool,
@@ -72,7 +72,7 @@ pub enum Recognition {
 pub struct Scene<'a> {
     /// The free nodes.
     pub free: &'a Occupancy,
-    /// The held placements, as they were granted. Failed nodes that no job holds may be missing.
+    /// The placements held, as they were granted. Failed nodes that no job holds may be missing.
     pub held: &'a [Placement],
     /// The request.
     pub request: &'a Request,
@@ -83,13 +83,13 @@ pub struct Scene<'a> {
 /// The candidates among which the best score is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
-    /// The bases of the first shape of the family that has a free base.
+    /// The bases of the first shape in the family that has a free base.
     FirstShape,
     /// The bases of all shapes of the family.
     AllShapes,
 }
 
-/// The question to which a partial strategy sometimes wrongly answers no.
+/// The question that a partial strategy sometimes wrongly answers with no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// Is there a free box of one of the family's shapes?
@@ -110,7 +110,7 @@ pub fn by_count(_: &Options) -> Claim {
 }
 
 impl Recognition {
-    /// Returns the meaning, a phrase that follows `claims`.
+    /// Returns the meaning, as a phrase that follows `claims`.
     pub fn meaning(&self) -> &'static str {
         match self {
             Recognition::First => "to grant the first free base in scan order",
@@ -122,7 +122,7 @@ impl Recognition {
         }
     }
 
-    /// Returns the word used for it in `pavior strategies`.
+    /// Returns the word used in `pavior strategies`.
     pub fn word(&self) -> &'static str {
         match self {
             Recognition::First => "complete-first",
@@ -135,7 +135,7 @@ impl Recognition {
     }
 }
 
-/// A shape that a strategy may grant: disjoint boxes, placed together, relative to one base.
+/// A shape that a strategy may grant: disjoint boxes placed together, relative to one base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoxGroup {
     /// The boxes, with bases relative to the shape's base.
@@ -153,7 +153,7 @@ impl BoxGroup {
         self.parts.iter().map(Cuboid::volume).fold(0, u32::saturating_add)
     }
 
-    /// Returns the sides of the bounding box, all 0 for a group without boxes.
+    /// Returns the sides of the bounding box, which are all 0 for a group without boxes.
     pub fn bounding(&self) -> Sides {
         std::array::from_fn(|axis| {
             let end = |part: &Cuboid| part.base[axis].saturating_add(part.sides[axis]);

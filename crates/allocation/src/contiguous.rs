@@ -1,9 +1,9 @@
-//! Code that contiguous strategies share, so that a new one consists only of its rule.
+//! Code shared by contiguous strategies, so that a new one consists only of its rule.
 //!
-//! A [`BoxRule`] places a box of one shape. [`Contiguous`] makes a [`Strategy`] from it: it turns
-//! requests, keeps the list of busy boxes, copies itself for forks, counts the work, and validates
-//! itself. A rule returns its best placement directly, or passes an iterator of candidates to
-//! [`View::first`] or [`View::best`]:
+//! A [`BoxRule`] places a box of one shape. [`Contiguous`] turns it into a [`Strategy`], which
+//! turns requests, maintains the list of busy boxes, copies itself for forks, counts its work, and
+//! validates itself. A rule returns its best placement directly, or passes an iterator of
+//! candidates to [`View::first`] or [`View::best`]:
 //!
 //! ```
 //! # mod pavior { pub use pavior_allocation as strategies; pub use pavior_allocation::*; }
@@ -38,8 +38,8 @@ pub use crate::strategies::shared::turning::{
 use crate::strategy::MachineStrategy;
 use crate::{Entry, Placement, Strategy, StrategyKind, Work};
 
-/// Returns the claim of a rule that misses nothing. It grants the box, turned according to the
-/// option `turn`, and refuses only if it is free nowhere.
+/// Returns the claim of a rule that misses nothing. The rule grants the box, turned according to
+/// the `turn` option, and refuses only if no such box is free.
 pub fn complete(_: &Options) -> Claim {
     Claim {
         family: box_family,
@@ -49,7 +49,7 @@ pub fn complete(_: &Options) -> Claim {
     }
 }
 
-/// Creates an entry for a rule that misses nothing, with the option `turn`. Requests are turned by
+/// Creates an entry for a rule that misses nothing, with the `turn` option. Requests are turned by
 /// default.
 ///
 /// Its claim is [`complete`], which does not mention scores. A rule that always finds the best
@@ -82,7 +82,7 @@ pub fn entry(name: &'static str, rule: impl BoxRule) -> Entry {
     Entry { options: &[TURN_ON], variants: &["", "turn=none"], ..Entry::new(name, does) }
 }
 
-/// Returns the claim of a rule that takes the first free base in row-major order, of the first
+/// Returns the claim of a rule that takes the first free base in row-major order, for the first
 /// orientation that has one.
 pub fn first_base(options: &Options) -> Claim {
     Claim { recognition: Recognition::First, ..complete(options) }
@@ -91,7 +91,7 @@ pub fn first_base(options: &Options) -> Claim {
 /// A placement of one shape and its score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scored {
-    /// Higher is better. Compared between orientations with `turn=best` only.
+    /// Higher is better. Orientations are compared only with `turn=best`.
     pub score: i64,
     /// The placement.
     pub at: Cuboid,
@@ -104,38 +104,37 @@ impl From<Cuboid> for Scored {
     }
 }
 
-/// A rule that places a box of one shape: the part that distinguishes contiguous strategies from
-/// each other.
+/// A rule that places a box of one shape: the part in which contiguous strategies differ.
 ///
-/// All methods except [`best`](BoxRule::best) have a default, which is correct for a rule with no
-/// state except scratch memory.
+/// All methods except [`best`](BoxRule::best) have a default, which is correct for a rule whose
+/// only state is scratch memory.
 pub trait BoxRule: Clone + Send + Sync + 'static {
-    /// True if it reads [`View::busy`]. Otherwise the list is not maintained.
+    /// True if the rule reads [`View::busy`]. Otherwise, the list is not maintained.
     const READS_BUSY_LIST: bool = true;
 
     /// Returns a placement of a shape, which must fit the empty machine unturned, or `None` if
     /// there is none.
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored>;
 
-    /// Prepares for a request in this state. Called once before its orientations are tried.
+    /// Prepares for a request in this state. Called once, before its orientations are tried.
     fn load(&mut self, _view: &mut View<'_>) {}
 
     /// Records that these nodes, all of which were free, are now taken.
     fn granted(&mut self, _placement: &Placement) {}
 
-    /// Records that these nodes, granted together before, are free again.
+    /// Records that these nodes, which were granted together, are free again.
     fn released(&mut self, _placement: &Placement) {}
 
-    /// Returns the work that the rule counted itself, in addition to the counts of [`View`].
+    /// Returns the work counted by the rule itself, in addition to that counted by [`View`].
     fn work(&self) -> Work {
         Work::default()
     }
 
-    /// Compares its own index with the true state. Panics if they disagree.
+    /// Compares the rule's own index with the true state. Panics if they disagree.
     fn validate(&self, _free: &Occupancy) {}
 }
 
-/// The state in which a rule places a box. Searches through it are counted.
+/// The state in which a rule places a box. Counts the searches made through it.
 pub struct View<'a> {
     free: &'a Occupancy,
     busy: &'a [Cuboid],
@@ -148,12 +147,12 @@ impl<'a> View<'a> {
         self.free.grid()
     }
 
-    /// Returns the free nodes. The rule counts its reads of them itself ([`View::count`]).
+    /// Returns the free nodes. The rule must count its own reads of them ([`View::count`]).
     pub fn occupancy(&self) -> &'a Occupancy {
         self.free
     }
 
-    /// Returns the busy boxes, in the order they were granted.
+    /// Returns the busy boxes in grant order.
     pub fn busy(&self) -> &'a [Cuboid] {
         self.busy
     }
@@ -163,7 +162,7 @@ impl<'a> View<'a> {
         *self.work += work;
     }
 
-    /// Returns every placement of a shape on the machine, free or not, in a scan order.
+    /// Returns every placement of a shape on the machine, free or not, in a given scan order.
     pub fn placements(&self, shape: Sides, scan: Scan) -> impl Iterator<Item = Cuboid> + use<> {
         scan.bases(*self.grid(), shape).map(move |base| Cuboid::new(base, shape))
     }
@@ -174,8 +173,8 @@ impl<'a> View<'a> {
         at.lies_on(self.grid()) && self.free.is_free(at)
     }
 
-    /// Returns the contact of a free placement: the number of pairs (node of the placement,
-    /// direction) with a busy neighbor or the border. O(surface).
+    /// Returns a free placement's contact: the number of pairs (node in the placement, direction)
+    /// with a busy neighbor or the border. O(surface).
     pub fn contact(&mut self, at: &Cuboid) -> i64 {
         self.work.words += most_contact(self.grid(), at.sides) as u64;
         contact(self.free, at)
@@ -212,13 +211,13 @@ pub struct Contiguous<R> {
     common: Common,
 }
 
-/// The part that does not depend on the rule, so that it is compiled once for all of them.
+/// The part that does not depend on the rule, so that it is compiled only once.
 #[derive(Clone)]
 struct Common {
     grid: Grid,
     turn: Turn,
     over: Over,
-    /// Refuses requests and chooses the orientation, if the rule misses nothing.
+    /// Refuses requests and chooses the orientation, for a rule that misses nothing.
     exact: Option<BaseSearch>,
     busy: BusyList,
     work: Work,
@@ -282,8 +281,8 @@ impl Common {
 }
 
 impl<R: BoxRule> Contiguous<R> {
-    /// Creates the strategy for an empty machine. The option `turn` determines the orientations
-    /// that are tried. It must be declared, for example as [`TURN_ON`].
+    /// Creates the strategy for an empty machine. The `turn` option, which must be declared, for
+    /// example as [`TURN_ON`], determines which orientations are tried.
     pub fn new(grid: &Grid, options: &Options, rule: R) -> Contiguous<R> {
         let common = Common {
             grid: *grid,
@@ -298,20 +297,20 @@ impl<R: BoxRule> Contiguous<R> {
 
     /// Lets an exact search refuse requests and choose orientations, for a rule that misses no free
     /// box. The search is [`BoxSearch`](pavior_mesh::BoxSearch), which caches refusals. The rule is
-    /// asked only if there is a placement.
+    /// called only if there is a placement.
     pub fn exact(mut self) -> Contiguous<R> {
         self.common.exact = Some(BaseSearch::engine(self.common.grid));
         self
     }
 
     /// Uses the best placement of the first orientation that fits, or of all orientations,
-    /// regardless of the option `turn`.
+    /// regardless of the `turn` option.
     pub fn over(mut self, over: Over) -> Contiguous<R> {
         self.common.over = over;
         self
     }
 
-    /// Puts the strategy into a box for the registry.
+    /// Boxes the strategy for the registry.
     pub(crate) fn boxed(self) -> BoxedStrategy {
         Box::new(self)
     }

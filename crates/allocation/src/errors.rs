@@ -1,4 +1,4 @@
-//! Errors of a machine for data that it cannot accept. After an error, the machine is unchanged.
+//! Errors from a machine that is given unacceptable data. After an error, the machine is unchanged.
 
 use pavior_kernel::{BadName, CallerError};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, OccupancyError};
@@ -9,7 +9,7 @@ use crate::{Placement, Refusal, Unsupported};
 /// Reasons why a machine cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BuildError {
-    /// The strategy's name or options cannot be read.
+    /// The strategy's name or options are invalid.
     #[error(transparent)]
     Name(#[from] BadName),
     /// The strategy does not work on the machine.
@@ -22,7 +22,7 @@ pub enum BuildError {
         /// The reason.
         reason: Unsupported,
     },
-    /// The closure that creates the strategy has failed.
+    /// The closure that creates the strategy failed.
     #[error(transparent)]
     Failed(#[from] CallerError),
 }
@@ -36,13 +36,13 @@ impl From<std::convert::Infallible> for BuildError {
 /// Reasons why a job was not granted any nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AllocateError {
-    /// The request is refused.
+    /// The request was refused.
     #[error("{}", .0.meaning())]
     Refused(#[from] Refusal),
     /// The job already holds nodes.
     #[error("job {} already holds nodes", .0.0)]
     RepeatedJob(JobId),
-    /// The strategy has failed, or proposed nodes that cannot be granted ([`BadProposal`]).
+    /// The strategy failed, or proposed nodes that cannot be granted ([`BadProposal`]).
     #[error(transparent)]
     Failed(CallerError),
 }
@@ -63,15 +63,15 @@ pub enum BadProposal {
     /// The nodes do not exist, are not free, or are proposed twice.
     #[error("the strategy proposed nodes that cannot be granted: {fault}")]
     Placement {
-        /// The nodes proposed.
+        /// The proposed nodes.
         proposal: Placement,
-        /// The reason why they cannot be granted.
+        /// Why they cannot be granted.
         fault: PlacementError,
     },
     /// The proposal has fewer nodes than requested.
     #[error("the strategy proposed {} nodes, but {requested} were requested", .proposal.nodes())]
     TooFew {
-        /// The nodes proposed.
+        /// The proposed nodes.
         proposal: Placement,
         /// The number of requested nodes.
         requested: u32,
@@ -84,16 +84,16 @@ pub enum PlacementError {
     /// It has no boxes.
     #[error("a placement has at least one box")]
     Empty,
-    /// A box is not on the machine: it passes the end, or has a side of 0.
+    /// A box is not on the machine: it extends past the end of an axis, or has a side of 0.
     #[error("{0:?} is not on the machine")]
     Outside(Cuboid),
     /// A box contains a node that is not free.
     #[error("{0:?} is not free")]
     NotFree(Cuboid),
-    /// A box shares nodes with an earlier one of the same placement.
+    /// A box shares nodes with an earlier box of the same placement.
     #[error("{0:?} overlaps another box of the placement")]
     Overlapping(Cuboid),
-    /// A box to release contains a node that is free.
+    /// A box to be released contains a node that is free.
     #[error("{0:?} is not taken")]
     NotTaken(Cuboid),
     /// The job already holds nodes.
@@ -128,7 +128,7 @@ pub enum RelocateError {
     Placement(#[from] PlacementError),
 }
 
-/// A node that the machine does not have.
+/// A node that is not on the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("node {} is outside the machine", .0.0)]
 pub struct UnknownNode(pub NodeId);

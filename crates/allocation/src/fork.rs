@@ -3,8 +3,8 @@
 //! Invariant: a fork never changes its machine. Failed and reserved nodes stay taken, even if jobs
 //! give them back.
 //!
-//! Cost: creating one takes O(N/64) and a copy of the strategy's index. Questions and changes cost
-//! as much as on the machine.
+//! Cost: creating a fork takes O(N/64) plus a copy of the strategy's index. Queries and changes
+//! cost as much as on the machine.
 
 use pavior_kernel::{EntryHandle, Stream};
 use pavior_mesh::{Cuboid, NodeId, Occupancy, Request, tile_rows};
@@ -15,8 +15,8 @@ use crate::{Placement, PlacementError, Refusal};
 
 /// A copy of a machine's free nodes and strategy, on which a plan is tried.
 ///
-/// It does not contain the jobs: a planner identifies the nodes to release by their placement. A
-/// randomized strategy draws from a separate stream of the fork.
+/// A fork does not contain the jobs: a planner identifies the nodes to release by their placement.
+/// A randomized strategy draws from a separate stream in each fork.
 ///
 /// ```
 /// # use pavior_allocation as pavior;
@@ -34,12 +34,12 @@ pub struct Fork {
     entry: EntryHandle<StrategyKind>,
     strategy: Placer,
     free: Occupancy,
-    /// The healthy nodes as set bits. `None` if all nodes are healthy.
+    /// The healthy nodes, as set bits. `None` if all nodes are healthy.
     healthy: Option<Occupancy>,
     draw: Stream,
-    /// The placements taken for reservations. They stay taken, even if jobs give nodes back.
+    /// The placements taken for reservations, which stay taken even if jobs give nodes back.
     covers: Vec<Placement>,
-    /// True if the strategy's index still shows the nodes of [`Fork::find_within`] instead of
+    /// True if the strategy's index still shows the nodes from [`Fork::find_within`] instead of
     /// `free`.
     shows_others: bool,
 }
@@ -63,7 +63,7 @@ impl Fork {
     /// Finds the placement that the strategy would grant.
     ///
     /// # Errors
-    /// Returns the reason if it refuses. A request that the strategy never grants is refused as if
+    /// Returns the reason if the strategy refuses. A request that it never grants is refused as if
     /// no submesh were free.
     pub fn find(&mut self, request: &Request) -> Result<Placement, Refusal> {
         self.restore_index();
@@ -74,8 +74,8 @@ impl Fork {
     /// Takes nodes.
     ///
     /// # Errors
-    /// Returns an error if they are not free, overlap, are outside the grid, or the placement is
-    /// empty. In that case, nothing changes.
+    /// Returns an error if the placement is empty, overlaps itself, or contains nodes that are not
+    /// free or are outside the grid. In that case, nothing changes.
     pub fn take(&mut self, placement: &Placement) -> Result<(), PlacementError> {
         self.restore_index();
         placement.take_from(&mut self.free)?;
@@ -84,8 +84,8 @@ impl Fork {
     }
 
     /// Takes the nodes that a job was granted on the machine. In the fork, a reservation may
-    /// already have taken some. Returns false, with nothing changed, if the strategy cannot follow
-    /// that.
+    /// already have taken some of them. Returns false, changing nothing, if the strategy cannot
+    /// represent this.
     pub fn take_over(&mut self, placement: &Placement) -> bool {
         if self.take(placement).is_ok() {
             return true;
@@ -98,12 +98,12 @@ impl Fork {
         self.strategy.granted_over(whole, &free) && self.free.take_all(free.parts()).is_ok()
     }
 
-    /// Releases nodes that were taken together, in the fork or on the machine. Failed nodes stay
-    /// taken, and so do those of reservations ([`Fork::take_free`]).
+    /// Releases nodes that were taken together, in the fork or on the machine. Failed nodes and
+    /// those of reservations ([`Fork::take_free`]) stay taken.
     ///
     /// # Errors
-    /// Returns an error if some are free or outside the grid, or the placement is empty. In that
-    /// case, nothing changes.
+    /// Returns an error if the placement is empty, or contains nodes that are free or outside the
+    /// grid. In that case, nothing changes.
     pub fn give(&mut self, placement: &Placement) -> Result<(), PlacementError> {
         if placement.parts().is_empty() {
             return Err(PlacementError::Empty);
@@ -130,7 +130,7 @@ impl Fork {
         self.covers.push(placement.clone());
     }
 
-    /// Takes the free nodes of some boxes of a reservation.
+    /// Takes the free nodes in some of a reservation's boxes.
     fn cover(&mut self, placement: &Placement, within: &[Cuboid]) {
         let grid = *self.free.grid();
         let mut boxes: Vec<Cuboid> = Vec::new();
@@ -154,7 +154,7 @@ impl Fork {
         }
     }
 
-    /// Takes nodes of a reservation again after they were released.
+    /// Takes a reservation's nodes again after they were released.
     fn cover_again(&mut self, cover: &Placement, given: &Placement) {
         let grid = self.free.grid();
         let covered = cover.parts().iter().filter(|part| part.lies_on(grid));
@@ -168,8 +168,8 @@ impl Fork {
     /// Finds the placement that the strategy would grant if only these nodes were free. They must
     /// be free in the fork.
     ///
-    /// A strategy that can be reset is reset to them. For any other, the remaining free nodes are
-    /// taken during the question and then released.
+    /// A strategy that can be reset is reset to these nodes. For any other, the remaining free
+    /// nodes are taken during the query and then released.
     ///
     /// # Errors
     /// Returns the same errors as [`Fork::find`].
@@ -197,14 +197,14 @@ impl Fork {
         answer
     }
 
-    /// Makes the strategy's index show the free nodes of the fork again.
+    /// Makes the strategy's index show the fork's free nodes again.
     fn restore_index(&mut self) {
         if std::mem::take(&mut self.shows_others) {
             assert!(self.strategy.reset(&self.free), "it was reset before");
         }
     }
 
-    /// Takes the failed nodes of a box again, after a job has given them back.
+    /// Takes a box's failed nodes again, after a job has given them back.
     pub(crate) fn withhold_failed(&mut self, part: &Cuboid) {
         let Some(healthy) = &self.healthy else { return };
         let grid = *self.free.grid();
@@ -220,7 +220,7 @@ impl Fork {
     }
 }
 
-/// Finds the placement that a strategy would grant on these free nodes.
+/// Finds the placement that a strategy would grant with these free nodes.
 fn ask(
     kind: &StrategyKind,
     strategy: &mut Placer,

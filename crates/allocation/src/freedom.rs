@@ -1,27 +1,27 @@
-//! Support for the freedom of a request, which is the same for every strategy.
+//! Support for requests with a freedom, which is the same for every strategy.
 //!
 //! A request without a [`Freedom`] is left to the strategy. A request with a freedom is granted, by
 //! any strategy except those for partition hardware, if and only if some placement that the freedom
 //! allows is free:
 //!
 //! - `box`, `turned`, `any-box`: the first allowed box, in the order of [`boxes`], that is free
-//!   anywhere. If the strategy grants this box whole, it chooses the place; otherwise the box is
+//!   anywhere. If the strategy grants this box whole, it chooses the place; otherwise, the box is
 //!   placed at its first free base in row-major order.
-//! - `connected`: the placement of the strategy itself, if it is connected; otherwise a connected
-//!   set by the rule of the strategy `connected`.
-//! - `any`: the placement of the strategy itself; otherwise as for `connected`; otherwise the n
-//!   nodes nearest to a free node, by the rule of the strategy `mc1x1`.
+//! - `connected`: the strategy's own placement, if it is connected; otherwise, a connected set
+//!   according to the `connected` strategy.
+//! - `any`: the strategy's own placement; otherwise as for `connected`; otherwise, the n nodes
+//!   nearest to a free node, according to the `mc1x1` strategy.
 //!
 //! Partition hardware has units that no box or set of nodes can replace. The claims of its
-//! strategies have their own rule, which rounds up. A placement of such a strategy is granted if
+//! strategies follow their own rules, which round up. A placement by such a strategy is granted if
 //! the freedom allows it.
 //!
-//! A request with a [`Pool`] is answered as if the machine had only the nodes of the pool.
+//! A request with a [`Pool`] is answered as if the machine had only the pool's nodes.
 //!
-//! Cost: the strategy's own search, and O(N/64 log(side)) for each allowed box, up to the first
-//! that is free. A box that contains another one known to be free nowhere costs little; such
-//! results are discarded when nodes become free. Requests without a freedom have no extra cost. A
-//! request with a pool also copies the strategy's index.
+//! Cost: the strategy's own search, plus O(N/64 log(side)) for each allowed box, up to the first
+//! that is free. A box that contains another known not to fit costs little; such results are
+//! discarded when nodes become free. Requests without a freedom have no extra cost. A request with
+//! a pool also copies the strategy's index.
 
 use std::sync::Arc;
 
@@ -41,21 +41,21 @@ use crate::{Answers, BuildError, Placement, Selection, Strategy, Work};
 pub(crate) struct Placer {
     own: BoxedStrategy,
     grid: Grid,
-    /// True if it places only boxes.
+    /// True if the strategy places only boxes.
     contiguous: bool,
-    /// True if it follows the rules of partition hardware.
+    /// True if the strategy follows the rules of partition hardware.
     hardware: bool,
-    /// The known properties of its answers to requests without a freedom.
+    /// The known properties of the strategy's answers to requests without a freedom.
     claimed: Answers,
     /// True if the switches that join parts of placements have failed.
     unswitched: bool,
-    /// The nodes of each pool, by its number.
+    /// The nodes in each pool, by pool number.
     pools: Arc<Vec<Occupancy>>,
-    /// The searches for requests with a freedom, created for the first such request.
+    /// The searches for requests with a freedom, created for the first of them.
     wider: Option<Box<Wider>>,
 }
 
-/// The searches that do not depend on the strategy. They receive the state with every question.
+/// The searches that do not depend on the strategy. They receive the state with every query.
 struct Wider {
     boxes: BoxFinder,
     connected: ConnectedSearch,
@@ -64,7 +64,7 @@ struct Wider {
 
 impl Clone for Placer {
     fn clone(&self) -> Placer {
-        // A copy creates its own searches at its first question.
+        // A copy creates its own searches at its first query.
         Placer { own: self.own.copy(), pools: Arc::clone(&self.pools), wider: None, ..*self }
     }
 }
@@ -79,7 +79,7 @@ impl Wider {
         }
     }
 
-    /// Returns the first of these boxes that is free, at its first base.
+    /// Returns the first of these boxes that is free, at its first free base.
     fn first_of(&mut self, free: &Occupancy, shapes: &[Sides]) -> Option<Cuboid> {
         self.boxes.load(free);
         shapes.iter().find_map(|&sides| {
@@ -88,7 +88,7 @@ impl Wider {
         })
     }
 
-    /// Returns true if the nodes of a placement are connected.
+    /// Returns true if a placement's nodes are connected.
     fn is_connected(&mut self, grid: Grid, placement: &Placement) -> bool {
         let mut own = Occupancy::all_busy(grid);
         let given = own.give_all(placement.parts()).is_ok();
@@ -147,8 +147,8 @@ impl Placer {
         }
     }
 
-    /// Finds the placement to grant on the nodes of a pool. Also returns `None` if the pool does
-    /// not exist.
+    /// Finds the placement to grant on a pool's nodes. Also returns `None` if the pool does not
+    /// exist.
     #[cold]
     fn find_in_pool(
         &mut self,
@@ -167,8 +167,8 @@ impl Placer {
             self.own.granted(&Placement::Parts(outside));
         }
         let answer = self.find_anywhere(&inside, &request.within(None), draw);
-        // The strategy is reset, so it no longer treats the nodes outside as taken, but a strategy
-        // that has failed stays failed.
+        // The strategy is reset, so it no longer treats the nodes outside the pool as taken. A
+        // strategy that has failed stays failed.
         if self.own.error().is_none() {
             std::mem::swap(&mut self.own, &mut kept);
         }
@@ -193,7 +193,7 @@ impl Placer {
         }
     }
 
-    /// Returns true if a placement uses switches that join its parts.
+    /// Returns true if a placement uses switches to join its parts.
     pub(crate) fn uses_switches(&self, placement: &Placement) -> bool {
         self.own.uses_switches(placement)
     }
@@ -239,7 +239,7 @@ impl Placer {
         let first = wider.first_of(free, &shapes)?;
         let wanted = Request { shape: Some(first.sides), ..plain };
         let wanted = match request.shape {
-            // A box with another count is requested as a plain box.
+            // A box with a different count is requested as a plain box.
             Some(shape) if volume(shape) == volume(first.sides) => wanted,
             _ => Request::shape(first.sides),
         };

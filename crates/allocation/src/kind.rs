@@ -1,4 +1,4 @@
-//! Strategies as entries of the registry and the construction of a selected strategy.
+//! Strategies as registry entries, and the construction of a selected strategy.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{Refusal, Strategy};
 /// A strategy as data: its name, options and behavior.
 pub type Entry = pavior_kernel::Entry<StrategyKind>;
 
-/// The built-in strategies and added ones.
+/// The built-in strategies and any added ones.
 pub type Registry = pavior_kernel::Registry<StrategyKind>;
 
 /// A strategy with its options, such as `paging:1:snake`.
@@ -32,27 +32,27 @@ pub type Registry = pavior_kernel::Registry<StrategyKind>;
 /// ```
 pub type Selection = pavior_kernel::Selection<StrategyKind>;
 
-/// The behavior of a strategy, as data from which tables, tests and machines are derived.
+/// A strategy's behavior, as data from which tables, tests and machines are derived.
 #[derive(Clone)]
 pub struct StrategyKind {
-    /// True if it grants one box (or one fixed shape) per job.
+    /// True if the strategy grants one box (or one fixed shape) per job.
     pub contiguous: bool,
-    /// True if it turns requests by default.
+    /// True if the strategy turns requests by default.
     pub turns: bool,
-    /// Checks that it works on a grid.
+    /// Checks that the strategy works on a grid.
     pub supports: fn(&Grid, &Options) -> Result<(), Unsupported>,
-    /// Returns its claim.
+    /// Returns the strategy's claim.
     pub claim: fn(&Options) -> Claim,
     build: Build,
 }
 
-/// A strategy of this crate, as a machine uses it.
+/// A strategy from this crate, as used by a machine.
 pub(crate) type BoxedStrategy = Box<dyn MachineStrategy>;
 
 /// Creates a strategy for an empty machine on a supported grid.
 #[derive(Clone)]
 enum Build {
-    /// A strategy of this crate.
+    /// A strategy from this crate.
     BuiltIn(fn(&Grid, &Options) -> BoxedStrategy),
     /// A strategy from outside this crate, which is checked.
     Own(Arc<StrategyClosure>),
@@ -64,24 +64,24 @@ type StrategyClosure =
 /// Common kinds of strategies, and changes to them: `StrategyKind::own(true,
 /// build).with_claim(claim)`.
 impl StrategyKind {
-    /// Describes a strategy of this crate that grants one box, turns requests, works on every grid
-    /// and misses no free box.
+    /// Describes a strategy from this crate that grants one box, turns requests, works on every
+    /// grid and misses no free box.
     pub(crate) const fn contiguous(build: fn(&Grid, &Options) -> BoxedStrategy) -> StrategyKind {
         let build = Build::BuiltIn(build);
         StrategyKind { contiguous: true, turns: true, supports: ANY_GRID, claim: complete, build }
     }
 
-    /// Describes a strategy of this crate that does not turn requests, works on every grid, and
+    /// Describes a strategy from this crate that does not turn requests, works on every grid, and
     /// succeeds exactly when enough nodes are free.
     pub(crate) const fn noncontiguous(build: fn(&Grid, &Options) -> BoxedStrategy) -> StrategyKind {
         let build = Build::BuiltIn(build);
         StrategyKind { contiguous: false, turns: false, supports: ANY_GRID, claim: by_count, build }
     }
 
-    /// Describes a strategy defined outside this crate, which `build` creates for an empty machine.
-    /// It must work on every grid. If `contiguous`, it must grant one box, turn requests and miss
-    /// no free box. Otherwise it must not turn them, and must succeed exactly when enough nodes are
-    /// free. Its proposals are checked before they are used.
+    /// Describes a strategy from outside this crate, which `build` creates for an empty machine. It
+    /// must work on every grid. If `contiguous`, it must grant one box, turn requests and miss no
+    /// free box; otherwise, it must not turn requests, and must succeed exactly when enough nodes
+    /// are free. Its proposals are checked before use.
     ///
     /// ```
     /// use pavior_allocation::{CallerError, Entry, Machine, Registry, Selection, StrategyKind};
@@ -131,9 +131,8 @@ impl StrategyKind {
 }
 
 impl StrategyKind {
-    /// Returns the number of nodes that must be free: the nodes in the shape for contiguous
-    /// strategies, otherwise the count; with a freedom, the size of the smallest set that it
-    /// allows.
+    /// Returns the number of nodes that must be free: those in the shape for contiguous strategies,
+    /// otherwise the count; with a freedom, the size of the smallest set that it allows.
     pub(crate) fn needed(&self, request: &Request) -> u64 {
         if let Some(freedom) = request.freedom {
             return allowed::needed(request, freedom);
@@ -147,14 +146,14 @@ impl StrategyKind {
     /// Checks that an empty grid could satisfy the request, in some orientation.
     ///
     /// # Errors
-    /// Returns the reason if not.
+    /// Returns the reason if it could not.
     pub(crate) fn fits_grid(&self, request: &Request, grid: &Grid) -> Result<(), Refusal> {
         if let Some(freedom) = request.freedom {
             return allowed::fits_grid(request, freedom, grid);
         }
         let fits = match request.shape {
             _ if request.nodes == 0 => false,
-            // Most shapes fit unturned, in which case no orientations need to be computed.
+            // Most shapes fit unturned, so usually no orientations need to be computed.
             Some(shape) if self.contiguous => {
                 grid.fits(shape) || orientations(shape).any(|turned| grid.fits(turned))
             }
@@ -164,7 +163,7 @@ impl StrategyKind {
         if fits { Ok(()) } else { Err(self.never(request, grid)) }
     }
 
-    /// Returns the reason why a grid of this size can never grant a request.
+    /// Returns why a grid of this size can never grant a request, if so.
     #[cold]
     fn never(&self, request: &Request, grid: &Grid) -> Refusal {
         if request.is_empty() {
@@ -197,8 +196,8 @@ impl Buildable for StrategyKind {
     }
 }
 
-/// Builds a selected strategy for a machine. The proposals of a strategy from outside this crate
-/// are checked before they are used.
+/// Builds a selected strategy for a machine. Proposals by a strategy from outside this crate are
+/// checked before use.
 pub(crate) fn build_for_machine(
     selection: &Selection,
     grid: &Grid,
@@ -210,10 +209,10 @@ pub(crate) fn build_for_machine(
     })
 }
 
-/// The reason why a strategy does not work on a grid.
+/// The reason a strategy does not work on a grid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct Unsupported(pub String);
 
-/// For strategies that work on every grid.
+/// No restriction, for strategies that work on every grid.
 pub const ANY_GRID: fn(&Grid, &Options) -> Result<(), Unsupported> = |_, _| Ok(());

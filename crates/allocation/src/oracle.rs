@@ -16,16 +16,16 @@ pub fn placements(
     scan.bases(grid, shape.bounding()).map(move |base| shape.at(&grid, base))
 }
 
-/// Finds the first free placement of the first shape that has one, in scan order.
+/// Finds the first free placement, in scan order, of the first shape that has one.
 ///
-/// O(bases x nodes of the shape) for each shape.
+/// O(bases x nodes in the shape) per shape.
 pub fn first(free: &Occupancy, family: &[BoxGroup], scan: Scan) -> Option<Vec<Cuboid>> {
     family
         .iter()
         .find_map(|shape| placements(*free.grid(), shape, scan).find(|parts| all_free(free, parts)))
 }
 
-/// Finds the first free placement with the best score, over the first shape that fits or over all.
+/// Finds the first free placement with the best score, over the first fitting shape or all.
 pub fn best(
     free: &Occupancy,
     family: &[BoxGroup],
@@ -60,15 +60,15 @@ pub fn largest_connected(free: &Occupancy) -> u32 {
     largest
 }
 
-/// Returns true if the nodes of some boxes are connected by links. O(n^2) for n nodes.
+/// Returns true if the nodes in some boxes are connected by links. O(n^2) for n nodes.
 pub fn is_connected(grid: &Grid, parts: &[Cuboid]) -> bool {
     let mut left: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
     cut_out(grid, &mut left);
     left.is_empty()
 }
 
-/// Removes from a list the nodes that are connected with the last one, and returns their number.
-/// Links join nodes at a distance of one hop.
+/// Removes from a list the nodes connected with the last one, and returns their number. Links join
+/// nodes one hop apart.
 fn cut_out(grid: &Grid, left: &mut Vec<NodeId>) -> u32 {
     let mut open: Vec<NodeId> = left.pop().into_iter().collect();
     let mut count = 0;

@@ -6,8 +6,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, OccupancyError};
 
 use crate::PlacementError;
 
-/// The nodes granted to a job, as disjoint boxes in the order they were granted. Displayed as a
-/// list of its boxes.
+/// The nodes granted to a job, as disjoint boxes in grant order. Displayed as a list of its boxes.
 ///
 /// ```
 /// # use pavior_allocation as pavior;
@@ -22,7 +21,7 @@ use crate::PlacementError;
 pub enum Placement {
     /// One box.
     Whole(Cuboid),
-    /// Several boxes or one box of a strategy that grants pieces.
+    /// Several boxes, or one box from a strategy that grants pieces.
     Parts(Vec<Cuboid>),
 }
 
@@ -53,7 +52,7 @@ impl fmt::Display for Placement {
 }
 
 impl Placement {
-    /// Returns the boxes, in the order they were granted.
+    /// Returns the boxes in grant order.
     ///
     /// ```
     /// # use pavior_allocation as pavior;
@@ -80,7 +79,7 @@ impl Placement {
         }
     }
 
-    /// Takes its boxes from the free nodes, all or none.
+    /// Takes the placement's boxes from the free nodes, all or none.
     pub(crate) fn take_from(&self, free: &mut Occupancy) -> Result<(), PlacementError> {
         if self.parts().is_empty() {
             return Err(PlacementError::Empty);

@@ -2,20 +2,20 @@
 
 use std::fmt;
 
-/// The reason why a request is refused. If several reasons apply, it is the first in this order.
+/// The reason for refusing a request. If several apply, it is the first in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Refusal {
     /// The request is for no nodes, or for a box with a side of 0.
     EmptyRequest,
-    /// The strategy places boxes, and the request has none: it is a count without a shape, of at
+    /// The strategy places boxes, but the request has none: it is a count without a shape, of at
     /// most the machine's nodes.
     NoShape,
     /// The request can never fit: no permutation of the shape fits the machine (contiguous
     /// strategies), or the count exceeds the machine's nodes (non-contiguous ones).
     LargerThanMachine,
-    /// This strategy never grants it, even on the empty machine.
+    /// This strategy never grants the request, even on the empty machine.
     UnsupportedShape,
     /// Fewer nodes are free than requested.
     TooFewFreeNodes,
@@ -35,7 +35,7 @@ impl Refusal {
         Refusal::NoFreeSubmesh,
     ];
 
-    /// Returns the meaning in a few words.
+    /// Returns a short description.
     pub fn meaning(self) -> &'static str {
         match self {
             Refusal::EmptyRequest => "it requests no nodes",
@@ -47,8 +47,8 @@ impl Refusal {
         }
     }
 
-    /// Returns the word used for this reason in results. A count for which a shape rule finds no
-    /// box on the machine has no shape; results report it as larger than the machine.
+    /// Returns the word for this reason in results. A count for which a shape rule finds no box on
+    /// the machine has no shape; results report it as larger than the machine.
     pub fn word(self) -> &'static str {
         match self {
             Refusal::EmptyRequest => "empty-request",

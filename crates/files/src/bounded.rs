@@ -1,4 +1,4 @@
-//! A reader that fails instead of filling memory.
+//! A reader that fails rather than fill memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -7,15 +7,15 @@ use memchr::{memchr_iter, memrchr};
 use crate::Limits;
 
 /// A buffered reader that returns at most [`Limits::total`] bytes and no line longer than
-/// [`Limits::line`]. Longer input causes an error of kind `InvalidData` that names the limit and,
-/// for a line that is too long, its number. All bytes before the excess are still returned.
+/// [`Limits::line`]. Longer input causes an `InvalidData` error that states the limit and, if a
+/// line is too long, its number. All bytes up to the limit are still returned.
 pub struct Bounded {
     inner: BufReader<Box<dyn Read>>,
     limits: Limits,
     /// The number of bytes read so far, in total and in the current line.
     given: u64,
     in_line: u64,
-    /// The number of line ends read so far.
+    /// The number of line endings read so far.
     ends: u64,
 }
 
@@ -83,7 +83,7 @@ impl Read for Bounded {
     }
 }
 
-/// Formats a number of bytes in the notation of limits: `512 MiB`.
+/// Formats a number of bytes as limits are written: `512 MiB`.
 fn size(bytes: u64) -> String {
     match bytes {
         bytes if bytes >= 1 << 20 && bytes % (1 << 20) == 0 => format!("{} MiB", bytes >> 20),

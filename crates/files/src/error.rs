@@ -1,27 +1,27 @@
-//! Errors of reading and writing files.
+//! Errors from reading and writing files.
 
 use std::io;
 use std::path::Path;
 
 use thiserror::Error;
 
-/// The reason why a file is not read or written. Untrusted names and texts are escaped for display.
+/// The reason a file was not read or written. Untrusted text is escaped for display.
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// The file cannot be read, or has invalid content.
+    /// The file cannot be read, or its content is invalid.
     #[error("cannot read {path}: {reason}")]
     Read {
         /// The file's name, for display.
         path: String,
-        /// The system's own error or a description.
+        /// The system's error or a description.
         reason: io::Error,
     },
-    /// The destination cannot be written: its directory is missing, or belongs to another user.
+    /// The destination cannot be written: its directory is missing or belongs to another user.
     #[error("cannot write {path}: {reason}")]
     Place {
         /// The file's name, for display.
         path: String,
-        /// The system's own error or a description.
+        /// The system's error or a description.
         reason: io::Error,
     },
     /// Writing failed after it began, for example because the disk is full.
@@ -35,7 +35,7 @@ pub enum FileError {
     /// An output is the same file as an input or another output.
     #[error("{output} would overwrite {input}: they are the same file")]
     Overwrites {
-        /// The output: its option and name.
+        /// The output's option and name.
         output: String,
         /// The file that it would overwrite.
         input: String,
@@ -67,7 +67,7 @@ impl FileError {
     }
 }
 
-/// Formats a path for messages, since a file may have any name.
+/// Formats a path for messages. File names are untrusted.
 pub fn shown(path: &Path) -> String {
     pavior_kernel::shown(&path.to_string_lossy()).to_string()
 }

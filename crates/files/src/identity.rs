@@ -1,4 +1,4 @@
-//! Detection of paths that name the same file.
+//! Detection of paths that refer to the same file.
 
 use std::ffi::OsString;
 use std::fs;
@@ -6,12 +6,12 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::{FileError, shown};
 
-/// The files that a command is going to read and write. An output that is also an input or another
-/// output is rejected before anything is read.
+/// The files that a command will read and write. An output that is also an input or another output
+/// is rejected before anything is read.
 ///
-/// Files are the same if they have the same device and inode, regardless of the links to them.
-/// Files that do not exist yet are the same if they would be created in the same place. Devices and
-/// pipes are ignored.
+/// Files are the same if they have the same device and inode, regardless of links. Files that do
+/// not exist yet are the same if they would be created in the same place. Devices and pipes are
+/// ignored.
 ///
 /// ```
 /// # mod pavior { pub use pavior_files as files; }
@@ -37,7 +37,7 @@ enum Identity {
     /// Device and inode.
     #[cfg(unix)]
     File(u64, u64),
-    /// The canonical path of the nearest existing folder and the names below it.
+    /// The canonical path of the nearest existing folder, and the names below it.
     Below(Box<PathBuf>, Vec<OsString>),
 }
 
@@ -67,10 +67,10 @@ impl FileUses {
         self
     }
 
-    /// Rejects an output that is an input or another output.
+    /// Rejects an output that is also an input or another output.
     ///
     /// # Errors
-    /// Returns the first such output and the file that it would overwrite.
+    /// Returns an error that names the first such output and the file that it would overwrite.
     pub fn check(&self) -> Result<(), FileError> {
         let mut taken: Vec<(&Place, Identity)> = Vec::new();
         for input in &self.inputs {
@@ -94,7 +94,7 @@ impl Place {
     }
 }
 
-/// Identifies a file; `None` for a device or a pipe.
+/// Identifies a file. Returns `None` for a device or a pipe.
 fn identity(path: &Path) -> Option<Identity> {
     match fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => None,
@@ -114,7 +114,7 @@ fn of_file(path: &Path, _: &fs::Metadata) -> Identity {
     Identity::Below(Box::new(fs::canonicalize(path).unwrap_or_default()), Vec::new())
 }
 
-/// Resolves a path name by name: existing parts with their links, missing parts literally.
+/// Resolves a path component by component: existing ones with their links, missing ones literally.
 fn of_place(path: &Path) -> Identity {
     let mut here = fs::canonicalize(".").unwrap_or_default();
     let mut missing: Vec<OsString> = Vec::new();
@@ -147,13 +147,13 @@ fn of_place(path: &Path) -> Identity {
         }
     }
     match fs::metadata(&here) {
-        // `new/../log` is `log`, although it cannot be opened while `new` does not exist.
+        // `new/../log` means `log`, although it cannot be opened until `new` exists.
         Ok(metadata) if missing.is_empty() => of_file(&here, &metadata),
         _ => Identity::Below(Box::new(here), missing),
     }
 }
 
-/// Returns the names in a path, without the root and names that mean the current folder.
+/// Returns the components of a path, without the root and those that mean the current folder.
 fn names(path: &Path) -> Vec<OsString> {
     let name = |component: Component<'_>| match component {
         Component::Normal(name) => Some(name.to_os_string()),

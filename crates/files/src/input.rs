@@ -9,7 +9,7 @@ use memchr::memchr_iter;
 
 use crate::{Bounded, FileError, Limits};
 
-/// Opens a file for reading, and decompresses it if its content is gzip, or its name ends in `.gz`.
+/// Opens a file for reading, and decompresses it if its content is gzip or its name ends in `.gz`.
 ///
 /// # Errors
 /// Returns an error if the file does not exist, is a directory, or may not be read.
@@ -23,10 +23,10 @@ pub fn open(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
     unpacked(path, file, limits)
 }
 
-/// Opens standard input with limits. Like a file, it is decompressed if its content is gzip.
+/// Opens standard input with limits, and decompresses it if its content is gzip.
 ///
 /// # Errors
-/// Returns an error if it cannot be read.
+/// Returns an error if standard input cannot be read.
 pub fn stdin(limits: Limits) -> Result<Bounded, FileError> {
     unpacked(Path::new("-"), io::stdin().lock(), limits)
 }
@@ -84,8 +84,8 @@ pub fn read_if_there(path: &Path, limits: Limits) -> Result<Option<String>, File
 /// Reads a whole text file.
 ///
 /// # Errors
-/// Returns the errors of [`open`], an error if the file exceeds the limits, and an error that names
-/// the line and column if the file is not UTF-8.
+/// Returns the errors of [`open`], an error if the file exceeds the limits, or an error with the
+/// line and column if the file is not UTF-8.
 pub fn read_text(path: &Path, limits: Limits) -> Result<String, FileError> {
     let mut bytes = Vec::new();
     let mut reader = open(path, limits)?;

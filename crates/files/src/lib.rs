@@ -1,15 +1,15 @@
 //! Reading and writing files.
 //!
 //! Every program in the project (the command line, the Python package, the service) opens its files
-//! with this crate, so that all of them share these properties:
+//! with this crate, which guarantees that:
 //!
-//! - Reading is bounded: the length of a line and the length of the input after decompression have
-//!   [`Limits`], which a caller may raise.
+//! - Reading is bounded: [`Limits`], which a caller may raise, apply to the length of a line and to
+//!   the length of the input after decompression.
 //! - Writing is atomic: a temporary file with a random name is created exclusively, written,
-//!   synchronized and renamed. A file that is replaced keeps its mode.
+//!   synchronized and renamed. A replaced file keeps its mode.
 //! - An output that is also an input is rejected before anything is read ([`FileUses`]).
-//! - A folder that is changed step by step is locked by one process ([`Lock`]).
-//! - Untrusted text is only shown through `pavior_kernel::shown`, including in this crate's errors.
+//! - Only one process at a time changes a folder of several files ([`Lock`]).
+//! - Untrusted text is shown only through `pavior_kernel::shown`, including in this crate's errors.
 
 mod bounded;
 mod error;

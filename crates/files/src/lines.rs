@@ -1,4 +1,4 @@
-//! A line reader that continues after a line that is too long.
+//! A line reader that continues after an overlong line.
 
 use std::io::{self, BufRead};
 
@@ -9,15 +9,14 @@ use memchr::memchr;
 pub enum NextLine {
     /// The input has ended.
     End,
-    /// A line was read, including its end.
+    /// A line was read, including the line ending.
     Whole,
-    /// The line is too long. At most its beginning was read; the rest is skipped when the next line
-    /// is read.
+    /// The line is too long. At most its beginning was read; the rest is skipped by the next read.
     TooLong,
 }
 
-/// A reader of the lines of a protocol. A line that is too long is reported, and reading continues
-/// after it. Memory is bounded by the longest line allowed.
+/// A reader for the lines of a protocol. A line that is too long is reported, and reading continues
+/// after it. Memory use is bounded by the maximum line length.
 pub struct Lines<R> {
     reader: R,
     longest: usize,
@@ -26,18 +25,18 @@ pub struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Wraps a reader whose lines may have at most `longest` bytes, including the end of the line.
+    /// Wraps a reader whose lines may have at most `longest` bytes, including the line ending.
     pub fn new(reader: R, longest: u64) -> Lines<R> {
         let longest = usize::try_from(longest).unwrap_or(usize::MAX);
         Lines { reader, longest, number: 0, rest: false }
     }
 
-    /// Returns the number of the last line that was read, from 1.
+    /// Returns the number of the last line read, from 1.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Reads a line into `line`, replacing its content.
+    /// Reads a line into `line`, replacing its contents.
     ///
     /// # Errors
     /// Returns an error if the reader fails.

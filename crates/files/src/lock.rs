@@ -1,4 +1,4 @@
-//! Locks on folders that only one process may change.
+//! Locks on folders that only one process at a time may change.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -8,7 +8,7 @@ use crate::FileError;
 
 const NAME: &str = ".lock";
 
-/// A lock on a folder. The operating system releases it when the process ends, even by a crash.
+/// A lock on a folder. The operating system releases it when the process ends, even if it crashes.
 pub struct Lock {
     _file: File,
 }
@@ -30,7 +30,7 @@ impl Lock {
     }
 }
 
-/// Opens the lock file without following a symbolic link in its place.
+/// Opens the lock file without following a symbolic link.
 fn open(path: &Path) -> io::Result<File> {
     match OpenOptions::new().create_new(true).write(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {

@@ -8,8 +8,8 @@ use tempfile::NamedTempFile;
 
 use crate::{FileError, partial};
 
-/// A file that is written under a temporary name in the same folder, and renamed by
-/// [`Output::finish`]. If it is dropped before that, the destination is unchanged.
+/// A file that is written under a temporary name in the destination's folder, then renamed by
+/// [`Output::finish`]. If dropped before that, the destination is unchanged.
 ///
 /// ```
 /// # mod pavior { pub use pavior_files as files; }
@@ -31,13 +31,12 @@ pub struct Output {
 enum To {
     /// A temporary file that is renamed to the target when it is complete.
     Whole { file: BufWriter<NamedTempFile>, target: PathBuf },
-    /// Direct writing to a pipe, a terminal, `/dev/stdout`, or anything but a regular file.
+    /// Direct writing to a pipe, a terminal, `/dev/stdout`, or any other file that is not regular.
     Stream(BufWriter<File>),
 }
 
 impl Output {
-    /// Begins writing a file. A link is followed to the file that it points to. An existing file
-    /// keeps its mode.
+    /// Begins writing a file. Links are followed. An existing file keeps its mode.
     ///
     /// # Errors
     /// Returns an error if the destination cannot be written.
@@ -57,7 +56,7 @@ impl Output {
         Ok(Output { to, path: path.to_path_buf() })
     }
 
-    /// Moves the file to its destination. After this, a regular file survives a power failure.
+    /// Moves the file to its destination. A regular file then survives a power failure.
     ///
     /// # Errors
     /// Returns an error if writing fails. In that case, a regular file is unchanged.
@@ -128,15 +127,15 @@ pub fn remove(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Removes the temporary files in a folder that were left by processes that no longer run.
+/// Removes temporary files that processes no longer running left in a folder.
 ///
 /// # Errors
-/// Returns an error if the folder cannot be read or such a file cannot be removed.
+/// Returns an error if the folder cannot be read or a temporary file cannot be removed.
 pub fn remove_unfinished(folder: &Path) -> Result<(), FileError> {
     partial::remove_stale(folder).map_err(|error| FileError::place(folder, error))
 }
 
-/// Checks that a file can be written later, and leaves no file behind. Streams always pass.
+/// Checks that a file can be written later, without leaving a file behind. Streams always pass.
 ///
 /// # Errors
 /// Returns an error if the destination cannot be written.
@@ -148,7 +147,7 @@ pub fn check_writable(path: &Path) -> Result<(), FileError> {
     beside(&target).map(drop).map_err(|error| FileError::place(path, error))
 }
 
-/// Returns the file that is actually written: the target if the user named a link.
+/// Returns the file that is actually written: the link's target if the path is a link.
 fn target(path: &Path) -> Result<PathBuf, FileError> {
     if path.is_dir() {
         let reason = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
@@ -169,20 +168,20 @@ fn target(path: &Path) -> Result<PathBuf, FileError> {
     }
 }
 
-/// Creates a temporary file in the folder of another file.
+/// Creates a temporary file in the same folder as another file.
 fn beside(target: &Path) -> io::Result<NamedTempFile> {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     partial::create(folder.unwrap_or(Path::new(".")))
 }
 
-/// Returns true if a path is written directly, without a temporary file.
+/// Returns true if a path is written to directly, without a temporary file.
 fn is_stream(path: &Path) -> bool {
     let by_name = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
     by_name.iter().any(|name| path.starts_with(name))
         || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// Makes a rename survive a power failure, if the system supports it.
+/// Ensures that a rename survives a power failure, if the system supports it.
 fn synchronize_folder(target: &Path) {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {

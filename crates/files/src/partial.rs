@@ -1,8 +1,8 @@
-//! Temporary files and the removal of those whose process was killed.
+//! Temporary files and the removal of those left by killed processes.
 //!
 //! A file is written next to its destination and locked until it is complete. The operating system
-//! releases the lock when the process ends, even by a crash. A file with such a name that can be
-//! locked will therefore never be finished by any process.
+//! releases the lock when the process ends, even if it crashes. A temporary file that can be locked
+//! will therefore never be finished by any process.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,15 +10,15 @@ use std::path::Path;
 
 use tempfile::{Builder, NamedTempFile};
 
-/// The prefix and the suffix of such a name, with random characters in between.
+/// The prefix and suffix of a temporary file's name, with random characters in between.
 const NAME: (&str, &str) = (".pavior-", ".partial");
-/// The number of random characters.
+/// The number of random characters in the name.
 const DRAWN: usize = 16;
 
 /// Creates a new file in a folder, exclusively, so that an existing link is never followed. Files
-/// that killed processes left in the folder are removed.
+/// left in the folder by killed processes are removed.
 pub(crate) fn create(folder: &Path) -> io::Result<NamedTempFile> {
-    // A folder that cannot be listed may still accept a new file.
+    // A folder that cannot be listed may still accept new files.
     let _ = remove_stale(folder);
     let mut builder = Builder::new();
     builder.prefix(NAME.0).suffix(NAME.1).rand_bytes(DRAWN);
@@ -30,16 +30,16 @@ pub(crate) fn create(folder: &Path) -> io::Result<NamedTempFile> {
     }
     loop {
         let file = builder.tempfile_in(folder)?;
-        // Some file systems do not support locks. No file is removed there either.
+        // Some file systems do not support locks. No abandoned files are removed there.
         let locked = file.as_file().lock().is_ok();
-        // Before it was locked, another process may have removed it as an abandoned file.
+        // Before it was locked, another process may have removed it as abandoned.
         if !locked || file.path().symlink_metadata().is_ok() {
             return Ok(file);
         }
     }
 }
 
-/// Removes the temporary files in a folder that were left by processes that no longer run.
+/// Removes temporary files that processes no longer running left in a folder.
 pub(crate) fn remove_stale(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -66,7 +66,7 @@ fn remove_if_stale(path: &Path) -> io::Result<()> {
         Err(error) => return gone(error),
     };
     match file.try_lock() {
-        // It is removed while locked, so that a process that has just created it notices.
+        // Removed while locked, so that a process that has just created the file notices.
         Ok(()) => fs::remove_file(path).or_else(gone),
         Err(TryLockError::WouldBlock) => Ok(()),
         Err(TryLockError::Error(error)) => Err(error),

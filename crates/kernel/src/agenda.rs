@@ -5,11 +5,11 @@ use std::collections::BinaryHeap;
 
 use crate::Time;
 
-/// A queue of events in the order (time, class, sequence).
+/// A queue of events ordered by time, class and sequence number.
 ///
-/// Events at the same time are taken by class, smaller first, and events of the same class in the
-/// order they were scheduled. A run therefore never depends on the shape of the heap. `schedule`
-/// and `pop` cost O(log n) for n pending events.
+/// Simultaneous events are taken by class, smallest first; within a class, in the order scheduled.
+/// A run therefore never depends on the shape of the heap. `schedule` and `pop` cost O(log n) for n
+/// pending events.
 ///
 /// ```
 /// use pavior_kernel::{Agenda, Time};
@@ -71,7 +71,7 @@ impl<E> Agenda<E> {
         Agenda { heap: BinaryHeap::new(), sequence: 0 }
     }
 
-    /// Adds an event. `class` orders the events of one instant, smaller first.
+    /// Adds an event. `class` orders simultaneous events, smallest first.
     pub fn schedule(&mut self, at: Time, class: u8, event: E) {
         let sequence = self.sequence;
         self.sequence += 1;

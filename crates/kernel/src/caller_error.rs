@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// An error from a strategy, a scheduler or another entry that the caller added to a registry: for
 /// example, an exception in a script, or a service that does not answer. Clones share the error,
-/// and two values are equal if one is a clone of the other.
+/// and two values are equal only if one is a clone of the other.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as names; }

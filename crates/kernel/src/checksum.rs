@@ -1,9 +1,9 @@
-//! A checksum of bytes that is the same on every processor.
+//! A checksum that is the same on every processor.
 
 use std::fmt;
 
-/// A CRC-64/XZ checksum, displayed as 16 hexadecimal digits. It detects every change of up to eight
-/// bytes in a row and almost every other change, but does not protect against tampering.
+/// A CRC-64/XZ checksum, displayed as 16 hexadecimal digits. It detects every change within eight
+/// consecutive bytes and almost every other change, but does not protect against tampering.
 ///
 /// ```
 /// # use pavior_kernel as pavior;
@@ -16,7 +16,7 @@ use std::fmt;
 pub struct Checksum(crc64fast::Digest);
 
 impl Checksum {
-    /// Computes the checksum of a slice of bytes.
+    /// Computes the checksum of a byte slice.
     pub fn of(bytes: &[u8]) -> Checksum {
         let mut sum = Checksum::default();
         sum.add(bytes);

@@ -1,20 +1,20 @@
 //! Untrusted text in messages and on terminals.
 //!
 //! Names, lines and values from a user or a file can contain anything: for example, escape
-//! sequences that a terminal executes, marks that reverse the order of characters, or a megabyte
+//! sequences that a terminal executes, marks that reverse the direction of text, or a megabyte
 //! without a space. Every message that quotes such text passes it through this module, which
 //! escapes invisible characters and cuts long text. The drawing crate escapes text in XML.
 
 use std::fmt::{self, Write};
 use std::ops::Range;
 
-/// The maximum number of characters of one untrusted text in a message.
+/// The maximum number of characters quoted from one untrusted text in a message.
 pub const LONGEST_QUOTE: usize = 160;
 
-/// The maximum number of characters of a message, including all that it quotes.
+/// The maximum length of a message in characters, including quotations.
 pub const LONGEST_MESSAGE: usize = 600;
 
-/// The usual length of an excerpt in bytes and the maximum number of characters in each of its
+/// The usual length of an excerpt in bytes, and the maximum number of characters in each of its
 /// three pieces.
 const EXCERPT: usize = 120;
 
@@ -40,15 +40,15 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Formats untrusted bytes for a message like [`shown`]. Bytes that are not UTF-8 are replaced.
+/// Formats untrusted bytes for a message, like [`shown`]. Invalid UTF-8 is replaced.
 pub fn shown_bytes(bytes: &[u8]) -> String {
     // A character has at most four bytes.
     let enough = &bytes[..bytes.len().min(4 * (LONGEST_QUOTE + 1))];
     shown(&String::from_utf8_lossy(enough)).to_string()
 }
 
-/// Makes a whole message safe to display, regardless of the text that it quotes: at most
-/// [`LONGEST_MESSAGE`] characters, with no invisible characters except line ends.
+/// Makes a whole message safe to display, whatever text it quotes: at most [`LONGEST_MESSAGE`]
+/// characters, with no invisible characters except line ends.
 pub fn message(text: &str) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -56,15 +56,15 @@ pub fn message(text: &str) -> String {
     out
 }
 
-/// Makes the text of a table cell safe to display. It is not truncated, since tables manage their
-/// own width.
+/// Makes a table cell's text safe to display. It is not truncated, since tables limit their own
+/// width.
 pub fn cell(text: &str) -> String {
     let mut out = String::new();
     let _ = write_bounded(&mut out, text, usize::MAX, false);
     out
 }
 
-/// Returns the part of a line around a fault, safe to display, and the faulty bytes in it.
+/// Returns a displayable excerpt of a line around a fault, and the fault's range in it.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as text; }
@@ -74,7 +74,7 @@ pub fn cell(text: &str) -> String {
 pub fn excerpt(line: &[u8], at: Range<usize>) -> (String, Range<usize>) {
     let start = at.start.min(line.len());
     let end = at.end.clamp(start, line.len());
-    // Cuts are made between characters. A fault far into the line has as much text before it as
+    // The text is cut between characters. A fault far into the line has as much text before it as
     // after.
     let boundary = |mut at: usize| {
         while at > 0 && at < line.len() && line[at] & 0xc0 == 0x80 {
@@ -126,7 +126,7 @@ fn escape(c: char) -> impl Iterator<Item = char> + Clone {
     nul.into_iter().flat_map(str::chars).chain(other)
 }
 
-/// Returns true if a character is invisible, moves the cursor, or changes the order of others.
+/// Returns true if a character is invisible, moves the cursor, or reorders others.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(

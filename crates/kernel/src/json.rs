@@ -1,7 +1,7 @@
-//! Reading of JSON from other programs. A repeated member in an object is an error.
+//! A reader for JSON from other programs. Repeated members in an object are an error.
 //!
-//! RFC 8259 does not define the meaning of such a text. Most readers use the last of the two
-//! values, but another program that reads the same text may use the first one.
+//! RFC 8259 does not define what they mean. Most readers use the last value, but another program
+//! that reads the same text may use the first.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -33,9 +33,9 @@ pub fn read<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, Error> {
     serde_json::from_slice(text)
 }
 
-/// Writes a line of a daemon's log to standard error: a JSON object with the time, the level, the
-/// event, and the members of `more`. The time `now` is in seconds since 1970. A line that cannot be
-/// written is dropped.
+/// Writes a line of a daemon's log to standard error: a JSON object with the time, level, event and
+/// the members of `more`. The time `now` is in seconds since 1970. A line that cannot be written is
+/// dropped.
 pub fn log(now: u64, level: &str, event: &str, more: Value) {
     let time = Date(Duration::from_secs(now)).to_string();
     let head = [("time", time), ("level", level.to_string()), ("event", event.to_string())];
@@ -47,7 +47,7 @@ pub fn log(now: u64, level: &str, event: &str, more: Value) {
     let _ = writeln!(std::io::stderr().lock(), "{}", Value::Object(line));
 }
 
-/// Checks that a text is JSON without repeated members in an object. Linear in the text.
+/// Checks that a text is JSON without repeated members in any object. Linear in the length.
 ///
 /// # Errors
 /// Returns an error if the text is not JSON or repeats a member in an object at any depth.
@@ -55,7 +55,7 @@ pub fn check(text: &[u8]) -> Result<(), Error> {
     serde_json::from_slice::<Distinct>(text).map(|Distinct| ())
 }
 
-/// Returns the reason of an error without the position that [`Error`] writes at its end.
+/// Returns an error's message without the position that [`Error`] appends.
 pub fn reason(error: &Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason).to_string()

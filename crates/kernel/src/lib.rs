@@ -1,9 +1,9 @@
-//! The basis of deterministic simulation: integer [`Time`], an [`Agenda`] of events whose ties are
-//! broken by rule rather than by chance, and named random [`Stream`]s.
+//! The basis of deterministic simulation: integer [`Time`], an [`Agenda`] of events with
+//! deterministic tie-breaking, and named random [`Stream`]s.
 //!
-//! The crate also contains the common parts of all registries (names with [`Options`]), the only
-//! code that displays untrusted text, and values over time in bounded memory ([`Stretches`]). With
-//! the feature `json`, it also contains the only reader of JSON from other programs.
+//! The crate also contains the code shared by all registries (names with [`Options`]), the only
+//! code that displays untrusted text, and time series in bounded memory ([`Stretches`]). With the
+//! feature `json`, it also contains the only JSON reader for input from other programs.
 //!
 //! No code in this crate depends on machines or jobs, or reads a clock.
 

@@ -2,7 +2,7 @@
 //!
 //! A name is followed by options, each after a colon, as `key=value` or as a bare value. The parser
 //! in this module reads the names of all registries (strategies, schedulers, patterns, shape rules,
-//! ...), so the notation means the same everywhere.
+//! ...), so the notation is the same everywhere.
 //!
 //! A bare value sets the first option, in declaration order, that is not yet set and accepts such a
 //! value. A bare number sets the first option that accepts numbers, and is an error if it is out of
@@ -20,10 +20,10 @@ pub struct OptionSpec {
     pub values: Values,
     /// The default value.
     pub default: &'static str,
-    /// A description of the option, in a clause.
+    /// The option's meaning, as a clause.
     pub meaning: &'static str,
-    /// True if the canonical name uses the bare value (`paging:1`), false if it has the key
-    /// (`tff:scan=yzx`).
+    /// True if the canonical name contains only the value (`paging:1`); false if it also contains
+    /// the key (`tff:scan=yzx`).
     pub bare: bool,
 }
 
@@ -36,7 +36,7 @@ pub enum Values {
     Integer(u64, u64),
     /// A decimal number in this closed range.
     Number(f64, f64),
-    /// Text that a function accepts. The first field names its form in error messages.
+    /// Text accepted by a function. The first field describes the form in error messages.
     Text(&'static str, fn(&str) -> bool),
 }
 
@@ -55,8 +55,8 @@ impl Values {
         }
     }
 
-    /// Returns true if a value was meant for an option of this kind: it is one of its values, or a
-    /// number out of range.
+    /// Returns true if a value was meant for an option of this kind: it is valid, or is a number
+    /// out of range.
     fn is_meant(&self, value: &str) -> bool {
         let out_of_range = match self {
             Values::Integer(..) => value.parse::<i128>().is_ok(),
@@ -80,12 +80,12 @@ impl fmt::Display for Values {
     }
 }
 
-/// The error for a name or option that cannot be read, with the position of the fault.
+/// The error for an invalid name or option, with the position of the fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadName {
-    /// The reason and the values that would be valid.
+    /// What is wrong, and which values would be valid.
     pub reason: String,
-    /// The range of bytes of the text that is at fault.
+    /// The byte range of the fault in the text.
     pub span: Range<usize>,
 }
 
@@ -146,7 +146,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Finds the option that a written part sets, and returns its index and its value.
+    /// Finds the option that a part of the text sets. Returns its index and value.
     fn place<'t>(
         name: &str,
         part: &'t str,
@@ -191,7 +191,7 @@ impl Options {
     /// Returns the value of an option.
     ///
     /// # Panics
-    /// Panics if no option has the key. An entry may ask only for options that it declares.
+    /// Panics if no option has the key. An entry may only query options that it declares.
     pub fn get(&self, key: &str) -> &str {
         let index = self.specs.iter().position(|spec| spec.key == key);
         &self.values[index.expect("only declared options are asked for")]
@@ -213,8 +213,8 @@ impl Options {
         self.get(key).parse().expect("checked when it was read")
     }
 
-    /// Returns the canonical name: `name` followed by the options that are not at their default.
-    /// Bare options before a bare option that is not at its default are also written.
+    /// Returns the canonical name: `name` followed by the options whose values differ from the
+    /// defaults. Bare options that precede such an option are also written.
     pub fn name(&self, name: &str) -> String {
         let changed = |index: usize| self.values[index] != self.specs[index].default;
         let last_bare = (0..self.specs.len()).rfind(|&i| self.specs[i].bare && changed(i));
@@ -250,7 +250,7 @@ pub fn bare_name(text: &str) -> &str {
 pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
     let lower = name.to_lowercase();
     let farthest = 1 + name.len() / 3;
-    // No distance is less than the difference in length. The name may be a megabyte.
+    // The edit distance is at least the difference in length. The name may be a megabyte long.
     let can_be_close = |other: &&&str| other.len().abs_diff(lower.len()) <= farthest;
     let mut scored: Vec<(usize, &str)> = known
         .iter()
@@ -273,8 +273,8 @@ pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
     BadName { reason, span: 0..name.len() }
 }
 
-/// Lists names. Messages are truncated after 600 characters, so for a longer list, the first names
-/// and the number of remaining ones are given.
+/// Lists names. Messages are truncated after 600 characters, so a longer list is cut to its first
+/// names and the number of the rest.
 fn listed(names: &[&str]) -> String {
     const LONGEST: usize = 400;
     let mut length = 0;

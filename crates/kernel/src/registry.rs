@@ -1,9 +1,9 @@
 //! Selection by name: the registries of strategies, schedulers, shape rules, patterns and so on.
 //!
-//! A [`Family`] is a set of entries of one kind. An [`Entry`] describes one of them as data: its
-//! name, options and behavior. A [`Selection`] is an entry with its options, as in
-//! `paging:1:snake`. A [`Registry`] contains the built-in entries and those that its owner adds.
-//! There is no mutable global list. Help, tables and tests are derived from the entries.
+//! A [`Family`] is a set of similar entries. An [`Entry`] describes one of them as data: its name,
+//! options and behavior. A [`Selection`] is an entry with its options, as in `paging:1:snake`. A
+//! [`Registry`] contains the built-in entries and those that its owner adds. There is no mutable
+//! global list. Help, tables and tests are derived from the entries.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -13,36 +13,36 @@ use std::sync::Arc;
 
 use crate::options::{BadName, OptionSpec, Options, bare_name, unknown_name};
 
-/// A set of entries that are selected by name. The implementing type is the behavior of an entry.
+/// A set of entries that are selected by name. The implementing type defines an entry's behavior.
 pub trait Family: Sized + Send + Sync + 'static {
     /// The word for an entry in messages: `strategy`.
     const NOUN: &'static str;
 
-    /// Returns every built-in entry, in the order of tables.
+    /// Returns every built-in entry, in the order used in tables.
     fn builtin() -> &'static [&'static Entry<Self>];
 
-    /// Returns the aliases, each with the name and options that it means.
+    /// Returns the aliases, each with the name and options that it stands for.
     fn aliases() -> &'static [(&'static str, &'static str)] {
         &[]
     }
 }
 
-/// A family whose entries build something. [`Selection::supports`] and [`Selection::build`] call
-/// its functions, so that code that uses a selection imports no trait.
+/// A family whose entries build something. Its functions are called through [`Selection::supports`]
+/// and [`Selection::build`], so that code using a selection imports no trait.
 pub trait Buildable: Family {
     /// Something that an entry may not support, such as a grid of nodes.
     type Place;
-    /// The purpose of a build, passed to [`Buildable::build`].
+    /// What the entry is built for, passed to [`Buildable::build`].
     type For<'a>;
     /// The result of a build.
     type Built;
-    /// The error of a build that is not possible.
+    /// The error for a build that is not possible.
     type Fault;
 
     /// Checks that the selected entry supports a place. By default, every place is supported.
     ///
     /// # Errors
-    /// Returns the reason if it does not.
+    /// Returns the reason if the place is not supported.
     fn supports(_: &Selection<Self>, _: &Self::Place) -> Result<(), Self::Fault> {
         Ok(())
     }
@@ -50,7 +50,7 @@ pub trait Buildable: Family {
     /// Builds the selected entry.
     ///
     /// # Errors
-    /// Returns an error if the entry cannot be built for this purpose, or if its closure fails.
+    /// Returns an error if the purpose is unsupported, or if the entry's closure fails.
     fn build(
         selection: &Selection<Self>,
         purpose: Self::For<'_>,
@@ -59,9 +59,9 @@ pub trait Buildable: Family {
 
 /// A named registry entry, as data.
 ///
-/// A name that is only known at run time can be supplied with [`String::leak`].
+/// A name known only at run time can be supplied with [`String::leak`].
 pub struct Entry<F> {
-    /// The name in kebab case, as used in the literature.
+    /// The name in kebab case, as in the literature.
     pub name: &'static str,
     /// The title in words.
     pub title: &'static str,
@@ -69,8 +69,8 @@ pub struct Entry<F> {
     pub source: &'static str,
     /// The options that may follow the name.
     pub options: &'static [OptionSpec],
-    /// Option texts (the part after the name and its colon, empty for the defaults) that tests and
-    /// benches run.
+    /// Options (the text after the name and colon, empty for the defaults) that tests and benches
+    /// run.
     pub variants: &'static [&'static str],
     /// The behavior.
     pub does: F,
@@ -104,7 +104,7 @@ impl<F> Deref for EntryHandle<F> {
     }
 }
 
-// Not derived: that would require `F: Clone`, although only a reference is copied.
+// Not derived, since that would require `F: Clone`, although only a reference is copied.
 impl<F> Clone for EntryHandle<F> {
     fn clone(&self) -> Self {
         EntryHandle(match &self.0 {
@@ -139,12 +139,12 @@ impl<F> From<&EntryHandle<F>> for EntryHandle<F> {
     }
 }
 
-/// The reason why an entry cannot be added to a registry.
+/// The reason an entry cannot be added to a registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadEntry {
     /// The entry's name.
     pub name: String,
-    /// The reason, a clause that follows the name.
+    /// The reason, as a clause that follows the name.
     pub reason: String,
 }
 
@@ -156,7 +156,7 @@ impl fmt::Display for BadEntry {
 
 impl std::error::Error for BadEntry {}
 
-/// The built-in entries of a family and those that were added.
+/// A family's built-in entries and those that were added.
 ///
 /// ```
 /// use pavior_kernel::{Entry, Family, Registry};
@@ -208,9 +208,9 @@ impl<F: Family> Registry<F> {
     /// Adds an entry.
     ///
     /// # Errors
-    /// Returns an error if the name is taken or not valid (lower-case letters, digits and single
-    /// hyphens), if an option is declared twice or does not accept its own default, or if a variant
-    /// cannot be read. In that case, the registry is unchanged.
+    /// Returns an error if the name is taken or invalid (only lower-case letters, digits and single
+    /// hyphens are allowed), if an option is declared twice or rejects its own default, or if a
+    /// variant is invalid. In that case, the registry is unchanged.
     pub fn add(&mut self, entry: Entry<F>) -> Result<EntryHandle<F>, BadEntry> {
         let fail = |reason: String| Err(BadEntry { name: entry.name.to_string(), reason });
         if !is_name(entry.name) {
@@ -246,7 +246,7 @@ impl<F: Family> Registry<F> {
         builtin.chain(added)
     }
 
-    /// Returns the aliases, each with the name and options that it means.
+    /// Returns the aliases, each with the name and options that it stands for.
     pub fn aliases(&self) -> &'static [(&'static str, &'static str)] {
         F::aliases()
     }
@@ -258,7 +258,7 @@ impl<F: Family> Registry<F> {
         entries.chain(added).chain(F::aliases().iter().map(|(alias, _)| *alias))
     }
 
-    /// Returns the entry of this name. Aliases are not considered.
+    /// Returns the entry with this name. Aliases are ignored.
     pub fn get(&self, name: &str) -> Option<EntryHandle<F>> {
         self.entries().find(|entry| entry.name == name)
     }
@@ -267,12 +267,12 @@ impl<F: Family> Registry<F> {
     /// hyphens.
     ///
     /// # Errors
-    /// Returns an error, with its byte range in `text`, if no entry has the name or the options.
+    /// Returns an error, with its byte range in `text`, if no entry has this name or these options.
     pub fn select(&self, text: &str) -> Result<Selection<F>, BadName> {
         let name = bare_name(text);
         if let Some((_, target)) = F::aliases().iter().find(|(alias, _)| *alias == name) {
-            // The options after an alias are appended to its target. The span of a fault refers to
-            // the text as it was typed.
+            // Options after an alias are appended to its target. The span of a fault refers to the
+            // text as typed.
             let whole = format!("{target}{}", &text[name.len()..]);
             return self.select(&whole).map_err(|bad| {
                 let at = |at: usize| (at + name.len()).saturating_sub(target.len());
@@ -283,7 +283,7 @@ impl<F: Family> Registry<F> {
             let options = Options::parse(name, text, entry.options)?;
             return Ok(Selection { entry, options });
         }
-        // `TFF` and `easy_freedom` are other spellings of names.
+        // `TFF` and `easy_freedom` are alternative spellings of names.
         let plain = name.to_ascii_lowercase().replace('_', "-");
         if plain != name && self.names().any(|known| known == plain) {
             return self.select(&format!("{plain}{}", &text[name.len()..]));
@@ -291,7 +291,7 @@ impl<F: Family> Registry<F> {
         Err(self.unknown(name))
     }
 
-    /// Creates the error for a name that no entry has. The title of an entry is recognized.
+    /// Creates the error for an unknown name. The title of an entry is recognized.
     fn unknown(&self, name: &str) -> BadName {
         let letters = |text: &str| -> String {
             text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -307,7 +307,7 @@ impl<F: Family> Registry<F> {
     }
 }
 
-/// Returns true if the text cannot be confused with options, lists and other names.
+/// Returns true if a text cannot be confused with options, lists or other names.
 fn is_name(text: &str) -> bool {
     let word = |word: &str| {
         !word.is_empty()
@@ -316,7 +316,7 @@ fn is_name(text: &str) -> bool {
     text.split('-').all(word)
 }
 
-/// Appends an option text to a name.
+/// Appends options to a name.
 fn behind(name: &str, options: &str) -> String {
     match options {
         "" => name.to_string(),
@@ -346,8 +346,8 @@ impl<F> Selection<F> {
     /// Returns the selections that tests and benches run.
     ///
     /// # Panics
-    /// Panics if a variant of a built-in entry cannot be read. A test of each registry rules this
-    /// out, and [`Registry::add`] checks the variants of other entries.
+    /// Panics if a variant of a built-in entry is invalid. A test for each registry rules this out,
+    /// and [`Registry::add`] checks the variants of added entries.
     pub fn variants(entry: impl Into<EntryHandle<F>>) -> impl Iterator<Item = Selection<F>> {
         let entry = entry.into();
         let variants = entry.variants;
@@ -363,13 +363,13 @@ impl<F: Buildable> Selection<F> {
     /// Checks that the entry supports a place, such as a grid of nodes.
     ///
     /// # Errors
-    /// Returns the reason if it does not.
+    /// Returns the reason if the place is not supported.
     pub fn supports(&self, place: &F::Place) -> Result<(), F::Fault> {
         F::supports(self, place)
     }
 
-    /// Builds the entry: a strategy for an empty machine with a given grid, a scheduler without a
-    /// purpose (`build(())`), or a pattern for the ranks of a job and a random stream.
+    /// Builds the entry: a strategy for an empty machine with a given grid, a scheduler
+    /// (`build(())`), or a pattern for a job's ranks and a random stream.
     ///
     /// # Errors
     /// Returns an error if the entry does not support the purpose, or if its closure fails.
@@ -378,7 +378,7 @@ impl<F: Buildable> Selection<F> {
     }
 }
 
-// Not derived: that would require `F: Clone`, although only a reference is copied.
+// Not derived, since that would require `F: Clone`, although only a reference is copied.
 impl<F> Clone for Selection<F> {
     fn clone(&self) -> Self {
         Selection { entry: self.entry.clone(), options: self.options.clone() }

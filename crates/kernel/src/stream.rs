@@ -5,13 +5,13 @@ use rand_pcg::Pcg64Dxsm;
 
 /// A random-number generator with one purpose.
 ///
-/// Its numbers depend only on the seed, the replication and the purpose. Two strategies that are
-/// simulated with the same seed therefore see the same jobs, and a new consumer of random numbers
-/// does not change the numbers of any other (common random numbers).
+/// Its numbers depend only on the seed, the replication and the purpose. Two strategies simulated
+/// with the same seed therefore see the same jobs, and a new consumer of random numbers does not
+/// change the numbers of any other (common random numbers).
 ///
-/// The generator is PCG-64 DXSM (O'Neill 2014). It is named explicitly because the "standard"
-/// generator of a library may change. Distributions are drawn by inversion with `libm`, with one
-/// draw per value, so the same seed gives the same bytes on every processor.
+/// The generator is PCG-64 DXSM (O'Neill 2014), named explicitly because a library's "standard"
+/// generator may change. Distributions are sampled by inversion with `libm`, with one draw per
+/// value, so the same seed gives the same bytes on every processor.
 ///
 /// ```
 /// # use pavior_kernel as pavior;
@@ -67,9 +67,9 @@ impl Stream {
         low + self.below(high.saturating_sub(low).saturating_add(1))
     }
 
-    /// Draws `count` items without replacement, or all items if there are fewer, by exchanges
+    /// Draws `count` items without replacement, or all items if there are fewer, by swapping
     /// (Durstenfeld 1964). The drawn items are moved to the front, in random order, and returned.
-    /// One draw per item.
+    /// Costs one draw per item.
     ///
     /// ```
     /// # use pavior_kernel as pavior;
@@ -95,7 +95,7 @@ impl Stream {
     }
 }
 
-/// Computes a step of SplitMix64 (Steele, Lea & Flood 2014): the addition and the finalizer.
+/// Computes one step of SplitMix64 (Steele, Lea & Flood 2014): increment and finalizer.
 fn mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,11 +1,11 @@
-//! Values over time in a bounded number of intervals.
+//! Time series in a bounded number of intervals.
 
-/// The minimum, maximum and last value in an interval of time.
+/// The minimum, maximum and last value in a time interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range<V> {
-    /// The least value.
+    /// The minimum.
     pub least: V,
-    /// The greatest value.
+    /// The maximum.
     pub most: V,
     /// The last value.
     pub last: V,
@@ -17,7 +17,7 @@ impl<V: Copy + Ord> Range<V> {
         Range { least: value, most: value, last: value }
     }
 
-    /// Combines this range with the range of the values that followed. O(1).
+    /// Combines this range with that of the values that followed. O(1).
     #[must_use]
     pub fn then(self, next: Range<V>) -> Range<V> {
         let (least, most) = (self.least.min(next.least), self.most.max(next.most));
@@ -25,19 +25,19 @@ impl<V: Copy + Ord> Range<V> {
     }
 }
 
-/// Observations in an interval of time.
+/// Observations in a time interval.
 pub trait Stretch {
-    /// Returns the beginning of the interval, in any unit.
+    /// Returns the start of the interval, in any unit.
     fn at(&self) -> u64;
 
-    /// Merges this interval with the next one. The result begins when this interval begins.
+    /// Merges this interval with the next one. The result starts when this interval starts.
     #[must_use]
     fn then(&self, next: &Self) -> Self;
 }
 
-/// Time intervals, oldest first, which become longer as their number grows. An interval is merged
-/// with the next one if both begin between the same two multiples of [`Stretches::gap`]. Everything
-/// that [`Stretch::then`] preserves remains available.
+/// Time intervals, oldest first, which become longer as their number grows. Intervals are merged if
+/// they begin between the same two multiples of [`Stretches::gap`]. Everything that
+/// [`Stretch::then`] preserves remains available.
 #[derive(Clone, Debug)]
 pub struct Stretches<S> {
     all: Vec<S>,
@@ -54,7 +54,7 @@ impl<S: Stretch> Stretches<S> {
     /// The maximum number of intervals.
     pub const MOST: usize = 2048;
 
-    /// Adds the most recent observation. O(1) amortized over as many calls as there are intervals.
+    /// Adds the most recent observation. Amortized O(1) over as many calls as there are intervals.
     pub fn add(&mut self, seen: S) {
         join(&mut self.all, seen, self.gap);
         while self.all.len() > Self::MOST {
@@ -117,8 +117,8 @@ mod tests {
         *state
     }
 
-    /// Adds ten times as many events as there are intervals. Each interval has its true minimum,
-    /// maximum and last value, and no event is outside the intervals.
+    /// Adds ten times as many events as there are intervals. Each interval keeps its true minimum,
+    /// maximum and last value, and no event falls outside the intervals.
     #[test]
     fn stretches_have_the_true_least_and_greatest() {
         const MOST: usize = Stretches::<One>::MOST;
@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    /// Adds few enough events that each keeps its own interval.
+    /// Adds so few events that each keeps its own interval.
     #[test]
     fn few_events_are_kept_as_they_are() {
         let mut stretches = Stretches::default();
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(stretches.all(), all);
     }
 
-    /// Keeps the last value even if the previous one is recent, since it may remain valid for a
+    /// Keeps the last value even if the one before it is recent, since it may remain valid for a
     /// day.
     #[test]
     fn the_last_value_is_not_lost() {

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
-/// An instant or a length of time, in integer ticks since the start of a run.
+/// An instant or a duration, in integer ticks since the start of a run.
 ///
 /// The program that runs a simulation defines the tick: a microsecond in a log, a millionth of the
-/// papers' time unit, or a network cycle. Equal times are exactly equal because they are integers,
-/// so "at the same instant" means the same on every processor.
+/// papers' time unit, or a network cycle. Times are integers, so comparisons are exact and "at the
+/// same instant" means the same on every processor.
 ///
 /// ```
 /// # use pavior_kernel as pavior;
@@ -24,24 +24,24 @@ impl Time {
     /// A time later than every event.
     pub const MAX: Time = Time(u64::MAX);
 
-    /// The latest instant that a simulation can reach: 146,000 years in microseconds. An event that
-    /// would happen later causes an error that names the job. The range above it keeps the sum of
-    /// two times from overflowing.
+    /// The latest instant that a simulation can reach: 146,000 years in microseconds. A later event
+    /// causes an error that names the job. The remaining range ensures that the sum of two times
+    /// does not overflow.
     pub const LATEST: Time = Time(1 << 62);
 
-    /// Adds a length to an instant. Returns `None` if the sum is later than [`Time::LATEST`].
+    /// Adds a duration to an instant. Returns `None` if the sum is later than [`Time::LATEST`].
     #[inline]
     pub fn checked_add(self, length: Time) -> Option<Time> {
         self.0.checked_add(length.0).map(Time).filter(|&sum| sum <= Time::LATEST)
     }
 
-    /// Returns the length from `earlier` to `self`, or zero if `earlier` is later.
+    /// Returns the time from `earlier` to `self`, or zero if `earlier` is later.
     #[inline]
     pub fn since(self, earlier: Time) -> Time {
         Time(self.0.saturating_sub(earlier.0))
     }
 
-    /// Adds a length to an instant. Returns [`Time::MAX`] if the sum would overflow.
+    /// Adds a duration to an instant. Returns [`Time::MAX`] if the sum would overflow.
     #[inline]
     pub fn saturating_add(self, length: Time) -> Time {
         Time(self.0.saturating_add(length.0))
@@ -58,7 +58,7 @@ impl Add for Time {
     type Output = Time;
     #[inline]
     fn add(self, length: Time) -> Time {
-        // Checked in release builds as well: a sum that wraps around would be in the past.
+        // Checked in release builds as well: a sum that wrapped around would be in the past.
         Time(self.0.checked_add(length.0).expect("times are at most Time::LATEST"))
     }
 }

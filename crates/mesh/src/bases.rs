@@ -1,9 +1,9 @@
-//! The set of bases at which a shape is free, computed by shifts and ANDs over whole words.
+//! The set of bases where a shape is free, computed by shifts and ANDs over whole words.
 //!
-//! With one bit per node, `free & free >> 1` has a bit wherever a run of two along x begins, and
-//! `that & that >> 2` wherever a run of four begins. A run of any length takes about log2(length)
-//! passes. The same passes along y, with rows instead of bits, and along z, with planes, give every
-//! base of the shape.
+//! With one bit per node, `pairs = free & free >> 1` has a bit wherever a run of two along x
+//! begins, and `pairs & pairs >> 2` wherever a run of four begins. A run of any length takes about
+//! log2(length) passes. Similar passes along y, with rows instead of bits, and along z, with
+//! planes, give every base of the shape.
 //!
 //! ```text
 //!   free     1 1 0 1 1 1 1 0        runs of 3 along x:
@@ -13,12 +13,12 @@
 //!
 //! On an axis that wraps, a shift is a rotation within the axis.
 //!
-//! The set also shows the neighbors of its placements. A face of a placement is free exactly when
-//! the next base on that side is in the set, so [`BaseSet::edges`] finds the faces that touch
+//! The set also shows which faces of a placement are free: a face is free exactly when the next
+//! base on that side is in the set. [`BaseSet::edges`] therefore finds the faces that touch
 //! something for all bases at once.
 //!
-//! Invariant: the set contains only canonical bases. Bits that are shifted in from beyond the end
-//! of an axis are never free.
+//! Invariant: the set contains only canonical bases. Bits shifted in from beyond the end of an axis
+//! never count as free.
 //!
 //! Cost: O((log a + log b + log c) * rows * W / 64) word operations for a shape a x b x c.
 
@@ -27,8 +27,8 @@ use crate::occupancy::Ones;
 use crate::search::vectors::{FEW_WORDS, Kernel, Vectors};
 use crate::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
-/// A search for the bases of a shape. Its scratch memory is reused, so it does not allocate once
-/// warm.
+/// A search for the bases of a shape. Scratch memory is reused, so that later searches do not
+/// allocate.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
@@ -46,9 +46,9 @@ pub struct BaseSet {
     grid: Grid,
     layout: Layout,
     shape: Sides,
-    /// The free nodes in this layout. Empty until nodes are loaded.
+    /// The free nodes in this layout. Empty until loaded.
     nodes: Vec<u64>,
-    /// True if the free nodes belong to a machine with this grid.
+    /// True if the free nodes are those of a machine with this grid.
     fits: bool,
     words: Vec<u64>,
     /// Empty until needed.
@@ -57,7 +57,7 @@ pub struct BaseSet {
 }
 
 impl BaseSet {
-    /// Creates a search on machines of this grid.
+    /// Creates a search for machines with this grid.
     pub fn new(grid: Grid) -> BaseSet {
         let layout = Layout::new(grid);
         let words = vec![0; layout.words()];
@@ -66,8 +66,8 @@ impl BaseSet {
     }
 
     /// Creates a search in a box, treating the box as a machine. An axis wraps if it wraps on the
-    /// grid and the box spans it. Coordinates are relative to the base of the box. The free nodes
-    /// of the box are loaded: O(rows of the box). No base is found in a box outside the grid.
+    /// grid and the box spans it. Coordinates are relative to the box's base. Loads the box's free
+    /// nodes in O(rows of the box). A box outside the grid has no bases.
     ///
     /// ```
     /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
@@ -96,13 +96,13 @@ impl BaseSet {
         &self.grid
     }
 
-    /// Finds the first base, in row-major order, of an unturned shape on the free nodes of the last
-    /// [`BaseSet::load`].
+    /// Finds the first base, in row-major order, of an unturned shape among the free nodes last
+    /// loaded with [`BaseSet::load`].
     pub fn find_loaded(&mut self, shape: Sides) -> Option<Coordinates> {
         if self.compute_loaded(shape) { self.first() } else { None }
     }
 
-    /// Finds the first base, in scan order, at which the unturned shape is free.
+    /// Finds the first base, in scan order, where the unturned shape is free.
     pub fn find(&mut self, free: &Occupancy, shape: Sides, scan: Scan) -> Option<Coordinates> {
         if !self.compute(free, shape) {
             return None;
@@ -117,8 +117,8 @@ impl BaseSet {
         found
     }
 
-    /// Returns the number of words that searches have read so far: one for each word of each pass,
-    /// and one for each read of the result.
+    /// Returns the number of words that searches have read so far: one per word in each pass, and
+    /// one per read of the result.
     #[inline]
     pub fn words_touched(&self) -> u64 {
         self.touched
@@ -126,7 +126,7 @@ impl BaseSet {
 
     /// Computes the bases of a shape, to be read with [`BaseSet::contains`] and
     /// [`BaseSet::row_major`]. Returns false, with an empty set, if the unturned shape does not fit
-    /// the empty grid or if the occupancy is for another grid.
+    /// the empty grid or the occupancy is for another grid.
     pub fn compute(&mut self, free: &Occupancy, shape: Sides) -> bool {
         self.load(free);
         self.compute_loaded(shape)
@@ -145,7 +145,7 @@ impl BaseSet {
         }
     }
 
-    /// Computes the bases of a shape as [`BaseSet::compute`] does, for the free nodes of the last
+    /// Computes the bases of a shape like [`BaseSet::compute`], for the free nodes last loaded with
     /// [`BaseSet::load`] or [`BaseSet::compute`].
     pub fn compute_loaded(&mut self, shape: Sides) -> bool {
         self.shape = shape;
@@ -172,7 +172,7 @@ impl BaseSet {
         true
     }
 
-    /// Keeps the bases whose neighbor `step` further along an axis is also a base.
+    /// Keeps the bases for which the position `step` further along an axis is also a base.
     fn and_ahead(&mut self, axis: usize, step: u16) {
         self.touched += self.words.len() as u64;
         let ring = self.grid.wraps(axis) && self.shape[axis] < self.grid.side(axis);
@@ -188,15 +188,15 @@ impl BaseSet {
         }
     }
 
-    /// Adds one to a side of the shape last computed. Returns true if a base is left.
+    /// Adds one to a side of the shape last computed. Returns true if any base is left.
     pub fn grow(&mut self, axis: usize) -> bool {
         self.shape[axis] = self.shape[axis].saturating_add(1);
         if !self.grid.fits(self.shape) {
             self.words.fill(0);
             return false;
         }
-        // A run that is one node longer begins wherever a run begins here and another at the next
-        // node. If the side closes the ring, runs that are one node shorter must begin at 0 and 1.
+        // A run one node longer begins wherever one run begins here and another at the next node.
+        // If the side closes the ring, there must be runs one node shorter at 0 and 1.
         self.and_ahead(axis, 1);
         if self.grid.wraps(axis) && self.shape[axis] == self.grid.side(axis) {
             let mut beyond = Cuboid::whole(&self.grid);
@@ -217,8 +217,8 @@ impl BaseSet {
         self.words.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Returns true if a base is in the box. The result is false for a box that passes the end of
-    /// an axis. O(rows of the box).
+    /// Returns true if any base is in the box. Returns false for a box that passes the end of an
+    /// axis. O(rows of the box).
     pub fn any_in(&self, cuboid: &Cuboid) -> bool {
         let ends = |axis: usize| u32::from(cuboid.base[axis]) + u32::from(cuboid.sides[axis]);
         let within = |axis| ends(axis) <= u32::from(self.grid.side(axis));
@@ -227,19 +227,19 @@ impl BaseSet {
             && self.layout.any(&self.words, cuboid)
     }
 
-    /// Computes the columns of the machine that contain bases: bit x % 64 of word x / 64.
+    /// Computes the machine's columns that contain bases: bit x % 64 of word x / 64.
     pub fn columns_into(&self, columns: &mut Vec<u64>) {
         self.layout.columns_into(&self.words, columns);
     }
 
-    /// Returns the shape that was computed last.
+    /// Returns the shape last computed.
     #[inline]
     pub fn shape(&self) -> Sides {
         self.shape
     }
 
-    /// Copies the bases of another set of the same grid without allocating memory. Nodes loaded by
-    /// [`BaseSet::load`] are unchanged. The set becomes empty if the grids differ.
+    /// Copies the bases of another set for the same grid without allocating memory. Nodes loaded by
+    /// [`BaseSet::load`] are unchanged. If the grids differ, the set becomes empty.
     pub fn take(&mut self, other: &BaseSet) {
         self.shape = other.shape;
         if self.grid == other.grid {
@@ -249,7 +249,7 @@ impl BaseSet {
         }
     }
 
-    /// Removes the bases whose placement would overlap a box. A box outside the grid overlaps none.
+    /// Removes the bases whose placement would overlap a box. A box outside the grid removes none.
     /// O(rows of the removed bases).
     pub fn cover(&mut self, busy: &Cuboid) {
         if !busy.lies_on(&self.grid) || !self.grid.fits(self.shape) {
@@ -283,10 +283,10 @@ impl BaseSet {
         self.words[word] >> bit & 1 == 1
     }
 
-    /// Finds the first base, in row-major order, of a shape of two parts on a mesh. `self` and
-    /// `other` have computed one part each, and `offsets` are relative to the base of the bounding
-    /// box of the shape. Also returns `None` if a part extends beyond the bounding box, the grids
-    /// differ, or an axis wraps.
+    /// Finds the first base, in row-major order, of a two-part shape on a mesh. `self` and `other`
+    /// have computed one part each, and `offsets` are relative to the base of the shape's bounding
+    /// box. Also returns `None` if a part extends beyond the bounding box, the grids differ, or an
+    /// axis wraps.
     pub fn first_with(
         &mut self,
         other: &BaseSet,
@@ -334,7 +334,7 @@ impl BaseSet {
         &self.words
     }
 
-    /// Returns the base of a bit of a word.
+    /// Returns the base that a bit of a word represents.
     #[inline]
     pub fn point(&self, word: usize, bit: u32) -> Coordinates {
         self.layout.point(word, bit)
@@ -347,15 +347,15 @@ impl BaseSet {
         found.map(|word| self.point(word, self.words[word].trailing_zeros()))
     }
 
-    /// Returns true if a placement has faces on an axis, which it does not on an axis of one node
-    /// or on a ring that it closes.
+    /// Returns true if a placement has faces on an axis. It has none on an axis of one node or on a
+    /// ring that it closes.
     pub fn has_faces(&self, axis: usize) -> bool {
         let n = self.grid.side(axis);
         n > 1 && !(self.grid.wraps(axis) && self.shape[axis] == n)
     }
 
-    /// Computes the bases whose placement touches a busy node or the border, on the low side and on
-    /// the high side of an axis. Both sets are empty if a placement has no faces on the axis.
+    /// Computes the bases whose placement touches a busy node or the border, on the low and the
+    /// high side of an axis. Both sets are empty if a placement has no faces on the axis.
     pub fn edges(&self, axis: usize, [low, high]: [&mut Vec<u64>; 2]) {
         for edge in [&mut *low, &mut *high] {
             edge.clear();
@@ -368,8 +368,8 @@ impl BaseSet {
         }
     }
 
-    /// Returns the number of nodes of a box that were not free when nodes were last loaded, or all
-    /// of them if the box is outside the grid. O(rows of the box).
+    /// Returns the number of nodes in a box that were not free when last loaded, or all of them if
+    /// the box is outside the grid. O(rows of the box).
     pub fn busy_in(&self, cuboid: &Cuboid) -> u32 {
         if !cuboid.lies_on(&self.grid) || self.nodes.is_empty() {
             return cuboid.volume();
@@ -378,7 +378,7 @@ impl BaseSet {
     }
 }
 
-/// A pass along an axis.
+/// One pass along an axis.
 struct AndAhead<'a> {
     lies: Axis,
     words: &'a mut [u64],

@@ -19,19 +19,19 @@ use crate::{Coordinates, Cuboid, Grid, NodeId, Occupancy};
 pub(crate) use axis::Axis;
 use axis::ahead;
 
-/// The positions of the nodes of a grid.
+/// The positions of a grid's nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     grid: Grid,
-    /// The number of bits from the beginning of one row to the beginning of the next.
+    /// The number of bits from the start of one row to the start of the next.
     pitch: usize,
-    /// The number of words of a plane.
+    /// The number of words per plane.
     plane: usize,
-    /// A bit at the beginning of every row of a word.
+    /// A bit at the start of every row in a word.
     rows: u64,
 }
 
-/// Returns a mask of the `count` lowest bits, at most 64.
+/// Returns a mask of the `count` lowest bits, up to 64.
 #[inline]
 fn low(count: usize) -> u64 {
     if count == 0 { 0 } else { u64::MAX >> (64 - count) }
@@ -45,17 +45,17 @@ impl Layout {
         Layout { grid, pitch, plane, rows: repeated(pitch.min(64)) }
     }
 
-    /// Returns the number of words of a set.
+    /// Returns the number of words per set.
     pub(crate) fn words(&self) -> usize {
         self.plane * usize::from(self.grid.side(2))
     }
 
-    /// Returns the number of words of a row. Rows of at most half a word share one.
+    /// Returns the number of words per row. Rows of at most half a word share one.
     pub(crate) fn row_words(&self) -> usize {
         self.pitch.div_ceil(64)
     }
 
-    /// Returns the node of a bit.
+    /// Returns the node that a bit represents.
     #[inline]
     pub(crate) fn point(&self, word: usize, bit: u32) -> Coordinates {
         let (z, word) =
@@ -69,14 +69,14 @@ impl Layout {
         [x as u16, y as u16, z as u16]
     }
 
-    /// Returns the word of a node of the grid and the bit in that word.
+    /// Returns the word that contains a node of the grid, and the node's bit in that word.
     #[inline]
     pub(crate) fn bit(&self, [x, y, z]: Coordinates) -> (usize, usize) {
         let at = self.pitch * usize::from(y) + usize::from(x);
         (self.plane * usize::from(z) + at / 64, at % 64)
     }
 
-    /// Returns word `index` of a row moved by `step` towards its beginning.
+    /// Returns word `index` of a row shifted by `step` towards its start.
     #[inline]
     pub(crate) fn row_ahead(
         &self,
@@ -129,7 +129,7 @@ impl Layout {
         }
     }
 
-    /// Lays out the free nodes of a box, beginning at the point `to`. The box must not wrap.
+    /// Lays out a box's free nodes, starting at the point `to`. The box must not wrap.
     fn load_piece(&self, free: &Occupancy, piece: &Cuboid, to: [usize; 3], words: &mut [u64]) {
         let ([x, y, z], [w, d, h]) = (piece.base.map(usize::from), piece.sides.map(usize::from));
         let [width, depth, _] = free.grid().sides().map(usize::from);
@@ -142,7 +142,7 @@ impl Layout {
                 for _ in 0..d {
                     let bits = free.bits(NodeId(from as u32), length);
                     words[at / 64] |= bits << (at % 64);
-                    // A piece after the end of a ring may begin inside a word.
+                    // A piece after the end of a ring may start inside a word.
                     if at % 64 + length > 64 {
                         words[at / 64 + 1] |= bits >> (64 - at % 64);
                     }
@@ -152,13 +152,13 @@ impl Layout {
         }
     }
 
-    /// Calls `see` with every word that a box touches, and the bits of the box in that word, until
-    /// `see` returns true. Returns true if it did. The box must not wrap.
+    /// Calls `see` with every word that a box touches and the box's bits in that word, until `see`
+    /// returns true. Returns true in that case. The box must not wrap.
     #[inline]
     fn until(&self, piece: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
         let ([x, y, z], [a, b, c]) = (piece.base.map(usize::from), piece.sides.map(usize::from));
         if self.pitch < 64 {
-            // The bits from the first bit of the first row to the end of the last row.
+            // The bits from the first bit of the first row to the end of the last.
             let (from, end) = (self.pitch * y, self.pitch * (y + b));
             let rows = self.rows * (low(a) << x);
             return (from / 64..=(end - 1) / 64).any(|word| {
@@ -178,7 +178,7 @@ impl Layout {
         })
     }
 
-    /// Counts the nodes of a box that are in a set.
+    /// Counts the nodes in a box that belong to a set.
     #[inline]
     pub(crate) fn count(&self, words: &[u64], cuboid: &Cuboid) -> u32 {
         let mut count = 0;
@@ -199,12 +199,12 @@ impl Layout {
         count
     }
 
-    /// Returns true if any node of a box, which must not wrap, is in a set.
+    /// Returns true if any node in a box, which must not wrap, belongs to a set.
     pub(crate) fn any(&self, words: &[u64], cuboid: &Cuboid) -> bool {
         self.until(cuboid, |word, mask| words[word] & mask != 0)
     }
 
-    /// Removes the nodes of a box from a set.
+    /// Removes a box's nodes from a set.
     pub(crate) fn clear(&self, words: &mut [u64], cuboid: &Cuboid) {
         for piece in cuboid.unwrapped(&self.grid) {
             self.until(&piece, |word, mask| {
@@ -214,7 +214,7 @@ impl Layout {
         }
     }
 
-    /// Computes the columns of the machine that contain nodes of a set: bit x % 64 of word x / 64.
+    /// Computes the machine's columns that contain nodes of a set: bit x % 64 of word x / 64.
     pub(crate) fn columns_into(&self, words: &[u64], columns: &mut Vec<u64>) {
         columns.clear();
         columns.resize(self.row_words(), 0);
@@ -231,7 +231,7 @@ impl Layout {
         }
     }
 
-    /// Returns the layout of an axis in the words.
+    /// Returns how an axis is laid out in the words.
     pub(crate) fn axis(&self, axis: usize) -> Axis {
         let n = usize::from(self.grid.side(axis));
         match axis {
@@ -253,7 +253,7 @@ fn load_rows(free: &Occupancy, length: usize, words: &mut [u64]) {
     let mut from = 0;
     for word in &mut words[..inner] {
         let (index, shift) = (from / 64, from % 64);
-        // If the row begins with a word, the shift is by 64, in two steps.
+        // If the row starts at a word boundary, the shift is by 64, in two steps.
         *word = (nodes[index] >> shift | nodes[index + 1] << 1 << (63 - shift)) & mask;
         from += length;
     }

@@ -1,9 +1,9 @@
-//! Pods: machines that consist of cubes with 4x4x4 nodes.
+//! Pods: machines made of cubes of 4x4x4 nodes.
 
 use crate::{Cuboid, Grid, NodeId};
 
 /// The cubes of a machine with three axes whose sides are multiples of 4: aligned boxes of 4x4x4
-/// nodes, in row-major order.
+/// nodes in row-major order.
 ///
 /// ```
 /// use pavior_mesh::{Cubes, Grid, NodeId};
@@ -20,10 +20,10 @@ pub struct Cubes {
 impl Cubes {
     /// The number of nodes along an edge of a cube.
     pub const EDGE: u16 = 4;
-    /// The number of nodes of a cube.
+    /// The number of nodes in a cube.
     pub const VOLUME: u32 = 64;
 
-    /// Returns the cubes of a machine, or `None` if it does not consist of cubes.
+    /// Returns the cubes of a machine, or `None` if its sides are not multiples of 4.
     #[expect(clippy::missing_panics_doc, reason = "there are fewer cubes than nodes")]
     pub fn of(machine: &Grid) -> Option<Cubes> {
         let sides = machine.sides();
@@ -50,7 +50,7 @@ impl Cubes {
         self.grid.id(self.machine.point(node).map(|c| c / Self::EDGE))
     }
 
-    /// Returns the nodes of a box of cubes.
+    /// Returns the nodes in a box of cubes.
     pub fn scaled(cubes: Cuboid) -> Cuboid {
         let by_edge = |all: [u16; 3]| all.map(|number| number * Self::EDGE);
         Cuboid::new(by_edge(cubes.base), by_edge(cubes.sides))

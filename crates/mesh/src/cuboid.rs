@@ -4,12 +4,12 @@ use std::fmt;
 
 use crate::{Coordinates, Grid, NodeId, PerAxis, Sides, volume};
 
-/// A box of nodes: a base, which is the corner with the smallest coordinates, and sides.
+/// A box of nodes, given by its base (the corner with the smallest coordinates) and its sides.
 ///
 /// On an axis that wraps, `base + side` may pass the end of the axis. The box then continues at 0.
 ///
-/// It is displayed as its sides and its base, such as `4x2 at 0,5`. The third axis is omitted if
-/// its side is 1 and its base is 0.
+/// It is displayed as sides and base, such as `4x2 at 0,5`. The third axis is omitted if its side
+/// is 1 and its base is 0.
 ///
 /// ```
 /// # use pavior_mesh as pavior;
@@ -32,7 +32,7 @@ pub struct Cuboid {
 
 impl Cuboid {
     /// Creates a box from its base and sides, one entry per axis. [`Cuboid::lies_on`] checks
-    /// whether it is on a grid.
+    /// whether the box is on a grid.
     #[inline]
     pub fn new(base: impl PerAxis, sides: impl PerAxis) -> Cuboid {
         Cuboid { base: base.padded(0), sides: sides.padded(1) }
@@ -44,7 +44,7 @@ impl Cuboid {
         Cuboid::new(point, [1; 3])
     }
 
-    /// Creates a box of the whole grid.
+    /// Creates a box that covers the whole grid.
     #[inline]
     pub fn whole(grid: &Grid) -> Cuboid {
         Cuboid::new([0; 3], grid.sides())
@@ -57,7 +57,7 @@ impl Cuboid {
     }
 
     /// Returns true if the box is on the grid: its base is on the grid, no side is longer than its
-    /// axis, and it does not pass the end of an axis that does not wrap.
+    /// axis, and the box does not pass the end of an axis that does not wrap.
     #[inline]
     pub fn lies_on(&self, grid: &Grid) -> bool {
         grid.contains(self.base)
@@ -69,7 +69,7 @@ impl Cuboid {
             })
     }
 
-    /// Returns the same nodes with the base used in results: 0 on an axis that the box spans.
+    /// Returns the same nodes with the canonical base: 0 on any axis that the box spans.
     #[inline]
     pub fn canonical(mut self, grid: &Grid) -> Cuboid {
         for axis in 0..3 {
@@ -86,8 +86,8 @@ impl Cuboid {
         (0..3).all(|axis| self.offset(grid, axis, point[axis]) < self.sides[axis])
     }
 
-    /// Returns the distance of a coordinate from the base, around the end of an axis that wraps. It
-    /// is at least the side if the coordinate is outside.
+    /// Returns the distance of a coordinate from the base, around the end of an axis that wraps.
+    /// The offset is less than the side exactly if the coordinate is inside.
     #[inline]
     fn offset(&self, grid: &Grid, axis: usize, coordinate: u16) -> u16 {
         if coordinate >= self.base[axis] {
@@ -147,8 +147,8 @@ impl Cuboid {
     }
 
     /// Returns the smallest box that contains every box of these sides that shares a node with this
-    /// one, with its canonical base. Unless it closes a ring, every box of these sides in it shares
-    /// a node. This box must be on the grid, and the sides must fit the grid.
+    /// one, with its canonical base. Unless it closes a ring, all boxes of these sides inside it do
+    /// so. This box must be on the grid, and the sides must fit the grid.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -177,8 +177,8 @@ impl Cuboid {
         around
     }
 
-    /// Returns the nodes, with x varying fastest, on each axis from the base through the wrap. The
-    /// box must be on the grid.
+    /// Returns the nodes, x varying fastest, on each axis from the base through the wrap. The box
+    /// must be on the grid.
     #[inline]
     pub fn nodes(&self, grid: &Grid) -> impl Iterator<Item = NodeId> + use<> {
         let (grid, own) = (*grid, *self);
@@ -198,8 +198,8 @@ impl Cuboid {
         (if at >= n { at - n } else { at }) as u16
     }
 
-    /// Returns the runs `(first, length)` of coordinates on an axis, in order of the offset from
-    /// the base. The second run is empty unless the box passes the end of the axis.
+    /// Returns the runs `(first, length)` of coordinates on an axis, in order of offset from the
+    /// base. The second run is empty unless the box passes the end of the axis.
     #[inline]
     pub fn runs(&self, grid: &Grid, axis: usize) -> [(u16, u16); 2] {
         let (base, side, n) = (self.base[axis], self.sides[axis], grid.side(axis));
@@ -207,7 +207,7 @@ impl Cuboid {
         [(base, first), (0, side - first)]
     }
 
-    /// Cuts the box at the ends of axes that wrap, into one to eight boxes that do not wrap.
+    /// Cuts the box at the ends of wrapping axes into one to eight boxes that do not wrap.
     #[inline]
     pub fn unwrapped(&self, grid: &Grid) -> impl Iterator<Item = Cuboid> + use<> {
         let runs: [_; 3] = std::array::from_fn(|axis| self.runs(grid, axis));

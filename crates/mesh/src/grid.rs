@@ -1,4 +1,4 @@
-//! Grids: meshes, tori, and grids on which only some axes wrap.
+//! Grids: meshes, tori, and grids that wrap only on some axes.
 
 use thiserror::Error;
 
@@ -11,9 +11,9 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// One to three numbers, one per axis, from which coordinates and sides are created.
+/// One to three numbers, one per axis, for creating coordinates and sides.
 pub trait PerAxis: sealed::Sealed {
-    /// Returns the three numbers, with `missing` on the axes that are not given.
+    /// Returns the three numbers, with `missing` for the axes that are not given.
     fn padded(self, missing: u16) -> [u16; 3];
 }
 
@@ -42,7 +42,7 @@ impl PerAxis for [u16; 3] {
     }
 }
 
-/// Returns the number of nodes in a box of these sides.
+/// Returns the number of nodes in a box with these sides.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as boxes; }
@@ -53,7 +53,7 @@ pub fn volume(sides: Sides) -> u64 {
     sides.iter().map(|&side| u64::from(side)).product()
 }
 
-/// Parses sides as typed by users: `4x4x2`, `4x4` or `4`. Omitted axes have a side of 1. Returns
+/// Parses sides as users write them: `4x4x2`, `4x4` or `4`. Omitted axes have a side of 1. Returns
 /// `None` for other text, or if a side is 0.
 ///
 /// ```
@@ -77,7 +77,7 @@ pub fn read_sides(text: &str) -> Option<Sides> {
 pub struct NodeId(pub u32);
 
 impl NodeId {
-    /// Returns the number as an index.
+    /// Returns the node number as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -104,7 +104,7 @@ pub struct Grid {
     axes: u8,
 }
 
-/// The reason why a grid is invalid.
+/// Reasons why a grid is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GridError {
     /// The number of wrap flags differs from the number of axes.
@@ -155,7 +155,7 @@ impl Grid {
         if nodes > Self::MAX_NODES { Err(GridError::TooManyNodes(nodes)) } else { Ok(grid) }
     }
 
-    /// Creates a grid on which no axis wraps.
+    /// Creates a grid without wraps.
     ///
     /// # Errors
     /// Returns the errors of [`Grid::new`].
@@ -171,7 +171,7 @@ impl Grid {
         Grid::new(sides, &vec![true; sides.len()])
     }
 
-    /// Returns the grid formed by the nodes of a box, which must be on this grid. An axis wraps if
+    /// Returns the grid formed by the nodes in a box, which must be on this grid. An axis wraps if
     /// it wraps here and the box spans it.
     pub(crate) fn of_box(&self, cuboid: &crate::Cuboid) -> Grid {
         let closed = |axis| self.wraps[axis] && cuboid.sides[axis] == self.sides[axis];
@@ -220,7 +220,7 @@ impl Grid {
         volume(self.sides) as u32
     }
 
-    /// Returns the number of a node. The result is meaningless for a point outside the grid
+    /// Returns a node's number. The result is meaningless for a point outside the grid
     /// ([`Grid::contains`]).
     #[inline]
     pub fn id(&self, point: Coordinates) -> NodeId {
@@ -230,7 +230,7 @@ impl Grid {
         NodeId(u32::from(x).wrapping_add(w.wrapping_mul(row)))
     }
 
-    /// Returns the coordinates of a node. An invalid number gives coordinates outside the grid.
+    /// Returns a node's coordinates. An invalid number gives coordinates outside the grid.
     #[inline]
     pub fn point(&self, node: NodeId) -> Coordinates {
         let [w, d, _] = self.sides.map(u32::from);
@@ -245,15 +245,15 @@ impl Grid {
         (0..3).all(|axis| point[axis] < self.sides[axis])
     }
 
-    /// Returns true if an unturned box of these sides fits the empty grid.
+    /// Returns true if an unturned box with these sides fits the empty grid.
     #[inline]
     pub fn fits(&self, sides: Sides) -> bool {
         (0..3).all(|axis| (1..=self.sides[axis]).contains(&sides[axis]))
     }
 
-    /// Returns the number of canonical bases on an axis for a side. It is `n - s + 1` if the axis
-    /// does not wrap, 1 on a ring that the side closes, `n` on any other ring, and 0 if the side is
-    /// longer than the axis. Canonical bases are `0..starts` and denote distinct sets of nodes.
+    /// Returns the number of canonical bases on an axis for a side: `n - s + 1` if the axis does
+    /// not wrap, 1 on a ring that the side closes, `n` on any other ring, and 0 if the side exceeds
+    /// the axis. Canonical bases are `0..starts` and denote distinct sets of nodes.
     #[inline]
     pub fn starts(&self, axis: usize, side: u16) -> u16 {
         let n = self.sides[axis];
@@ -266,9 +266,8 @@ impl Grid {
         }
     }
 
-    /// Returns the nodes that are connected to a node by a link, each once: on every axis, the one
-    /// below and the one above, wrapping around on rings with more than two nodes. An invalid
-    /// number has no neighbors.
+    /// Returns the nodes linked to a node, each once: on every axis, the one below and the one
+    /// above, wrapping around on rings of more than two nodes. An invalid number has no neighbors.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -293,7 +292,7 @@ impl Grid {
         })
     }
 
-    /// Returns the number of hops between two nodes, by the shorter way on axes that wrap.
+    /// Returns the number of hops between two nodes, by the shorter way around wrapping axes.
     #[inline]
     pub fn distance(&self, a: Coordinates, b: Coordinates) -> u32 {
         (0..3)

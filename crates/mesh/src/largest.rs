@@ -1,9 +1,9 @@
 //! The largest free box of an occupancy.
 //!
-//! For every pair (first plane, number of planes) the planes are ANDed together. The largest
-//! rectangle of the result is found row by row, as the largest rectangle under a histogram: a stack
-//! contains the columns of increasing height. Planes are perpendicular to the shortest axis, so
-//! there are few pairs.
+//! For every first plane and number of planes, the planes are ANDed together. The largest rectangle
+//! in the result is found row by row, as the largest rectangle under a histogram, with a stack of
+//! columns of increasing height. Planes are perpendicular to the shortest axis, so there are few
+//! pairs.
 //!
 //! ```text
 //!   row y:     . # . . . #        a column's height is the number of free nodes from row y up:
@@ -11,20 +11,20 @@
 //!   row y + 1: . # # . . #        the run of 0 goes on, so it is left to a later row
 //! ```
 //!
-//! Bit operations on words of 64 nodes select the runs of free nodes to be searched in a row. If
-//! all nodes below a run are free, the run continues, and a larger box is found at a later row. A
-//! run that is too short, given the maximum height in its row or within the run itself, cannot beat
-//! the best so far.
+//! Bit operations on words of 64 nodes select the runs of free nodes to search in a row. If all
+//! nodes in the next row under a run are free, a larger box is found at a later row. A run that is
+//! too short, given the maximum height in its row or in the run itself, cannot beat the best so
+//! far.
 //!
-//! Invariant: `best` is the best box in the pairs and rows searched so far. The search leaves a
-//! pair, row or run as soon as nothing in it can beat `best`.
+//! Invariant: `best` is the best box in the planes and rows searched so far. The search abandons a
+//! set of planes, a row or a run as soon as nothing in it can beat `best`.
 //!
 //! Cost: O(N H / 16) vector operations for N nodes and a shortest side of H, plus one step per node
 //! in the runs that are searched: O(N H) in the worst case. Rings, which are walked twice, cost up
 //! to four times as much.
 //!
-//! Source: textbooks for the rectangle under a histogram. Its use for every pair of planes, and the
-//! pruning, are ours.
+//! Source: the rectangle under a histogram is a textbook method. Its use on sets of planes, and the
+//! pruning, are our own.
 
 mod line;
 
@@ -51,13 +51,13 @@ impl Occupancy {
         self.largest_free_above(0)
     }
 
-    /// Finds the largest free box of more than `least` nodes. It is faster if there are none.
+    /// Finds the largest free box of more than `least` nodes. This is faster if there is none.
     pub fn largest_free_above(&self, least: u32) -> Option<Cuboid> {
         Search::new(self, least, self.grid().sides()).run()
     }
 
-    /// Finds the largest free box whose sides do not exceed the given ones, axis by axis. The base
-    /// is one at which the box is free, not always the first.
+    /// Finds the largest free box whose sides do not exceed the given ones, axis by axis. Its base
+    /// is one of the free bases, not always the first.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -73,31 +73,31 @@ impl Occupancy {
     }
 }
 
-/// A search that orders the axes: rows along a long axis, planes perpendicular to the shortest.
+/// A search with reordered axes: rows along a long axis, planes perpendicular to the shortest.
 struct Search {
-    /// The axes of the machine in the order of the search: along a row, across rows, across planes.
+    /// The machine's axes in search order: along a row, across rows, across planes.
     axes: [usize; 3],
     grid: Grid,
-    /// The longest sides allowed. Like `sides` and `wraps`, in the order of the search.
+    /// The longest sides allowed. In search order, like `sides` and `wraps`.
     within: Sides,
     sides: Sides,
     wraps: [bool; 3],
     /// All rows, plane by plane, each in separate words.
     rows: Vec<u64>,
-    /// The number of words of a row.
+    /// The number of words per row.
     width: usize,
     /// Boxes of at most this many nodes are ignored.
     least: u64,
     best: Option<Cuboid>,
-    /// The number of free nodes above each node of a row, including itself: 64 entries for each
-    /// word. On a ring the row appears twice, without the bits that have no node.
+    /// The number of consecutive free nodes ending at each node of a row, across rows: 64 entries
+    /// per word. On a ring, the row appears twice, without the bits that represent no node.
     heights: Vec<u16>,
     line: Line,
-    /// Columns of increasing height that end at the current node: beginning and height of each.
+    /// Columns of increasing height that end at the current node: start and height of each.
     stack: Vec<(usize, u16)>,
 }
 
-/// Boxes of `planes` planes, beginning at plane `first`, that end with row `y`. The highest has
+/// Boxes of `planes` planes, starting at plane `first`, that end with row `y`. The highest has
 /// `highest` rows.
 #[derive(Clone, Copy)]
 struct Place {
@@ -166,7 +166,7 @@ impl Search {
         self.best.map_or(1, |best| volume(best.sides)).max(self.least + 1)
     }
 
-    /// Searches boxes of `c` planes from plane `z` on, given the free nodes common to these planes.
+    /// Searches boxes of `c` planes from plane `z` on, given the free nodes these planes share.
     fn search_planes(&mut self, z: u16, c: u16, planes: &[u64]) {
         let (d, width) = (usize::from(self.sides[1]), self.width);
         let row = |y: usize| &planes[y % d * width..][..width];
@@ -182,14 +182,14 @@ impl Search {
         }
     }
 
-    /// Computes the heights of the next row from its free nodes and returns the largest.
+    /// Computes the heights of the next row from its free nodes. Returns the maximum.
     fn grow(&mut self, bits: &[u64]) -> u16 {
         let heights = &mut self.heights[..64 * self.width];
         let grow = Grow { heights, bits, cap: self.within[1] };
         if self.width < FEW_WORDS { grow.run() } else { Vectors::widest().run(grow) }
     }
 
-    /// Searches boxes that end with a row, given its free nodes and those of the row below.
+    /// Searches boxes that end with a row, given the free nodes in that row and in the next one.
     fn search_row(&mut self, place: Place, bits: &[u64], next: Option<&[u64]>) {
         let w = usize::from(self.sides[0]);
         let ring = if self.wraps[0] { w } else { 0 };
@@ -216,8 +216,8 @@ impl Search {
         }
     }
 
-    /// Returns true if a box within these sides may be better than the best so far. A box with the
-    /// same number of nodes has exactly these sides.
+    /// Returns true if a box within these sides may beat the best so far. A box with the same
+    /// number of nodes has exactly these sides.
     fn may_be_better(&self, sides: Sides) -> bool {
         let (most, wanted) = (volume(sides), self.wanted());
         let Some(best) = self.best.filter(|best| most == wanted && most == volume(best.sides))
@@ -226,7 +226,7 @@ impl Search {
         };
         match self.own(sides).cmp(&best.sides) {
             Ordering::Less => false,
-            // If the search follows the order of the grid, a base found later is a later one.
+            // If the search follows the grid's own order, a box found later has a later base.
             Ordering::Equal => self.axes != [0, 1, 2] || self.grid.has_wrap(),
             Ordering::Greater => true,
         }
@@ -241,7 +241,7 @@ impl Search {
         own
     }
 
-    /// Searches boxes that end with a row, in a run of its free nodes.
+    /// Searches boxes that end with a row, within a run of its free nodes.
     fn search_run(&mut self, Place { first, planes, y, .. }: Place, begin: usize, end: usize) {
         let [w, d, _] = self.sides.map(usize::from);
         let widest = usize::from(self.within[0]);
@@ -264,7 +264,7 @@ impl Search {
         }
     }
 
-    /// Replaces the best box with this one, given in the order of the search, if it is better.
+    /// Replaces the best box with this one, given in search order, if this one is better.
     fn offer(&mut self, base: [u16; 3], sides: Sides) {
         let cuboid = Cuboid::new(self.own(base), self.own(sides)).canonical(&self.grid);
         let rank = |c: &Cuboid| {
@@ -303,17 +303,17 @@ fn rows(free: &Occupancy, axes: [usize; 3], width: usize) -> Vec<u64> {
 /// With fewer words per row, a loop is faster than detecting the processor's instructions.
 const FEW_WORDS: usize = 4;
 
-/// A step from the heights of one row to those of the next: one more at its free nodes, up to a
-/// cap, and zero at the others.
+/// The step from one row's heights to the next: one more at free nodes, up to a cap, and zero
+/// elsewhere.
 struct Grow<'a> {
-    /// The heights, 64 for each word.
+    /// The heights, 64 per word.
     heights: &'a mut [u16],
     bits: &'a [u64],
     cap: u16,
 }
 
 impl Kernel for Grow<'_> {
-    /// The greatest height.
+    /// The maximum height.
     type Output = u16;
 
     #[expect(clippy::inline_always, reason = "compiled for each instruction set")]

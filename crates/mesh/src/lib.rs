@@ -1,9 +1,9 @@
 //! The geometry of the machine. A [`Grid`] has one to three axes, each of which may wrap. A
-//! [`Cuboid`] is a box of its nodes, and [`orientations`] turns a shape. [`order`] contains orders
-//! of nodes. [`Occupancy`] is the set of free nodes, with one bit per node.
+//! [`Cuboid`] is a box of its nodes, and [`orientations`] lists the rotations of a shape. [`order`]
+//! contains node orders. [`Occupancy`] is the set of free nodes, with one bit per node.
 //!
 //! Axes are x, y, z, numbered 0, 1, 2. A grid with fewer axes has sides of 1 on the others, so
-//! every algorithm is only written once, for three axes. Nodes are numbered row-major, x fastest.
+//! every algorithm is written only once, for three axes. Nodes are numbered row-major, x fastest.
 //!
 //! This crate has no notion of strategies, job lifecycles, or time.
 //!

@@ -1,6 +1,6 @@
 //! The written form of a grid: `mesh:16x16`, `torus:8x8x8`, `grid:8wx4x4w`.
 //!
-//! Results contain this name. This module parses and formats it.
+//! This name appears in results. This module parses and formats it.
 
 use std::fmt;
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! The free nodes, as one bit per node.
 //!
-//! Invariant: `count` is the number of bits that are set, and bits past the last node are zeros.
+//! Invariant: `count` is the number of set bits, and bits past the last node are zeros.
 
 mod sets;
 
@@ -33,7 +33,7 @@ pub struct Occupancy {
     count: u32,
 }
 
-/// The reason why nodes cannot be marked.
+/// Reasons why nodes cannot be marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OccupancyError {
     /// The box is not on the grid.
@@ -51,7 +51,7 @@ pub enum OccupancyError {
 }
 
 impl Occupancy {
-    /// Creates an occupancy in which every node is free.
+    /// Creates an occupancy with all nodes free.
     pub fn all_free(grid: Grid) -> Occupancy {
         let nodes = grid.nodes() as usize;
         let mut words = vec![u64::MAX; nodes.div_ceil(64)].into_boxed_slice();
@@ -61,13 +61,13 @@ impl Occupancy {
         Occupancy { grid, words, count: grid.nodes() }
     }
 
-    /// Creates an occupancy in which no node is free.
+    /// Creates an occupancy with no nodes free.
     pub fn all_busy(grid: Grid) -> Occupancy {
         let words = vec![0; (grid.nodes() as usize).div_ceil(64)].into_boxed_slice();
         Occupancy { grid, words, count: 0 }
     }
 
-    /// Copies another occupancy. No memory is allocated if it is of the same grid.
+    /// Copies another occupancy. If it is for the same grid, no memory is allocated.
     pub fn copy_from(&mut self, other: &Occupancy) {
         if self.words.len() == other.words.len() {
             self.words.copy_from_slice(&other.words);
@@ -89,15 +89,15 @@ impl Occupancy {
         self.count
     }
 
-    /// Returns true if a node is free. A node outside the grid is not.
+    /// Returns true if a node is free. Returns false outside the grid.
     #[inline]
     pub fn is_node_free(&self, node: NodeId) -> bool {
         let word = self.words.get(node.index() / 64);
         word.is_some_and(|word| word >> (node.index() % 64) & 1 == 1)
     }
 
-    /// Returns true if every node of a box is free. A box outside the grid is not. O(rows of the
-    /// box), with a few words each.
+    /// Returns true if every node of a box is free. Returns false for a box outside the grid.
+    /// O(rows of the box), with a few words each.
     pub fn is_free(&self, cuboid: &Cuboid) -> bool {
         self.rows(cuboid).all(|(from, length)| {
             pieces(from, length)
@@ -111,7 +111,7 @@ impl Occupancy {
             && !any_word(&self.grid, cuboid, |word, mask| self.words[word] & mask != 0)
     }
 
-    /// Returns the number of free nodes in a box, 0 if it is outside the grid. O(rows of the box).
+    /// Returns the number of free nodes in a box, or 0 outside the grid. O(rows of the box).
     pub fn free_in(&self, cuboid: &Cuboid) -> u32 {
         if !cuboid.lies_on(&self.grid) {
             return 0;
@@ -132,7 +132,7 @@ impl Occupancy {
         if !cuboid.lies_on(&self.grid) {
             return Err(OccupancyError::Outside(*cuboid));
         }
-        // One pass checks the bits and flips them. After a clash, a second pass undoes the first.
+        // One pass checks the bits and flips them. On a conflict, a second pass undoes the first.
         let mut clash = 0;
         self.change(cuboid, |word, mask| {
             clash |= !*word & mask;
@@ -168,11 +168,11 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Takes either all of several boxes or none.
+    /// Takes all of several boxes or none.
     ///
     /// # Errors
-    /// Returns the error of [`Occupancy::take`] for the first box that cannot be taken after those
-    /// before it. In that case, nothing changes.
+    /// Returns the error from [`Occupancy::take`] for the first box that cannot be taken after
+    /// those before it. In that case, nothing changes.
     pub fn take_all(&mut self, boxes: &[Cuboid]) -> Result<(), OccupancyError> {
         for (index, part) in boxes.iter().enumerate() {
             if let Err(error) = self.take(part) {
@@ -186,11 +186,11 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Releases either all of several boxes or none.
+    /// Releases all of several boxes or none.
     ///
     /// # Errors
-    /// Returns the error of [`Occupancy::give`] for the first box that cannot be given after those
-    /// before it. In that case, nothing changes.
+    /// Returns the error from [`Occupancy::give`] for the first box that cannot be given after
+    /// those before it. In that case, nothing changes.
     pub fn give_all(&mut self, boxes: &[Cuboid]) -> Result<(), OccupancyError> {
         for (index, part) in boxes.iter().enumerate() {
             if let Err(error) = self.give(part) {
@@ -204,7 +204,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Calls `change` with every word that a box touches, and the bits of the box in that word.
+    /// Calls `change` with every word that a box touches and the box's bits in that word.
     #[inline]
     fn change(&mut self, cuboid: &Cuboid, mut change: impl FnMut(&mut u64, u64)) {
         any_word(&self.grid, cuboid, |word, mask| {
@@ -213,7 +213,7 @@ impl Occupancy {
         });
     }
 
-    /// Marks one node as not free. Returns true if it was free. A node outside the grid was not.
+    /// Marks one node as not free. Returns true if it was free, false for a node outside the grid.
     pub fn take_node(&mut self, node: NodeId) -> bool {
         let mask = 1 << (node.index() % 64);
         let Some(word) = self.words.get_mut(node.index() / 64) else { return false };
@@ -231,8 +231,8 @@ impl Occupancy {
             .flat_map(|(index, &word)| Ones(word).map(move |bit| NodeId(index as u32 * 64 + bit)))
     }
 
-    /// Returns a bit for each of `length` nodes in row-major order, at most 64, beginning at a
-    /// node: from the lowest bit on, set if the node is free. Nodes outside the grid are not free.
+    /// Returns one bit per node for `length` nodes (at most 64) in row-major order, starting at a
+    /// node, lowest bit first. A bit is set if its node is free, and clear outside the grid.
     pub fn window(&self, from: NodeId, length: u16) -> u64 {
         let beyond = self.grid.nodes().saturating_sub(from.0);
         match u32::from(length).min(beyond).min(64) {
@@ -252,12 +252,12 @@ impl Occupancy {
         (low | high) & (u64::MAX >> (64 - length))
     }
 
-    /// Returns the words, 64 nodes each, for the searches of this crate.
+    /// Returns the words, 64 nodes each, for the searches in this crate.
     pub(crate) fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// Returns the maximal runs `(first node, length)` along x of a box, cut at the wrap.
+    /// Returns a box's maximal runs `(first node, length)` along x, cut at the wrap.
     fn rows(&self, cuboid: &Cuboid) -> impl Iterator<Item = (usize, usize)> + use<> {
         let (grid, cuboid) = (self.grid, *cuboid);
         let [w, d, _] = grid.sides().map(usize::from);
@@ -273,8 +273,8 @@ impl Occupancy {
     }
 }
 
-/// Calls `see` with the index of every word that a box touches, and the bits of the box in that
-/// word, until `see` returns true. Returns true if it did. The box must be on the grid.
+/// Calls `see` with the index of every word that a box touches and the box's bits in that word,
+/// until `see` returns true. Returns true in that case. The box must be on the grid.
 #[inline]
 fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
     debug_assert!(cuboid.lies_on(grid), "{cuboid:?} is not on {grid}");
@@ -303,7 +303,7 @@ fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> boo
     })
 }
 
-/// Returns a word with one bit set in each `length` bits, a power of two up to 64.
+/// Returns a word with one bit set in every `length` bits, a power of two up to 64.
 #[inline]
 pub(crate) fn repeated(length: usize) -> u64 {
     const REPEATED: [u64; 7] = [
@@ -318,7 +318,7 @@ pub(crate) fn repeated(length: usize) -> u64 {
     REPEATED[length.trailing_zeros() as usize]
 }
 
-/// Returns the words that a run of bits touches, each with the mask of the run in that word.
+/// Returns the words that a run of bits touches, each with a mask of the run's bits.
 fn pieces(from: usize, length: usize) -> impl Iterator<Item = (usize, u64)> {
     let end = from + length;
     (from / 64..end.div_ceil(64)).map(move |word| {

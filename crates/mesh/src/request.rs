@@ -7,13 +7,13 @@ use thiserror::Error;
 
 use crate::{PerAxis, Sides, volume};
 
-/// The number of a job. A program that uses other names for jobs needs a table of them.
+/// The number of a job. Programs with other job names must map them to numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JobId(pub u64);
 
-/// The freedom in placing a job, from the least to the greatest. Each level allows everything that
-/// the previous one allows.
+/// The freedom in placing a job, from least to greatest. Each level allows everything that the
+/// previous one allows.
 ///
 /// ```
 /// # use pavior_mesh as pavior;
@@ -74,12 +74,12 @@ impl FromStr for Freedom {
     }
 }
 
-/// The number of a set of nodes to which a machine confines some requests. A machine numbers its
-/// pools in the order they are registered.
+/// The number of a set of nodes that some requests are confined to. A machine numbers its pools in
+/// order of registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pool(pub u32);
 
-/// A request for a number of nodes and their shape.
+/// A request for nodes in a shape.
 ///
 /// Contiguous strategies place the shape, whose volume may exceed the count (the rest is internal
 /// fragmentation). Non-contiguous strategies grant by count and use the shape as a hint.
@@ -96,20 +96,20 @@ pub struct Pool(pub u32);
 pub struct Request {
     /// The number of nodes that the job uses, at least 1.
     pub nodes: u32,
-    /// The box to place, at least 1 on each axis. `None` if no shape rule found one that fits the
+    /// The box to place, at least 1 on each axis. `None` if no shape rule found a box that fits the
     /// machine.
     pub shape: Option<Sides>,
-    /// The freedom in placing it. `None` leaves the choice to the strategy.
+    /// The freedom in placing the job. `None` leaves the choice to the strategy.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub freedom: Option<Freedom>,
-    /// The nodes to which the request is confined. `None` allows all nodes. It is never serialized,
-    /// because it only has a meaning for one machine.
+    /// The nodes that the request is confined to. `None` allows all nodes. Never serialized,
+    /// because it is meaningful only on one machine.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub pool: Option<Pool>,
 }
 
 impl Request {
-    /// Requests exactly a box of one to three sides, with its volume (at most `u32::MAX`) as count.
+    /// Requests exactly a box with one to three sides. It uses all nodes of the box.
     pub fn shape(sides: impl PerAxis) -> Request {
         let sides = sides.padded(1);
         let nodes = volume(sides).min(u64::from(u32::MAX)) as u32;
@@ -121,7 +121,7 @@ impl Request {
         Request { nodes, shape: None, freedom: None, pool: None }
     }
 
-    /// Requests a number of nodes and the box in which a contiguous strategy should place them.
+    /// Requests a number of nodes, and the box where a contiguous strategy should place them.
     pub fn hinted(nodes: u32, sides: impl PerAxis) -> Request {
         Request { shape: Some(sides.padded(1)), ..Request::nodes(nodes) }
     }
@@ -131,12 +131,12 @@ impl Request {
         Request { freedom: freedom.into(), ..self }
     }
 
-    /// Confines the request to some nodes.
+    /// Confines the request to a pool of nodes.
     pub fn within(self, pool: impl Into<Option<Pool>>) -> Request {
         Request { pool: pool.into(), ..self }
     }
 
-    /// Returns true if it requests no node, or a box with a side of 0. No machine grants that.
+    /// Returns true if it requests no nodes or a box with a side of 0. No machine grants that.
     pub fn is_empty(&self) -> bool {
         self.nodes == 0 || self.shape.is_some_and(|sides| sides.contains(&0))
     }

@@ -7,12 +7,12 @@ use thiserror::Error;
 
 use crate::{Coordinates, Grid, Sides};
 
-/// A scan order: the order of the axes from the fastest to the slowest, and the direction on each.
+/// A scan order: the axes from fastest to slowest, and the direction on each.
 ///
 /// The default is row-major, `xyz`: x varies fastest and each axis is ascending, so that the first
-/// base is the lowest leftmost one. A scan order is written as the axes from the fastest to the
-/// slowest, with a minus before a descending one: `x-yz` goes left to right and top to bottom.
-/// Omitted axes follow in alphabetical order.
+/// base is the lowest leftmost one. A scan order is written as the axes from fastest to slowest,
+/// with a minus before each descending one: `x-yz` goes left to right and top to bottom. Omitted
+/// axes follow in alphabetical order.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
@@ -32,7 +32,7 @@ pub struct Scan {
     descending: [bool; 3],
 }
 
-/// The error for a scan order that cannot be read.
+/// The error for an invalid scan order.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is not a valid scan order; list axes, fastest first, such as xyz, yzx or x-yz")]
 pub struct ScanError(String);
@@ -44,12 +44,12 @@ impl Default for Scan {
 }
 
 impl Scan {
-    /// Returns true if this is the default order, x fastest and all ascending.
+    /// Returns true if this is the default order: x fastest, and all axes ascending.
     pub fn is_row_major(&self) -> bool {
         *self == Scan::default()
     }
 
-    /// Returns the canonical bases of an unturned shape, in this order: none if it does not fit.
+    /// Returns an unturned shape's canonical bases in this order. Empty if the shape does not fit.
     pub fn bases(self, grid: Grid, shape: Sides) -> impl Iterator<Item = Coordinates> {
         let starts: Sides = std::array::from_fn(|axis| grid.starts(axis, shape[axis]));
         let [fast, middle, slow] = self.axes.map(usize::from);
@@ -68,7 +68,7 @@ impl Scan {
         })
     }
 
-    /// Returns the sort key of a base in this order: smaller keys come first.
+    /// Returns a base's sort key in this order: smaller keys come first.
     pub fn key(&self, base: Coordinates) -> [i32; 3] {
         let [fast, middle, slow] = self.axes.map(usize::from);
         [slow, middle, fast].map(|axis| {

@@ -1,6 +1,6 @@
 //! Lays out ranks for a pattern: `layouts [MACHINE [PATTERN [RANKS [JOBS]]]]`, by default
-//! `mesh:48x48x41 near-neighbour 1000 20`. Each job requests a box near a cube, and gets separate
-//! boxes of eight nodes. Prints the hops of all jobs and a checksum of the layouts.
+//! `mesh:48x48x41 near-neighbour 1000 20`. Each job requests a nearly cubic box and gets separate
+//! boxes of eight nodes. Prints the total hops of all jobs and a checksum of the layouts.
 //!
 //! ```text
 //! cargo build --release -p pavior-network --example layouts
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns boxes of 2 x 2 x 2 nodes with at least `nodes` nodes: on average, every second box.
+/// Returns 2 x 2 x 2 boxes with at least `nodes` nodes in total: on average, every second box.
 fn apart(grid: &Grid, nodes: u32, draw: &mut Stream) -> Vec<Cuboid> {
     let sides = grid.sides();
     let (mut parts, mut found) = (Vec::new(), 0);
@@ -57,7 +57,7 @@ fn apart(grid: &Grid, nodes: u32, draw: &mut Stream) -> Vec<Cuboid> {
     parts
 }
 
-/// Returns the sides of the smallest box near a cube with at least `nodes` nodes.
+/// Returns the sides of the smallest nearly cubic box with at least `nodes` nodes.
 fn near_cube(nodes: u32) -> Sides {
     let side = (1..1625).find(|side: &u32| side.pow(3) >= nodes).unwrap_or(1625);
     let depth = nodes.div_ceil(side * side);

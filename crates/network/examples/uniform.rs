@@ -1,8 +1,8 @@
 //! Runs uniform traffic through one engine: `uniform [MACHINE [ENGINE [LOAD [CYCLES]]]]`, by
 //! default `mesh:16x16 worm 0.05 20000`. `ENGINE` is `worm`, `flit`, or `none` for the cost of the
-//! traffic alone. Prints messages, header hops and the mean latency.
+//! traffic alone. Prints messages, header hops and mean latency.
 //!
-//! To get instructions per header hop, which do not depend on the load of the machine:
+//! To get instructions per header hop, which do not depend on how busy the machine is:
 //!
 //! ```text
 //! cargo build --release -p pavior-network --example uniform
@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Creates messages of 8 flits between uniform nodes, at a load in flits per node and cycle.
+/// Creates messages of 8 flits between random nodes, at a load in flits per node per cycle.
 fn traffic(grid: &Grid, load: f64, cycles: u64) -> impl Iterator<Item = Message> + use<> {
     let mut draw = Stream::new(1, 0, "uniform");
     let nodes = u64::from(grid.nodes());

@@ -1,6 +1,6 @@
-//! Measures the effect of giving each of two virtual channels the full bandwidth of a link: mean
-//! latency on a torus with separate and with shared virtual channels, at increasing load.
-//! `virtual_channels [MACHINE]`, by default `torus:8x8`; L = 8, t_s = 3, B = 4.
+//! Measures the effect of giving each of two virtual channels a link's full bandwidth: mean latency
+//! on a torus with separate and shared virtual channels, at increasing load. `virtual_channels
+//! [MACHINE]`, by default `torus:8x8`; L = 8, t_s = 3, B = 4.
 
 use std::error::Error;
 

@@ -1,40 +1,39 @@
-//! The channels of a network and their numbers: injection, ejection, and the virtual channels of
-//! links.
+//! A network's channels and their numbers: injection, ejection, and the virtual channels of links.
 
 use pavior_mesh::{Grid, NodeId};
 
 use crate::message::show;
 use crate::path::Segment;
 
-/// The number of virtual channels of a link on a wrapping axis, and their use.
+/// How virtual channels are used on the links of a wrapping axis.
 ///
-/// Dimension-order routing on a ring can deadlock if every link is one channel. With two virtual
-/// channels a message starts on virtual channel 0, and changes to virtual channel 1 at the wrap
-/// link, so waiting messages cannot form a cycle (Dally & Seitz 1987). Links of axes that do not
-/// wrap, and of rings of two nodes, which are meshes, have one virtual channel.
+/// Dimension-order routing on a ring can deadlock if every link is one channel. With two, a message
+/// starts on virtual channel 0 and changes to virtual channel 1 at the wrap link, so waiting
+/// messages cannot form a cycle (Dally & Seitz 1987). Links on axes that do not wrap, and on rings
+/// of two nodes, which are treated as meshes, have one virtual channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VirtualChannels {
     /// One virtual channel, to demonstrate the deadlock.
     One,
-    /// Two virtual channels, each with the full bandwidth of a link.
+    /// Two virtual channels, each with a link's full bandwidth.
     #[default]
     Two,
-    /// Two virtual channels that share the bandwidth of the link, flit by flit, round robin.
+    /// Two virtual channels that share a link's bandwidth flit by flit, round robin.
     Shared,
 }
 
-/// The number of a channel. The numbers of a network are `0..Channels::count`, some of them unused.
+/// The number of a channel, in `0..Channels::count`. Some numbers are unused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChannelId(pub u32);
 
 impl ChannelId {
-    /// Returns the number as an index.
+    /// Returns the channel number as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The kind of a channel.
+/// Kinds of channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChannelKind {
     /// From a node's processing element to its router.
@@ -45,28 +44,28 @@ pub enum ChannelKind {
     Link {
         /// 0, 1, 2 for x, y, z.
         axis: usize,
-        /// True if it goes towards greater coordinates (or through the wrap to 0).
+        /// True if the link goes towards greater coordinates (or through the wrap to 0).
         positive: bool,
         /// The virtual channel: 0, or 1 on axes with two virtual channels.
         virtual_channel: u8,
     },
 }
 
-/// A channel: its kind, and the node at which it starts.
+/// A channel: its kind and the node where it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel {
     /// The kind.
     pub kind: ChannelKind,
-    /// The node at which it starts (an ejection channel starts and ends at its node).
+    /// The node where the channel starts (an ejection channel starts and ends at its node).
     pub node: NodeId,
 }
 
-/// The numbering of the channels of a grid.
+/// The numbering of a grid's channels.
 ///
-/// Every node has the same row of numbers: injection, ejection, and for each axis longer than 1 the
-/// positive and the negative link, each with its virtual channels. The numbers of the same channel
-/// at neighboring nodes of an axis therefore differ by a constant. A header steps through a whole
-/// segment of its path with one addition per channel.
+/// Every node has the same sequence of channels: injection, ejection, and for each axis longer than
+/// 1 the positive and the negative link, each with its virtual channels. The numbers of
+/// corresponding channels at neighboring nodes on an axis therefore differ by a constant. A header
+/// steps through a whole segment of its path with one addition per channel.
 ///
 /// ```text
 ///   node n:  n*slots + | 0 inj | 1 ej | 2 x+ | 3 x- | 4 y+ | 5 y- |       (a mesh with two axes)
@@ -89,7 +88,7 @@ pub struct Channels {
     per_link: [u32; 3],
     first: [u32; 3],
     strides: [u32; 3],
-    /// The difference of channel numbers from node to node along an axis.
+    /// The difference in channel numbers between neighboring nodes on an axis.
     steps: [i32; 3],
     rings: [bool; 3],
 }
@@ -122,12 +121,12 @@ impl Channels {
         channels
     }
 
-    /// Returns true if the links of an axis form rings: it wraps and is longer than 2.
+    /// Returns true if an axis's links form rings, that is, if it wraps and is longer than 2.
     fn rings(grid: &Grid, axis: usize) -> bool {
         grid.wraps(axis) && grid.side(axis) > 2
     }
 
-    /// Returns true if the links of an axis form rings.
+    /// Returns true if an axis's links form rings.
     pub(crate) fn is_ring(&self, axis: usize) -> bool {
         self.rings[axis]
     }
@@ -137,17 +136,17 @@ impl Channels {
         &self.grid
     }
 
-    /// Returns one more than the largest channel number.
+    /// Returns the largest channel number plus one.
     pub fn count(&self) -> usize {
         self.slots as usize * self.grid.nodes() as usize
     }
 
-    /// Returns the number of virtual channels of the links of an axis, or 0 if it has no links.
+    /// Returns the number of virtual channels per link on an axis, or 0 if the axis has no links.
     pub fn virtual_channels(&self, axis: usize) -> u32 {
         self.per_link[axis]
     }
 
-    /// Returns the difference of node numbers from node to node along an axis.
+    /// Returns the difference in node numbers between neighboring nodes on an axis.
     pub(crate) fn apart(&self, axis: usize) -> u32 {
         self.strides[axis]
     }
@@ -163,7 +162,7 @@ impl Channels {
     }
 
     /// Returns the link that leaves a node along an axis. The axis must be longer than 1. At the
-    /// border of an axis that does not wrap, the number is unused.
+    /// border of an axis that does not wrap, the returned number is unused.
     pub fn link(
         &self,
         node: NodeId,
@@ -177,7 +176,7 @@ impl Channels {
         ChannelId(node.0 * self.slots + slot)
     }
 
-    /// Returns `count` successive links of an axis, beginning at a node. Only the last one may be a
+    /// Returns `count` successive links along an axis, starting at a node. Only the last may be a
     /// wrap link.
     #[inline]
     pub(crate) fn run(
@@ -193,7 +192,7 @@ impl Channels {
         Segment { first, step: if positive { step } else { -step }, count }
     }
 
-    /// Returns the channel with a number, or `None` if the number is unused.
+    /// Returns the channel with a given number, or `None` if the number is unused.
     pub fn describe(&self, channel: ChannelId) -> Option<Channel> {
         let node = NodeId(channel.0 / self.slots);
         let slot = channel.0 % self.slots;
@@ -223,7 +222,7 @@ impl Channels {
         Some(Channel { kind, node })
     }
 
-    /// Returns the node at which a channel ends.
+    /// Returns the node where a channel ends.
     pub fn end(&self, channel: Channel) -> NodeId {
         let ChannelKind::Link { axis, positive, .. } = channel.kind else {
             return channel.node;
@@ -239,7 +238,7 @@ impl Channels {
         self.grid.id(point)
     }
 
-    /// Returns the channels that exist, in the order of their numbers.
+    /// Returns all existing channels, in order of number.
     pub fn all(&self) -> impl Iterator<Item = (ChannelId, Channel)> + '_ {
         (0..self.count() as u32)
             .map(ChannelId)
@@ -248,7 +247,7 @@ impl Channels {
 }
 
 impl Channel {
-    /// Formats the channel's name with coordinates: `link x+ lane 0 from [3,0]`.
+    /// Formats a channel's name with coordinates: `link x+ lane 0 from [3,0]`.
     pub fn name(&self, grid: &Grid) -> String {
         let node = show(grid.point(self.node), grid);
         match self.kind {

@@ -12,13 +12,13 @@ use crate::channel::{Channel, ChannelId, Channels};
 pub struct Deadlock {
     /// The machine.
     pub grid: Grid,
-    /// The cycle at which the engine found that no events remain. Engines may report different
-    /// cycles, because flits still close up behind a header that can never move again.
+    /// The cycle when the engine found that no events remain. Engines may report different cycles,
+    /// because flits still close up behind a header that can never move again.
     pub at: Time,
     /// The number of messages that will never arrive.
     pub undelivered: usize,
-    /// The cycle of waiting messages: each waits for a channel that the next one holds, and the
-    /// last for a channel that the first holds. It starts with the smallest id.
+    /// The cycle of waiting messages: each waits for a channel held by the next one, and the last
+    /// for a channel held by the first. It starts with the smallest id.
     pub waiting: Vec<Waiting>,
 }
 
@@ -27,14 +27,14 @@ pub struct Deadlock {
 pub struct Waiting {
     /// The message's id.
     pub message: u64,
-    /// The channel that it waits for.
+    /// The channel that the message waits for.
     pub channel: Channel,
 }
 
 impl Deadlock {
     /// Finds the cycle reached from the undelivered message with the smallest id by following
-    /// `waits`, which returns the channel that a message waits for and the message that holds it.
-    /// Messages are identified by the engine's index.
+    /// `waits`, which returns the channel that a message waits for and the message holding it.
+    /// Messages are identified by their index in the engine.
     pub(crate) fn find(
         at: Time,
         undelivered: &[u32],

@@ -1,4 +1,4 @@
-//! The interface of the network engines, their settings, and their selection.
+//! The network engines' interface, settings and selection.
 //!
 //! Invariant: an engine is always in an open cycle, and time never goes backward.
 
@@ -11,14 +11,14 @@ use crate::deadlock::Deadlock;
 use crate::message::{Delivery, Message, NetworkEvents};
 use crate::wormhole::{Flit, Worm};
 
-/// The event after which a channel can be granted to the next message.
+/// When a channel can be granted to the next message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Release {
-    /// The cycle in which the tail leaves the channel's buffer.
+    /// In the cycle when the tail leaves the channel's buffer.
     #[default]
     Drained,
-    /// The cycle after the tail has crossed the channel. The buffer may then hold flits of several
-    /// messages. Only the flit engine supports it.
+    /// In the cycle after the tail has crossed the channel. The buffer may then hold flits from
+    /// several messages. Only the flit engine supports this.
     Passed,
 }
 
@@ -32,18 +32,18 @@ pub enum Release {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
-    /// The number of cycles that routing a header through a node takes (t_s).
+    /// The number of cycles needed to route a header through a node (t_s).
     pub routing_delay: u32,
     /// The number of flits in the input buffer after a channel (B), at least 1.
     pub buffer: u32,
-    /// The virtual channels of wrapping links.
+    /// How virtual channels are used on wrapping links.
     pub virtual_channels: VirtualChannels,
-    /// The time at which a channel becomes free.
+    /// When a channel becomes free.
     pub release: Release,
 }
 
 impl Default for Settings {
-    /// Returns the settings of the papers: t_s = 3, B = 1.
+    /// Returns the papers' settings: t_s = 3, B = 1.
     fn default() -> Settings {
         Settings {
             routing_delay: 3,
@@ -54,7 +54,7 @@ impl Default for Settings {
     }
 }
 
-/// The message length of the papers, in flits.
+/// The papers' message length, in flits.
 pub const DEFAULT_FLITS: u32 = 8;
 
 /// The error for settings that an engine does not model.
@@ -66,7 +66,7 @@ pub enum BadSettings {
     /// Shared virtual channels with buffers of 1 flit: a flit could cross only every other cycle.
     #[error("shared virtual channels need buffers of at least 2 flits")]
     SharedNeedsTwo,
-    /// A setting that the closed form of the worm engine does not cover.
+    /// A setting not covered by the worm engine's closed form.
     #[error("{0} needs the flit engine (--engine flit)")]
     FlitOnly(&'static str),
 }
@@ -75,7 +75,7 @@ impl Settings {
     /// Checks the conditions that apply to every engine.
     ///
     /// # Errors
-    /// Returns an error if buffers hold no flits, or only one flit with shared virtual channels.
+    /// Returns an error if buffers hold no flits, or just one with shared virtual channels.
     pub fn check(&self) -> Result<(), BadSettings> {
         match (self.buffer, self.virtual_channels) {
             (0, _) => Err(BadSettings::NoBuffer),
@@ -89,7 +89,7 @@ impl EngineKind {
     /// Checks that this engine models the settings.
     ///
     /// # Errors
-    /// Returns the errors of [`Settings::check`], and an error for settings that only the flit
+    /// Returns the errors of [`Settings::check`], or an error for settings that only the flit
     /// engine models: channels released when passed, and virtual channels that share a link.
     pub fn check(self, settings: &Settings) -> Result<(), BadSettings> {
         settings.check()?;
@@ -105,11 +105,11 @@ impl EngineKind {
     }
 }
 
-/// A network that runs alongside the code that creates messages.
+/// A network simulation that runs in step with the code that creates messages.
 ///
 /// An engine is always in an *open* cycle, [`now`](Engine::now): its deliveries have been reported,
-/// and its requests and grants have not happened yet. Messages may be created in it, or for later
-/// cycles. [`advance`](Engine::advance) closes the cycle and moves to the first one with events,
+/// but its requests and grants have not happened yet. Messages may be created in this cycle or for
+/// later ones. [`advance`](Engine::advance) closes the cycle and moves to the next one with events,
 /// but not past `until`. Neither side polls the other: the caller passes the time of its own next
 /// event, and regains control at that time or at the first delivery before it.
 ///
@@ -132,35 +132,35 @@ pub trait Engine {
     fn now(&self) -> Time;
 
     /// Accepts a message. It requests its injection channel at `created`, or in the open cycle if
-    /// that time has passed (its position in the channel's queue is still determined by `created`).
+    /// that time has passed, but `created` always determines its position in the channel's queue.
     ///
     /// The nodes must be on the grid, and the message must have at least one flit.
     /// [`Message::between`] checks external input.
     fn create(&mut self, message: Message);
 
-    /// Moves to the first cycle after the open one in which anything happens, but not past `until`.
-    /// `events` is replaced. If `until` is not after the open cycle, or if the network is idle and
+    /// Moves to the first cycle after the open one when anything happens, but not past `until`, and
+    /// replaces `events`. If `until` is not after the open cycle, or if the network is idle and
     /// `until` is [`Time::MAX`], the cycle stays open and there are no events.
     ///
     /// Returns the cycle that is now open.
     ///
     /// # Errors
-    /// Returns an error if messages are undelivered but nothing is pending, so that they can never
-    /// move again. The engine stays in the open cycle, and continues if more messages are created.
+    /// Returns an error if messages are undelivered but nothing is pending, so they can never move
+    /// again. The engine stays in the open cycle, and can continue if more messages are created.
     fn advance(&mut self, until: Time, events: &mut NetworkEvents) -> Result<Time, Deadlock>;
 
-    /// Returns the next cycle, at or after the open one, in which anything can happen, or `None` if
+    /// Returns the next cycle, at or after the open one, when anything can happen; `None` if
     /// nothing is pending.
     fn next_event(&self) -> Option<Time>;
 
-    /// Returns the number of messages accepted and not delivered.
+    /// Returns the number of messages accepted but not delivered.
     fn undelivered(&self) -> usize;
 }
 
-/// The name of an engine.
+/// Names of engines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EngineKind {
-    /// The engine with header events only; the default.
+    /// The engine that simulates only headers; the default.
     #[default]
     Worm,
     /// The engine that moves flit by flit, cycle by cycle: the specification.
@@ -233,12 +233,12 @@ impl Engine for Network {
     }
 }
 
-/// Sends a list of messages, in order of `created` and then id, through an idle engine, and passes
-/// every delivery to `sink`, in order of time and then id. Memory is proportional to the messages
-/// in flight.
+/// Sends a list of messages, sorted by `created` and then id, through an idle engine, and passes
+/// every delivery to `sink`, sorted by time and then id. Memory is proportional to the messages in
+/// flight.
 ///
 /// # Errors
-/// Returns an error if the network deadlocks. By then, all messages that could be delivered have
+/// Returns an error if the network deadlocks. By then, every message that can be delivered has
 /// been.
 pub fn run_list<E: Engine>(
     engine: &mut E,
@@ -249,8 +249,8 @@ pub fn run_list<E: Engine>(
     for message in messages {
         let mut announced = false;
         while engine.now() < message.created {
-            // A deadlock is final only when no more messages will be sent, because messages not
-            // affected by it still arrive. An engine with announced messages does not report it.
+            // A deadlock is final only when no more messages will be sent, because other messages
+            // still arrive. An engine with announced messages does not report it.
             if engine.advance(message.created, &mut events).is_ok() {
                 events.deliveries.iter().for_each(&mut sink);
             } else {

@@ -1,16 +1,16 @@
-//! The footprint of a job: the links that its messages can use, and how its nodes are arranged.
+//! A job's footprint: the links that its messages can use, and how its nodes are arranged.
 
 use pavior_mesh::{Coordinates, Grid, NodeId};
 
-/// The links that dimension-order messages among a set of nodes can use, and the relative positions
-/// of the nodes.
+/// The links that dimension-order messages among a set of nodes can use, and the nodes' relative
+/// positions.
 ///
-/// Jobs whose footprints share no link never contend on the network, whatever they send. If two
-/// jobs whose nodes have the same [`relative_layout`](Footprint::relative_layout) are each alone on
-/// the network, the same events happen at the same times after their start.
+/// Jobs whose footprints share no link never contend on the network, whatever they send. Two jobs
+/// with the same [`relative_layout`](Footprint::relative_layout), each alone on the network, see
+/// the same events at the same times after their start.
 ///
 /// Every phase of a route is a straight run. The links used on a line of the grid are therefore
-/// determined by the smallest and the largest positions at which messages enter and leave it:
+/// determined by the smallest and largest positions where messages enter and leave it:
 ///
 /// ```text
 ///   nodes o      x: from each row to all columns    y: from each plane to the nodes of each column
@@ -21,8 +21,8 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 ///     (y: the links of one row up and down in the columns 0, 1 and 2)
 /// ```
 ///
-/// On an axis without a wrap, and on rings on which the nodes lie within half of the ring, these
-/// are exactly the links that an all-to-all uses. On other rings they are all links of a line.
+/// On an axis without a wrap, and on rings where the nodes fit within half of the ring, these are
+/// exactly the links used by an all-to-all. On other rings, they are all links of a line.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -46,15 +46,15 @@ impl Footprint {
     /// The number of links that leave a node: two per axis.
     const LINKS: u32 = 6;
 
-    /// Returns one more than the largest link number on a grid.
+    /// Returns the largest link number on a grid plus one.
     pub fn bound(grid: &Grid) -> usize {
         grid.nodes() as usize * Self::LINKS as usize
     }
 
-    /// Computes the footprint of messages among `nodes`, in the order of ranks. Returns `None` if
-    /// the smallest box around them has more than `most` nodes.
+    /// Computes the footprint of messages among `nodes`, in rank order. Returns `None` if the
+    /// smallest box around them has more than `most` nodes.
     ///
-    /// Cost: O(nodes + nodes of that box + longest side).
+    /// Cost: O(nodes + nodes in that box + longest side).
     pub fn of(grid: &Grid, nodes: &[NodeId], most: u64) -> Option<Footprint> {
         let points: Vec<Coordinates> = nodes.iter().map(|&node| grid.point(node)).collect();
         let arcs = [0, 1, 2].map(|axis| Arc::around(grid, axis, &points));
@@ -83,30 +83,30 @@ impl Footprint {
         relative_layout(arcs, &points)
     }
 
-    /// Returns the numbers of the links, each once, in no particular order: 6 numbers per node. The
-    /// virtual channels of a link have one number.
+    /// Returns the link numbers, each once, in no particular order. There are 6 numbers per node;
+    /// the virtual channels of a link share one.
     pub fn links(&self) -> &[u32] {
         &self.links
     }
 
-    /// Returns the same as [`links`](Footprint::links), by value.
+    /// Like [`links`](Footprint::links), but consumes the footprint.
     pub fn into_links(self) -> Vec<u32> {
         self.links
     }
 
-    /// Returns the relative positions of the nodes, in the order of ranks. They do not change if
-    /// the nodes move along an axis, unless the nodes then cross the wrap of a ring elsewhere.
+    /// Returns the nodes' relative positions, in rank order. They do not change if all nodes move
+    /// along an axis, unless the nodes then cross the wrap of a ring at a different point.
     pub fn relative_layout(&self) -> &[u32] {
         &self.relative_layout
     }
 }
 
-/// Returns the place of a point on the arcs.
+/// Returns a point's position on the arcs.
 fn place(arcs: &[Arc; 3], point: Coordinates) -> Coordinates {
     [0, 1, 2].map(|axis| arcs[axis].place(point[axis]))
 }
 
-/// Computes the relative layout of nodes at some places on the arcs.
+/// Computes the relative layout of nodes at given positions on the arcs.
 fn relative_layout(arcs: [Arc; 3], places: &[Coordinates]) -> Vec<u32> {
     let [width, height, _] = arcs.each_ref().map(|arc| u32::from(arc.length));
     let numbers = places.iter().map(|place| {
@@ -116,13 +116,13 @@ fn relative_layout(arcs: [Arc; 3], places: &[Coordinates]) -> Vec<u32> {
     arcs.into_iter().flat_map(Arc::relative_layout).chain(numbers).collect()
 }
 
-/// The part of a line or ring, from `start` on, that contains the nodes on an axis.
+/// The part of a line or ring, from `start` onward, that contains the nodes on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arc {
     side: u16,
     start: u16,
     length: u16,
-    /// True if messages may go around. The arc is then the whole ring, from 0 on.
+    /// True if messages may go around the ring. The arc is then the whole ring, starting at 0.
     whole: bool,
 }
 
@@ -140,7 +140,7 @@ impl Arc {
         if !(grid.wraps(axis) && side > 2) {
             return Arc { side, start, length, whole: false };
         }
-        // The arc leaves out the longest gap between neighbors on the ring.
+        // The arc omits the longest gap between neighbors on the ring.
         for pair in places.windows(2) {
             let rest = side - (pair[1] - pair[0]) + 1;
             if rest < length {
@@ -156,19 +156,19 @@ impl Arc {
         }
     }
 
-    /// Returns the place of a coordinate on the arc.
+    /// Returns a coordinate's position on the arc.
     pub(crate) fn place(self, at: u16) -> u16 {
         if at >= self.start { at - self.start } else { at + (self.side - self.start) }
     }
 
-    /// Returns the coordinate of a place on the arc.
+    /// Returns the coordinate at a position on the arc.
     fn coordinate(self, place: u16) -> u16 {
         let to_the_end = self.side - self.start;
         if place < to_the_end { self.start + place } else { place - to_the_end }
     }
 
-    /// Returns the properties that can change the time of a message: its length, and the position
-    /// in it of the wrap, where messages change virtual channels.
+    /// Returns the properties that can affect a message's timing: the arc's length, and the
+    /// position on it of the wrap, where messages change virtual channels.
     fn relative_layout(self) -> [u32; 2] {
         let before_wrap = self.side - self.start;
         let wrap = if before_wrap < self.length { before_wrap } else { 0 };
@@ -176,7 +176,7 @@ impl Arc {
     }
 }
 
-/// The smallest and the largest of some places.
+/// The smallest and largest of some positions.
 #[derive(Clone, Copy, Debug)]
 struct PlaceRange {
     least: u16,
@@ -196,10 +196,10 @@ impl PlaceRange {
     }
 }
 
-/// The collection of links.
+/// A collection of links.
 struct Links<'a> {
     arcs: &'a [Arc; 3],
-    /// The contribution of each place on each axis to the number of a node.
+    /// How much each position on each axis contributes to a node's number.
     shares: [Vec<u32>; 3],
     list: Vec<u32>,
 }
@@ -207,7 +207,7 @@ struct Links<'a> {
 impl Links<'_> {
     fn of(grid: &Grid, arcs: &[Arc; 3], places: &[Coordinates]) -> Vec<u32> {
         let [x, y, z] = arcs.each_ref().map(|arc| usize::from(arc.length));
-        // The ranges of places with nodes in rows, planes and columns.
+        // The ranges of positions with nodes in rows, planes and columns.
         let mut rows = vec![PlaceRange::NOWHERE; y * z];
         let mut planes = vec![PlaceRange::NOWHERE; z];
         let mut slices = vec![PlaceRange::NOWHERE; x];
@@ -243,8 +243,8 @@ impl Links<'_> {
         links.list
     }
 
-    /// Adds the links of a line along an axis, through a place, that are used by messages that
-    /// enter it within `from` and leave it within `to`.
+    /// Adds the links of a line along an axis that messages use if they enter it within `from` and
+    /// leave it within `to`.
     fn line(&mut self, axis: usize, through: [usize; 3], from: PlaceRange, to: PlaceRange) {
         if from.is_nowhere() || to.is_nowhere() {
             return;

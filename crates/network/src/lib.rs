@@ -1,15 +1,14 @@
-//! The interconnection network of the machine, exact to the cycle: wormhole switching on meshes and
+//! The machine's interconnection network, exact to the cycle: wormhole switching on meshes and
 //! tori, and the messages of jobs.
 //!
 //! ```text
 //!   job --Layout--> ranks --Pattern--> JobTraffic --Message--> Engine --Delivery--> job, metrics
 //! ```
 //!
-//! - [`Channels`] numbers the channels of a grid. [`Path`] is the dimension-order path of a
-//!   message.
+//! - [`Channels`] numbers a grid's channels. [`Path`] is a message's dimension-order path.
 //! - [`Engine`] is the interface of an engine. [`Worm`] follows headers only and is the default.
 //!   [`Flit`] moves every flit, is the specification, and models more settings. They were written
-//!   independently and agree message by message.
+//!   independently, and agree message by message.
 //! - [`patterns`] define senders and receivers, and [`JobTraffic`] defines when messages are sent.
 //! - [`Footprint`] is the set of links that a job's messages can use. Jobs that share no links
 //!   never contend.

@@ -1,51 +1,51 @@
-//! Messages and the reports of an engine about them.
+//! Messages and an engine's reports about them.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Coordinates, Grid, NodeId};
 use thiserror::Error;
 
-/// The owner of a message. Engines pass it along without reading it.
+/// A message's owner. Engines pass it on without interpreting it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tag {
-    /// The owner, for example the slot of a job.
+    /// The owner, for example a job's slot.
     pub owner: u32,
     /// The sending rank.
     pub rank: u32,
-    /// The sequence number of the message at its rank.
+    /// The message's sequence number at its rank.
     pub sequence: u64,
 }
 
-/// A message, as it is passed to an engine.
+/// A message, as passed to an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Message {
-    /// A unique number that breaks ties between headers that request a channel in the same cycle.
+    /// A unique number that breaks ties between headers requesting a channel in the same cycle.
     pub id: u64,
     /// The source.
     pub from: NodeId,
     /// The destination. The source itself is allowed.
     pub to: NodeId,
-    /// The length in flits, header included, at least 1.
+    /// The length in flits, including the header; at least 1.
     pub flits: u32,
-    /// The cycle at which the message requests its injection channel.
+    /// The cycle when the message requests its injection channel.
     ///
-    /// It may be in the past for a message that has been waiting behind another one from the same
-    /// source and is passed to the engine only now (see `followed`).
+    /// It may be in the past, for a message that has waited behind another one from the same source
+    /// and is passed to the engine only now (see `followed`).
     pub created: Time,
-    /// True if the engine must report the cycle in which the header takes its injection channel,
+    /// True if the engine must report the cycle when the header takes its injection channel,
     /// because the next message from this source must then be passed to the engine.
     ///
-    /// This way, a thousand messages that are created at the same time only need memory for one:
-    /// the next one cannot move before the channel is released, which happens after it is taken.
+    /// A thousand messages created at the same time thus need memory for only one: the next cannot
+    /// move before the channel is released, which happens after it is taken.
     pub followed: bool,
     /// The owner.
     pub tag: Tag,
 }
 
 impl Message {
-    /// The latest time of creation, 2^62. Sums of such times cannot overflow.
+    /// The latest creation time, 2^62. The sum of two such times cannot overflow.
     pub const LATEST: Time = Time::LATEST;
 
-    /// Creates a message without owner or followers.
+    /// Creates a message without an owner or followers.
     pub fn new(id: u64, from: NodeId, to: NodeId, flits: u32, created: Time) -> Message {
         Message { id, from, to, flits, created, followed: false, tag: Tag::default() }
     }
@@ -53,8 +53,8 @@ impl Message {
     /// Creates a message between two nodes given by coordinates, with checks.
     ///
     /// # Errors
-    /// Returns an error if a node is not on the machine, there are no flits, or the time is too
-    /// late.
+    /// Returns an error if a node is not on the machine, there are no flits, or the time is later
+    /// than [`Message::LATEST`].
     pub fn between(
         grid: &Grid,
         id: u64,
@@ -77,10 +77,10 @@ impl Message {
     }
 }
 
-/// The reason why a message cannot be sent.
+/// Reasons why a message cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadMessage {
-    /// A node that the machine does not have.
+    /// A node that is not on the machine.
     #[error("node {} is outside {grid}", show(*.point, .grid))]
     Outside {
         /// The node.
@@ -96,13 +96,13 @@ pub enum BadMessage {
     TooLate(Time),
 }
 
-/// Formats coordinates, as many as the machine has axes.
+/// Formats coordinates, one per axis of the machine.
 pub(crate) fn show(point: Coordinates, grid: &Grid) -> String {
     let parts: Vec<String> = point[..grid.axes()].iter().map(u16::to_string).collect();
     format!("[{}]", parts.join(","))
 }
 
-/// A message that has arrived completely.
+/// A message that has fully arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// The message's id.
@@ -113,11 +113,11 @@ pub struct Delivery {
     pub to: NodeId,
     /// The length in flits.
     pub flits: u32,
-    /// The number of links that it crossed.
+    /// The number of links that the message crossed.
     pub hops: u32,
-    /// The cycle of its creation.
+    /// The cycle when the message was created.
     pub created: Time,
-    /// The cycle at which the message's tail was consumed.
+    /// The cycle when the message's tail was consumed.
     pub delivered: Time,
     /// The owner.
     pub tag: Tag,
@@ -129,7 +129,7 @@ impl Delivery {
         self.delivered.0 - self.created.0
     }
 
-    /// Returns the cycles lost to other messages: the latency above that of an empty network.
+    /// Returns the cycles lost to other messages: the latency beyond an empty network's.
     pub fn blocked(&self, routing_delay: u32) -> u64 {
         self.latency() - crate::zero_load_latency(self.hops, self.flits, routing_delay)
     }
@@ -144,12 +144,12 @@ pub struct Entered {
     pub tag: Tag,
 }
 
-/// The events up to and including the deliveries of the open cycle. Each list is in order of id.
+/// The events up to and including the open cycle's deliveries. Each list is sorted by id.
 #[derive(Clone, Debug, Default)]
 pub struct NetworkEvents {
     /// Messages delivered in the open cycle.
     pub deliveries: Vec<Delivery>,
-    /// Followed messages that entered the network in the cycle before.
+    /// Followed messages that entered the network in the previous cycle.
     pub entered: Vec<Entered>,
 }
 
@@ -159,7 +159,7 @@ impl NetworkEvents {
         self.deliveries.is_empty() && self.entered.is_empty()
     }
 
-    /// Removes all events, keeping the memory.
+    /// Removes all events, but keeps the memory.
     pub fn clear(&mut self) {
         self.deliveries.clear();
         self.entered.clear();

@@ -15,16 +15,16 @@ pub struct Segment {
     pub count: u32,
 }
 
-/// The maximum number of segments of a path: three per axis, and the ejection channel.
+/// The maximum number of segments in a path: three per axis, plus the ejection channel.
 const MOST_SEGMENTS: usize = 10;
 
-/// The path of a message: the injection channel of its source, the links along x, then y, then z,
-/// and the ejection channel of its destination.
+/// A message's path: the injection channel at its source, the links along x, then y, then z, and
+/// the ejection channel at its destination.
 ///
-/// On a ring the shorter way is taken, with ties towards greater coordinates. With two virtual
-/// channels a message enters every axis on virtual channel 0, and changes to virtual channel 1 at
-/// the wrap link. The path is stored as straight runs of links, so that its cost does not depend on
-/// the distance. An axis has at most three runs: before the wrap link, the wrap link, and after it.
+/// On a ring, the shorter way is taken; ties go towards greater coordinates. With two virtual
+/// channels, a message enters every axis on virtual channel 0, and changes to virtual channel 1 at
+/// the wrap link. The path is stored as straight runs of links, so its cost does not depend on the
+/// distance. An axis has at most three runs: before the wrap link, the wrap link, and after it.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -67,7 +67,7 @@ impl Path {
         path
     }
 
-    /// Returns a bound on the number of segments after the injection channel, for a grid.
+    /// Returns an upper bound on the number of segments after the injection channel on a grid.
     pub fn segments_bound(channels: &Channels) -> usize {
         1 + (0..3)
             .map(|axis| match (channels.virtual_channels(axis), channels.is_ring(axis)) {
@@ -102,8 +102,8 @@ impl Path {
     }
 }
 
-/// Passes the straight runs between two nodes to `write`, the ejection channel last. Returns the
-/// number of links.
+/// Passes the straight runs between two nodes to `write`, with the ejection channel last. Returns
+/// the number of links.
 #[inline]
 pub(crate) fn write_segments(
     channels: &Channels,
@@ -115,7 +115,7 @@ pub(crate) fn write_segments(
     if from != to {
         let grid = channels.grid();
         let ([x, y, z], goal) = (grid.point(from), grid.point(to));
-        // The node at which the axis is entered.
+        // The node where the path enters the axis.
         let mut node = from;
         node = write_axis(channels, node, 0, [x, goal[0]], &mut hops, &mut write);
         node = write_axis(channels, node, 1, [y, goal[1]], &mut hops, &mut write);
@@ -125,8 +125,8 @@ pub(crate) fn write_segments(
     hops
 }
 
-/// Passes the links along one axis to `write` and adds their number to `hops`. Returns the node at
-/// which they end.
+/// Passes the links along one axis to `write`, and adds their number to `hops`. Returns the node
+/// where they end.
 #[expect(clippy::inline_always, reason = "a call would take longer than the loop")]
 #[inline(always)]
 fn write_axis(
@@ -157,7 +157,7 @@ fn write_axis(
     NodeId(node.0.wrapping_add_signed(moved))
 }
 
-/// Returns the links along an axis that wraps: those before the wrap link, the wrap link, and those
+/// Returns the links along a wrapping axis: those before the wrap link, the wrap link, and those
 /// after it.
 #[inline(never)]
 fn ring_runs(
@@ -171,7 +171,7 @@ fn ring_runs(
     let forward = (goal - start).rem_euclid(side);
     let (positive, count) =
         if 2 * forward <= side { (true, forward) } else { (false, side - forward) };
-    // The number of links before the border at which the wrap link begins.
+    // The number of links before the border, where the wrap link begins.
     let to_border = if positive { side - 1 - start } else { start };
     let straight = to_border.min(count);
     let behind = channels.virtual_channels(axis) - 1;

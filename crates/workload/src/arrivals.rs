@@ -1,4 +1,4 @@
-//! The order in which jobs are submitted: as listed, or with some jobs following the end of others.
+//! The order in which jobs are submitted: as listed, or with some jobs following others.
 //!
 //! ```text
 //!   jobs --> held: predecessors left --started/ended--> ready, by time --> submitted
@@ -6,9 +6,9 @@
 //! ```
 //!
 //! A job is held until each of its predecessors has started or ended. It becomes ready at its own
-//! submit time or the time of these events plus their think times, whichever is latest. Ready jobs
-//! are submitted in order of time (ties in list order), and get their ids in that order. Schedulers
-//! thus receive the same kind of stream as without dependencies.
+//! submit time or at the time of each of these events plus its think time, whichever is latest.
+//! Ready jobs are submitted in order of time (ties in list order), and receive ids in that order.
+//! Schedulers thus receive the same kind of stream as without dependencies.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -34,25 +34,25 @@ struct Feedback {
     jobs: Vec<Option<Job>>,
     /// The number of events that each job still waits for.
     open: Vec<u32>,
-    /// True for each job that has started, or has ended.
+    /// For each job, whether it has started, and whether it has ended.
     passed: Vec<[bool; 2]>,
-    /// Sorted by predecessor.
+    /// The links, sorted by predecessor.
     links: Vec<Link>,
     ready: BinaryHeap<Reverse<(Time, u32)>>,
     submitted: u64,
 }
 
 impl<'i> Arrivals<'i> {
-    /// Creates the arrivals of jobs that do not follow others, in the order of arrival.
+    /// Creates the arrivals of jobs that do not follow others, in order of arrival.
     pub fn listed(jobs: Box<dyn Iterator<Item = Job> + Send + 'i>) -> Arrivals<'i> {
         Arrivals(Source::Listed(jobs.peekable()))
     }
 
     /// Creates the arrivals of jobs with sorted links between their indices. A predecessor for
-    /// which `fits` is false will be rejected, so jobs that follow it do not wait for it. Also
-    /// returns the number of links from such predecessors. O(jobs + links) time and memory.
+    /// which `fits` is false will be rejected, so its followers do not wait for it. Also returns
+    /// the number of links from rejected predecessors. O(jobs + links) time and memory.
     ///
-    /// Links to indices without a job are ignored. Links should not form a cycle; jobs on a cycle
+    /// Links to indices without a job are ignored. Links should not form cycles; jobs on a cycle
     /// are never submitted.
     pub fn with_feedback(
         jobs: impl Iterator<Item = Job>,
@@ -110,7 +110,7 @@ impl<'i> Arrivals<'i> {
         }
     }
 
-    /// Records that the job with this index has started. Only the first start counts.
+    /// Records that the job with this index has started. Later starts are ignored.
     pub fn started(&mut self, index: u64, now: Time) {
         if let Source::Feedback(feedback) = &mut self.0 {
             feedback.happened(index, Event::Start, now);

@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::Shaper;
 
-/// A shape or a number of nodes, for a machine. Every interface reads it with [`Ask::read`] or
-/// [`Ask::typed`], and therefore rejects the same input for the same reason.
+/// A shape or a number of nodes, for a machine. Every interface reads requests with [`Ask::read`]
+/// or [`Ask::typed`], so all reject the same input for the same reason.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -28,12 +28,12 @@ pub enum Ask {
     Shape(Sides),
     /// A number of nodes.
     Nodes(u32),
-    /// The number of nodes of a box with a side longer than on any machine. A strategy that places
-    /// boxes refuses it.
+    /// The number of nodes in a box with a side longer than any machine's. Strategies that place
+    /// boxes refuse it.
     Beyond(u32),
 }
 
-/// The reason why an [`Ask`] cannot be read.
+/// The reason an [`Ask`] is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AskFault {
     /// Neither a shape nor a number.
@@ -50,7 +50,7 @@ pub enum AskFault {
     Axes {
         /// The number of sides given.
         sides: usize,
-        /// The number of axes of the machine.
+        /// The machine's number of axes.
         axes: usize,
     },
     /// An invalid side.
@@ -58,7 +58,7 @@ pub enum AskFault {
     Side {
         /// The text or number given as the side.
         given: String,
-        /// The bytes in a typed shape; empty in a list of numbers.
+        /// The byte range in a typed shape; empty for a list of numbers.
         span: Range<usize>,
     },
 }
@@ -68,24 +68,24 @@ impl Ask {
     /// nodes.
     ///
     /// # Errors
-    /// Returns an error unless exactly one is given, all numbers are above 0, and no side is
-    /// missing.
+    /// Returns an error unless exactly one field is given, all numbers are positive, and there is
+    /// one side per axis.
     pub fn read(shape: Option<&[u64]>, nodes: Option<u64>, grid: &Grid) -> Result<Ask, AskFault> {
         match (shape, nodes) {
             (Some(_), Some(_)) => Err(AskFault::Both),
             (None, None) => Err(AskFault::Nothing),
             (None, Some(0)) => Err(AskFault::NoNodes),
-            // A number larger than any machine is also passed on, so that a random rule still
+            // A number larger than any machine is passed on as well, so that a random rule still
             // draws.
             (None, Some(nodes)) => Ok(Ask::Nodes(u32::try_from(nodes).unwrap_or(u32::MAX))),
             (Some(sides), None) => Ask::shape(sides, grid),
         }
     }
 
-    /// Reads the same, with the shape in its typed form, such as `4x4x2`.
+    /// Like [`Ask::read`], with the shape as text, such as `4x4x2`.
     ///
     /// # Errors
-    /// Returns the errors of [`Ask::read`], and an error if a side is not a number.
+    /// Returns the errors of [`Ask::read`], or an error if a side is not a number.
     pub fn typed(shape: Option<&str>, nodes: Option<u32>, grid: &Grid) -> Result<Ask, AskFault> {
         let sides = shape.map(|typed| typed.split('x').map(|part| side(typed, part)).collect());
         let sides: Option<Vec<u64>> = sides.transpose()?;
@@ -111,7 +111,7 @@ impl Ask {
         Ok(Ask::Shape(sides))
     }
 
-    /// Converts it to a request. A number of nodes gets its box from the rule of `shaper`.
+    /// Converts this to a request. A number of nodes gets its box from `shaper`'s rule.
     pub fn request(self, shaper: &mut Shaper) -> Request {
         match self {
             Ask::Shape(sides) => Request::shape(sides),
@@ -121,7 +121,7 @@ impl Ask {
     }
 }
 
-/// Parses a part of a typed shape: only digits, and a number of at least 1.
+/// Parses one side of a typed shape: digits only, and a positive number.
 fn side(typed: &str, part: &str) -> Result<u64, AskFault> {
     let digits = part.bytes().all(|byte| byte.is_ascii_digit());
     let number = part.parse().ok().filter(|&side: &u64| digits && side > 0);

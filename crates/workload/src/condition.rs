@@ -8,8 +8,8 @@ use pavior_kernel::{BadName, Stream};
 use crate::traces::{Filter, Names, Tags};
 
 /// A condition on a job. `16` selects jobs of at most 16 nodes. `queue=2` selects jobs with that
-/// value in a column of the log, which may also be `partition`, `status`, `user`, `group` or `app`.
-/// `25%` selects a random share of all jobs.
+/// value in a column of the log; other columns are `partition`, `status`, `user`, `group` and
+/// `app`. `25%` selects a random share of all jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
     /// A maximum number of nodes.
@@ -21,7 +21,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Returns true if a job of `nodes` nodes meets the condition. A share draws once.
+    /// Returns true if a job of `nodes` nodes meets the condition. A share costs one draw.
     pub fn is_met(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
         match self {
             Condition::Nodes(most) => nodes <= *most,
@@ -30,10 +30,10 @@ impl Condition {
         }
     }
 
-    /// Looks up the names in this condition among the names in a log.
+    /// Looks up this condition's names among the names in a log.
     ///
     /// # Errors
-    /// Returns an error message if the log does not have one of the names.
+    /// Returns an error message if a name is not in the log.
     pub fn resolve(&self, names: &Names) -> Result<Condition, String> {
         match self {
             Condition::Column(filter) => filter.resolve_tags(names).map(Condition::Column),
@@ -41,7 +41,7 @@ impl Condition {
         }
     }
 
-    /// Returns true if the condition uses a column, which generated jobs do not have.
+    /// Returns true if the condition uses a log column, which generated jobs lack.
     pub fn needs_log(&self) -> bool {
         matches!(self, Condition::Column(_))
     }
@@ -104,21 +104,21 @@ pub struct JobRule {
 }
 
 impl JobRule {
-    /// Returns true if a job of `nodes` nodes meets a condition. Each share evaluated draws once.
+    /// Returns true if a job of `nodes` nodes meets a condition. Each evaluated share draws once.
     pub fn holds(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
         self.conditions.iter().any(|condition| condition.is_met(nodes, tags, draw))
     }
 
-    /// Looks up the names in this rule among the names in a log.
+    /// Looks up this rule's names among the names in a log.
     ///
     /// # Errors
-    /// Returns an error message if the log does not have one of the names.
+    /// Returns an error message if a name is not in the log.
     pub fn resolve(&self, names: &Names) -> Result<JobRule, String> {
         let conditions = self.conditions.iter().map(|condition| condition.resolve(names));
         Ok(JobRule { conditions: conditions.collect::<Result<_, _>>()? })
     }
 
-    /// Returns the first condition that generated jobs, which have no columns, cannot meet.
+    /// Returns the first condition that generated jobs cannot meet, since they have no columns.
     pub fn needs_log(&self) -> Option<&Condition> {
         self.conditions.iter().find(|condition| condition.needs_log())
     }

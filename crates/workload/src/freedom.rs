@@ -1,5 +1,5 @@
-//! The freedom with which jobs are placed: by size, by a column of their log, for a random share,
-//! or for all jobs.
+//! How freely jobs are placed: by size, by a column of their log, for a random share, or for all
+//! jobs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,9 +13,9 @@ use crate::traces::{Names, Tags};
 /// A list of clauses. The first clause that a job matches determines its freedom. A job that
 /// matches none keeps the freedom from its log, or else the strategy's default.
 ///
-/// A clause is a level (`box`, `turned`, `any-box`, `connected`, `any`), or a level with a
+/// A clause is a level (`box`, `turned`, `any-box`, `connected`, `any`), optionally with a
 /// condition after a colon. `box:16` applies to jobs of at most 16 nodes, and `box:queue=2` to jobs
-/// in a queue of the log; `partition`, `status`, `user`, `group` and `app` are also possible.
+/// in one of the log's queues; `partition`, `status`, `user`, `group` and `app` are also valid.
 /// `any:25%` applies to a share of the jobs, drawn job by job.
 ///
 /// ```
@@ -33,12 +33,12 @@ use crate::traces::{Names, Tags};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreedomRule {
-    /// Levels, each with a condition, or with `None` for all jobs.
+    /// Levels, each with a condition, or `None` for all jobs.
     clauses: Vec<(Freedom, Option<Condition>)>,
 }
 
 impl FreedomRule {
-    /// Returns the freedom of a job of `nodes` nodes, if any. Each share evaluated draws once.
+    /// Returns the freedom of a job of `nodes` nodes, if any. Each evaluated share costs one draw.
     pub fn of(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> Option<Freedom> {
         let found = self.clauses.iter().find(|(_, condition)| {
             condition.as_ref().is_none_or(|condition| condition.is_met(nodes, tags, draw))
@@ -46,10 +46,10 @@ impl FreedomRule {
         found.map(|(level, _)| *level)
     }
 
-    /// Looks up the names in this rule among the names in a log.
+    /// Looks up this rule's names among the names in a log.
     ///
     /// # Errors
-    /// Returns an error message if the log does not have one of the names.
+    /// Returns an error message if a name is not in the log.
     pub fn resolve(&self, names: &Names) -> Result<FreedomRule, String> {
         let clause = |(level, condition): &(Freedom, Option<Condition>)| {
             let condition = condition.as_ref().map(|condition| condition.resolve(names));
@@ -58,17 +58,17 @@ impl FreedomRule {
         Ok(FreedomRule { clauses: self.clauses.iter().map(clause).collect::<Result<_, String>>()? })
     }
 
-    /// Returns the first condition that generated jobs, which have no columns, cannot meet.
+    /// Returns the first condition that generated jobs cannot meet, since they have no columns.
     pub fn needs_log(&self) -> Option<&Condition> {
         let mut conditions = self.clauses.iter().filter_map(|(_, condition)| condition.as_ref());
         conditions.find(|condition| condition.needs_log())
     }
 }
 
-/// Parses the name of a freedom.
+/// Parses the name of a freedom level.
 ///
 /// # Errors
-/// Returns an error if there is no such freedom, with a suggestion for a similar word.
+/// Returns an error, suggesting a similar word, if there is no such level.
 pub fn freedom_named(word: &str) -> Result<Freedom, BadName> {
     word.parse().map_err(|_| unknown_name("freedom", word, &Freedom::ALL.map(Freedom::word)))
 }

@@ -1,4 +1,4 @@
-//! Names of a machine's nodes, and lists of names as Slurm writes them.
+//! Names of a machine's nodes, and lists of names as written by Slurm.
 //!
 //! ```text
 //!   n{:03}               a pattern: the node's number, x fastest, from 0
@@ -15,9 +15,9 @@ const MOST: usize = 1 << 17;
 /// The maximum number of digits in a name.
 const DIGITS: usize = 10;
 
-/// Returns the names in a list; `None` if it is malformed or longer than any cluster.
+/// Returns the names in a list, or `None` if it is malformed or longer than any cluster.
 ///
-/// Several brackets in a name multiply: `x[0-1]y[0-1]` has four names.
+/// Several brackets in a name multiply: `x[0-1]y[0-1]` stands for four names.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -38,14 +38,14 @@ pub fn expand(list: &str) -> Option<Vec<String>> {
     names.iter().all(is_name).then_some(names)
 }
 
-/// Returns the first member of a list and the text after its comma.
+/// Returns a list's first member and the text after its comma.
 fn first(list: &str) -> Option<(&str, &str)> {
     let mut inside = false;
     for (at, letter) in list.char_indices() {
         match letter {
             '[' | ']' if inside == (letter == '[') => return None,
             '[' | ']' => inside = !inside,
-            // A comma separates two members, so that a list never ends with one.
+            // A comma separates two members, so a list never ends with one.
             ',' if !inside && at + 1 == list.len() => return None,
             ',' if !inside => return Some((&list[..at], &list[at + 1..])),
             _ => {}
@@ -54,7 +54,7 @@ fn first(list: &str) -> Option<(&str, &str)> {
     Some((list, ""))
 }
 
-/// Adds the names of one member.
+/// Adds the names that one member stands for.
 fn expand_one(text: &str, names: &mut Vec<String>) -> Option<()> {
     let mut heads = vec![String::new()];
     let mut rest = text;
@@ -75,7 +75,7 @@ fn expand_one(text: &str, names: &mut Vec<String>) -> Option<()> {
     (names.len() <= MOST).then_some(())
 }
 
-/// Parses digits only: `parse` would also accept a sign.
+/// Parses digits only; `parse` would also accept a sign.
 fn number(text: &str) -> Option<u32> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if digits { text.parse().ok() } else { None }
@@ -105,16 +105,16 @@ struct Hole {
     width: usize,
 }
 
-/// Text, then a placeholder; the last text has none.
+/// Text followed by a placeholder; the last text has none.
 type Parts<'p> = Vec<(&'p str, Option<Hole>)>;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// Returns the name of each node by a pattern, in the order of numbers. Numbers and coordinates
+/// Returns each node's name according to a pattern, in order of number. Numbers and coordinates
 /// begin with `first`: usually 0 for numbers and 1 for coordinates.
 ///
 /// # Errors
-/// Returns the reason if the placeholders are not those of the machine.
+/// Returns the reason if the placeholders do not match the machine.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -154,7 +154,7 @@ pub fn of_pattern(grid: &Grid, pattern: &str, first: Option<u32>) -> Result<Vec<
     Ok((0..grid.nodes()).map(name).collect())
 }
 
-/// Splits a pattern or returns `None` if its braces are not placeholders.
+/// Splits a pattern. Returns `None` if its braces are not placeholders.
 fn parts(pattern: &str) -> Option<Parts<'_>> {
     let (mut parts, mut rest) = (Vec::new(), pattern);
     while let Some((text, behind)) = rest.split_once('{') {
@@ -179,18 +179,17 @@ fn parts(pattern: &str) -> Option<Parts<'_>> {
     ends.then_some(parts)
 }
 
-/// The names of the nodes of a machine. Several nodes may share a router, which is a node of the
-/// grid.
+/// The names of a machine's nodes. Several nodes may share a router, which is a node of the grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hosts {
-    /// The number of each name.
+    /// The number that belongs to each name.
     names: FxHashMap<String, u32>,
-    /// The number of names for each node of the grid.
+    /// The number of names per grid node.
     each: u32,
 }
 
 impl Hosts {
-    /// Reads the names from a pattern, or from a list with as many names for each node of the grid.
+    /// Reads the names from a pattern, or from a list with equally many names for each grid node.
     ///
     /// # Errors
     /// Returns the reason if there are too few names, or a name is repeated.
@@ -220,8 +219,7 @@ impl Hosts {
         Ok(Hosts { names, each: count / nodes })
     }
 
-    /// Returns the number of a name and its node of the grid. A name of the log may be followed by
-    /// a domain.
+    /// Returns a name's number and grid node. In a log, a domain may follow the name.
     pub fn find(&self, name: &str) -> Option<(u32, NodeId)> {
         let short = || self.names.get(name.split_once('.')?.0);
         let &number = self.names.get(name).or_else(short)?;

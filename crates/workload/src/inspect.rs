@@ -18,28 +18,28 @@ use crate::traces::{
 pub use details::{Class, ClassCount, DependencyCounts, Week};
 pub(crate) use jobs::Jobs;
 
-/// A log in numbers. Times are in seconds. The field names are the keys of the results in JSON.
+/// A log in numbers. Times are in seconds. Field names are the JSON keys of the results.
 #[derive(Clone, Debug, Serialize)]
 pub struct LogSummary {
     /// The number of lines, including comments and blank lines.
     pub lines: u64,
     /// The number of job lines.
     pub job_lines: u64,
-    /// The number of jobs that can be replayed. The statistics below are about them.
+    /// The number of jobs that can be replayed. The statistics below are about these.
     pub kept: u64,
-    /// The number of jobs that the filter removed.
+    /// The number of jobs removed by the filter.
     pub filtered: u64,
     /// Jobs that cannot be replayed, by reason.
     pub skipped: Vec<Skipped>,
     /// The number of jobs with a run time of zero.
     pub zero_length: u64,
-    /// Jobs that were submitted before the preceding one in the log, and their lines.
+    /// Jobs submitted before the preceding one in the log, and their lines.
     pub submits_back: LineNumbers,
-    /// The number of jobs with a user's estimate.
+    /// The number of jobs with a user estimate.
     pub with_estimate: u64,
-    /// The number of jobs that ran longer than the estimate.
+    /// The number of jobs that ran longer than their estimate.
     pub over_estimate: u64,
-    /// The number of nodes of the machine, if known.
+    /// The machine's number of nodes, if known.
     pub machine_size: Option<u64>,
     /// The number of jobs larger than the machine.
     pub larger_than_machine: u64,
@@ -51,61 +51,61 @@ pub struct LogSummary {
     pub span: f64,
     /// The span divided by the number of gaps between submissions.
     pub mean_interarrival: Option<f64>,
-    /// Work (run time times size) divided by the capacity of the machine in the span.
+    /// Work (run time times size) divided by the machine's capacity over the span.
     pub load: Option<f64>,
     /// Sizes, in nodes.
     pub sizes: Spread,
     /// The fraction of sizes that are powers of two.
     pub power_of_two: f64,
-    /// The same fraction among jobs with more than one node.
+    /// The fraction of powers of two among jobs with several nodes.
     pub power_of_two_parallel: Option<f64>,
     /// Run times.
     pub runs: Spread,
-    /// The number of jobs with a size in each range.
+    /// The number of jobs in each size range.
     pub size_histogram: Vec<Bin>,
-    /// The number of jobs with a run time in each range.
+    /// The number of jobs in each run-time range.
     pub run_histogram: Vec<Bin>,
     /// Arrivals by hour and by day.
     pub arrivals: Arrivals,
-    /// The format, if the log was read from one; its title in JSON.
+    /// The format, if the log was read from one. In JSON, its title.
     pub format: Option<Format>,
-    /// `MaxNodes` of the header.
+    /// The header's `MaxNodes`.
     pub header_nodes: Option<u64>,
-    /// `MaxProcs` of the header.
+    /// The header's `MaxProcs`.
     pub header_processors: Option<u64>,
-    /// The largest number of nodes in use at one time, if the log has all waits.
+    /// The largest number of nodes in use at once, if the log has every job's wait.
     pub greatest_use: Option<u64>,
-    /// The number of jobs that have the number of an earlier job.
+    /// The number of jobs that have the same number as an earlier job.
     pub repeated_numbers: u64,
-    /// Estimates divided by run times, of jobs with both.
+    /// Estimates divided by run times, for jobs that have both.
     pub estimate_factors: Option<Spread>,
     /// Jobs that follow others.
     pub dependencies: DependencyCounts,
     /// The values of fields that classify jobs.
     pub classes: Vec<Class>,
-    /// The weeks, from the first submission on; none if the log is longer than twenty years.
+    /// The weeks since the first submission. Empty if the log is longer than twenty years.
     pub weeks: Vec<Week>,
-    /// The names in the fields of the log, in formats with names: for each field, the 1000 names
-    /// with the most jobs.
+    /// The names in the log's fields, in formats with names: for each field, the 1000 names with
+    /// the most jobs.
     pub names: Vec<NameCount>,
-    /// Oddities of the log that were not errors.
+    /// Oddities in the log that were not errors.
     pub notes: Vec<Note>,
 }
 
-/// A name in a field of the log, such as a partition.
+/// A name in one of the log's fields, such as a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NameCount {
-    /// The key of the field in filters.
+    /// The field's key in filters.
     pub field: &'static str,
     /// The name.
     pub name: String,
     /// The number that represents the name.
     pub number: i64,
-    /// The number of jobs that were kept.
+    /// The number of jobs kept.
     pub jobs: u64,
 }
 
-/// Job lines that were skipped for one reason.
+/// Job lines skipped for a particular reason.
 #[derive(Clone, Debug, Serialize)]
 pub struct Skipped {
     /// The key of the reason.
@@ -115,7 +115,7 @@ pub struct Skipped {
     pub found: LineNumbers,
 }
 
-/// The number of some lines and their line numbers.
+/// A count of lines, with their numbers.
 #[derive(Clone, Debug, Serialize)]
 pub struct LineNumbers {
     /// The number of lines.
@@ -130,7 +130,7 @@ impl LineNumbers {
     }
 }
 
-/// Mean and quantiles (nearest rank).
+/// The mean and quantiles (nearest rank).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     /// The mean.
@@ -152,8 +152,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Computes the statistics of ascending values, each with its number of jobs. All are 0 without
-    /// values.
+    /// Computes the statistics of ascending values, each with its number of jobs. All are 0 if
+    /// there are no values.
     fn of(values: impl Iterator<Item = (f64, u64)> + Clone) -> Spread {
         let all: u64 = values.clone().map(|(_, count)| count).sum();
         let ranks =
@@ -174,10 +174,10 @@ impl Spread {
     }
 }
 
-/// A range of a histogram, with `from` included and `to` excluded. The last one may be open.
+/// A range in a histogram, including `from` and excluding `to`. The last one may be open.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bin {
-    /// The beginning of the range.
+    /// The start of the range.
     pub from: f64,
     /// The end of the range.
     pub to: Option<f64>,
@@ -188,20 +188,20 @@ pub struct Bin {
 /// Arrivals by hour of the day and by day of the week.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Arrivals {
-    /// The clock by which hours are counted.
+    /// The clock used to count hours.
     pub clock: Clock,
     /// The number of arrivals in each hour of the day.
     pub by_hour: [u64; 24],
-    /// The number of arrivals on each weekday, from Monday; `None` if the log does not say when it
-    /// begins.
+    /// The number of arrivals on each weekday, from Monday; `None` if the log does not give its
+    /// start time.
     pub by_weekday: Option<[u64; 7]>,
 }
 
-/// The meaning of hours of the day.
+/// What hours of the day refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
-    /// The machine's local time, by `UnixStartTime` and `TimeZone` of the header.
+    /// The machine's local time, from the header's `UnixStartTime` and `TimeZone`.
     Local,
     /// Universal time: the header has no `TimeZone`.
     Utc,
@@ -210,8 +210,7 @@ pub enum Clock {
 }
 
 impl LogSummary {
-    /// Summarizes a log for a machine of a given size. Without a size, the size in the header is
-    /// used.
+    /// Summarizes a log for a machine of a given size, by default that in the header.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -230,8 +229,8 @@ impl LogSummary {
         jobs.finish(trace)
     }
 
-    /// Reads and summarizes a log, as replayed on a machine with this number of nodes. Jobs in SWF
-    /// and `.sim` are summarized one by one: the memory depends on the number of distinct values,
+    /// Reads and summarizes a log as replayed on a machine with this number of nodes. Jobs in SWF
+    /// and `.sim` are summarized one by one: memory use depends on the number of distinct values,
     /// and is a few bytes per job.
     ///
     /// # Errors
@@ -322,7 +321,7 @@ impl LogSummary {
     }
 }
 
-/// Returns the notes of a log, and another note if its jobs are far from the order of submission.
+/// Returns a log's notes, plus another if its jobs are far from submission order.
 fn notes(trace: &Trace, course: &Course) -> Vec<Note> {
     let text = "some jobs are more than 262,143 positions out of submission order: the maximum use \
                 and the weeks are unknown";
@@ -331,11 +330,11 @@ fn notes(trace: &Trace, course: &Course) -> Vec<Note> {
     trace.report.notes.iter().cloned().chain(unsorted).collect()
 }
 
-/// The maximum number of names of a field in a summary.
+/// The maximum number of names per field in a summary.
 const MOST_NAMES: usize = 1000;
 
-/// Returns the names in each field, sorted by descending number of jobs. The counts are those of
-/// all values of status, user, group, application, queue and partition.
+/// Returns the names in each field, sorted by descending number of jobs. `classes` counts the
+/// values of status, user, group, application, queue and partition.
 fn names(trace: &Trace, classes: &[FxHashMap<i64, u64>; 6]) -> Vec<NameCount> {
     let [_, user, group, application, queue, partition] = classes;
     let mut all = Vec::new();
@@ -371,7 +370,7 @@ fn skipped(trace: &Trace) -> Vec<Skipped> {
 const RUN_EDGES: &[f64] =
     &[0.0, 1.0, 10.0, 60.0, 600.0, 3600.0, 21_600.0, 86_400.0, 604_800.0, f64::INFINITY];
 
-/// Returns the edges of the ranges 1, 2, 3 to 4, 5 to 8, ...: each power of two ends its range.
+/// Returns the edges of the ranges 1, 2, 3 to 4, 5 to 8, ...: each power of two ends a range.
 fn size_edges(most: u32) -> Vec<f64> {
     let most = f64::from(most);
     let mut edges = vec![1.0, 2.0];
@@ -381,7 +380,7 @@ fn size_edges(most: u32) -> Vec<f64> {
     edges
 }
 
-/// Counts values between consecutive edges, which ascend from one not above any value.
+/// Counts values between consecutive edges, which ascend from an edge not above any value.
 fn histogram(edges: &[f64], values: &[(f64, u64)]) -> Vec<Bin> {
     let mut counts = vec![0; edges.len() - 1];
     for (value, count) in values {

@@ -3,28 +3,28 @@
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Request};
 
-/// A job: its arrival, its request, and its service.
+/// A job: its arrival, request and service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// The number in the order of arrival, from 0.
+    /// The job's number in order of arrival, from 0.
     pub id: JobId,
-    /// The index in its log or stream, from 0: the same as `id`, unless jobs follow others.
+    /// The job's index in its log or stream, from 0: equal to `id` unless jobs follow others.
     pub index: u64,
-    /// The number in its log, for output, or its own number if there is no log.
+    /// The job's number in its log, for output, or its own number if there is no log.
     pub number: u64,
     /// The time of arrival, in ticks of the workload's [`TimeUnit`].
     pub arrival: Time,
-    /// The nodes that it requests.
+    /// The requested nodes.
     pub request: Request,
-    /// The work that it does with them.
+    /// The work that the job does with its nodes.
     pub service: Service,
-    /// The run time that schedulers may know: the user's estimate from a log, otherwise the run
-    /// time. For messages, it is their number or the number of iterations.
+    /// The run time known to schedulers: the user's estimate from a log, otherwise the run time.
+    /// For messages, it is the number of messages or iterations.
     pub estimate: Time,
 }
 
 impl Job {
-    /// Creates a job that is not from a log and runs as long as estimated.
+    /// Creates a job that is not from a log and runs for exactly its estimate.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload;
@@ -48,20 +48,20 @@ pub enum Service {
     Run(Time),
     /// A number of messages.
     Messages(u64),
-    /// A number of iterations of its communication pattern.
+    /// A number of iterations of the job's communication pattern.
     Iterations(u64),
-    /// Computation, interleaved with the job's communication pattern. The sum of both times is the
+    /// Computation interleaved with the job's communication pattern. The two times add up to the
     /// run time in the requested box, alone on the machine.
     Partly {
-        /// The time of its computation.
+        /// The computation time.
         compute: Time,
-        /// The time of its communication there.
+        /// The communication time in that box.
         communicate: Time,
     },
 }
 
 impl Service {
-    /// Creates the service of a run in which a fraction, from 0 to 1, is communication.
+    /// Creates the service for a run with a given fraction, from 0 to 1, of communication.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }
@@ -79,24 +79,24 @@ impl Service {
     }
 }
 
-/// The meaning of a tick in a workload.
+/// A workload's time unit, as a number of ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeUnit {
-    /// The word in results: `s`, `time_unit` or `cycle`.
+    /// The unit's name in results: `s`, `time_unit` or `cycle`.
     pub name: &'static str,
     /// The number of ticks in one unit.
     pub ticks: u64,
 }
 
 impl TimeUnit {
-    /// Seconds of a log, in microseconds.
+    /// A log's seconds, counted in microseconds.
     pub const SECOND: TimeUnit = TimeUnit { name: "s", ticks: 1_000_000 };
     /// The papers' time unit, in millionths.
     pub const TIME_UNIT: TimeUnit = TimeUnit { name: "time_unit", ticks: 1_000_000 };
     /// Network cycles.
     pub const CYCLE: TimeUnit = TimeUnit { name: "cycle", ticks: 1 };
 
-    /// Converts units to ticks, rounded to the nearest tick.
+    /// Converts units to the nearest number of ticks.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }

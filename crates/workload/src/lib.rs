@@ -4,7 +4,7 @@
 //! [`traces::TraceJobs`] replays their records, with a shape from a [`Shaper`]. [`Generator`]s
 //! write logs, and [`inspect`] summarizes a log. [`Failures`] draws failures and repairs of
 //! components. [`Ask`] reads a caller's request. Every name on the command line is a [`Selection`]
-//! from the list of its [`Family`].
+//! from a [`Family`].
 //!
 //! No code in this crate opens files, prints, or depends on strategies or schedulers.
 

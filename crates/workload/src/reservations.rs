@@ -9,14 +9,14 @@ use serde::Deserialize;
 use crate::TimeUnit;
 use crate::traces::{LineError, Lines, ReadError};
 
-/// Nodes that are kept free of jobs between two times.
+/// Nodes kept free of jobs between two times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReservedNodes {
     /// The boxes, at least one, which may overlap.
     pub boxes: Vec<Cuboid>,
-    /// The time at which the nodes must be free.
+    /// The time when the nodes must be free.
     pub from: Time,
-    /// The time at which jobs may use the nodes again, later than `from`.
+    /// The time, later than `from`, when jobs may use the nodes again.
     pub to: Time,
 }
 
@@ -43,8 +43,8 @@ struct Part {
 /// `{"nodes":[[1,1],[2,1]],"from":3600,"to":7200}`. Blank lines are ignored.
 ///
 /// # Errors
-/// Returns an error if the reader fails, or if a line has another form, contains nodes that the
-/// machine does not have, or does not end after it begins.
+/// Returns an error if the reader fails, or if a line is malformed, contains nodes outside the
+/// machine, or ends before it begins.
 pub fn read_reservations(
     reader: impl BufRead,
     grid: &Grid,

@@ -1,8 +1,8 @@
-//! Values used by options of several entries.
+//! Values shared by options of several entries.
 
 use pavior_kernel::Values;
 
-/// The values of means and rates: a decimal number above 0. The bound keeps sums of many in range.
+/// The values of means and rates: positive decimal numbers, bounded to keep sums in range.
 pub(crate) const POSITIVE: Values = Values::Text("number above 0, at most 1e9", |text| {
     text.parse::<f64>().is_ok_and(|value| value > 0.0 && value <= 1e9)
 });

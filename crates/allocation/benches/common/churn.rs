@@ -1,7 +1,7 @@
-//! A recorded churn near saturation, replayed on a strategy: against the clock, or under callgrind
-//! in a separate process that reads the record as text.
+//! A recorded churn near saturation, replayed on a strategy: either timed, or under callgrind in a
+//! separate process that reads the record as text.
 
-// Each bench uses only a part of this module.
+// Each bench uses only part of this module.
 #![allow(dead_code)]
 
 use std::collections::VecDeque;
@@ -14,13 +14,13 @@ use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, Occupancy, Request};
 use pavior_trials::instructions::{collected, collected_with_memory};
 
-/// Distributions of the sides of requests.
+/// Distributions of requested sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sides {
-    /// Uniform on 1 to a bound.
+    /// Uniform from 1 to a bound.
     Uniform(u16),
-    /// Up to an eighth of the axis with probability 0.4, then to a quarter, a half and the whole
-    /// with 0.2 each.
+    /// Up to an eighth of the axis with probability 0.4, then up to a quarter, a half and all of it
+    /// with probability 0.2 each.
     Decreasing,
 }
 
@@ -52,14 +52,13 @@ impl Sides {
 
 /// One step of a churn.
 pub(crate) enum Step {
-    /// A question that counts, and true if it is granted.
+    /// A question that counts, and whether it is granted.
     Ask(Request, bool),
     Take(Placement),
     Give(Placement),
 }
 
-/// A churn. Its questions count once all jobs that were running at the first departure have
-/// departed.
+/// A churn. Questions count only once all jobs running at the first departure have departed.
 pub(crate) struct Record {
     pub(crate) grid: Grid,
     pub(crate) steps: Vec<Step>,
@@ -67,8 +66,8 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Records the churn of a strategy, up to `questions` questions or slightly more. Requests come
-    /// from one stream; after a refusal the oldest job departs and the request is repeated. Returns
+    /// Records a strategy's churn, up to `questions` questions or slightly more. Requests come from
+    /// one stream; after a refusal, the oldest job departs and the request is repeated. Returns
     /// `None` if the strategy grants nothing on this grid or takes longer than a minute.
     pub(crate) fn new(
         grid: &Grid,
@@ -113,8 +112,8 @@ impl Record {
         Some(Record { grid: *grid, steps, questions: asked })
     }
 
-    /// Counts the instructions per question over the first questions of the record. Returns `None`
-    /// if callgrind fails.
+    /// Counts the instructions per question over the record's first questions. Returns `None` if
+    /// callgrind fails.
     pub(crate) fn instructions(&self, search: &Selection, first: usize) -> Option<f64> {
         let arguments = [CHILD, &search.to_string()];
         let count = collected(&arguments, "counted_find", &self.written(first));
@@ -130,7 +129,7 @@ impl Record {
         Some(counts.into_iter().map(each).collect())
     }
 
-    /// Writes the record as text up to the end of the first questions: the grid, then a line per
+    /// Writes the record as text up to the end of the first questions: the grid, then one line per
     /// step.
     fn written(&self, first: usize) -> String {
         let line = |word: &str, numbers: &mut dyn Iterator<Item = u16>| {
@@ -171,7 +170,7 @@ impl World {
         World { free: Occupancy::all_free(grid), strategy, draw }
     }
 
-    /// Answers one question. This is the measured function; callgrind knows it by its name.
+    /// Answers one question. This is the measured function; callgrind finds it by name.
     #[inline(never)]
     pub(crate) fn counted_find(&mut self, request: &Request) -> Option<Placement> {
         self.strategy.find(&self.free, request, &mut self.draw)
@@ -188,10 +187,10 @@ impl World {
     }
 }
 
-/// The argument that makes a program replay the record on standard input. A strategy follows it.
+/// The argument, followed by a strategy, that makes a program replay the record on standard input.
 pub(crate) const CHILD: &str = "--replay-from-input";
 
-/// Replays a written record.
+/// Replays a record from text.
 pub(crate) fn replay_from_input(strategy: &str) {
     let selection: Selection = strategy.parse().expect("the parent names a strategy");
     let mut lines =

@@ -12,7 +12,7 @@ pub(crate) const FIXED: FixedSet = FixedSet {
     counts,
 };
 const QUESTIONS: usize = 40;
-/// Machines, the longest side of a job, and the strategies counted there.
+/// Machines, the longest side of a job, and the strategies measured on each.
 const SET: &[(&str, u16, &[&str])] = &[
     (
         "mesh:64x64",
@@ -37,7 +37,7 @@ const SET: &[(&str, u16, &[&str])] = &[
     ("torus:8x8x8", 4, &["tff", "bf", "gradient", "tbl", "mfa", "gabl", "mc1x1"]),
 ];
 
-/// Measures the counts of this build: machine and strategy, and instructions per question.
+/// Measures this build's counts: machine and strategy, and instructions per question.
 fn counts() -> Vec<(String, f64)> {
     let mut counts = Vec::new();
     for &(machine, longest, strategies) in SET {

@@ -1,5 +1,5 @@
-//! Instructions and time per attempt, of the engine and of the plain search, for the same questions
-//! in the same states.
+//! Instructions and time per attempt, for the engine and the plain search, on the same questions in
+//! the same states.
 //!
 //! ```sh
 //! cargo bench -p pavior-allocation --bench instructions                    # all
@@ -11,14 +11,14 @@
 //! ```
 //!
 //! A churn near saturation is recorded once with the engine. Requests come from one stream; after a
-//! refusal the oldest job departs and the request is repeated. The record is then replayed on the
-//! plain search of the same strategy, which gives the same answers and is older than the engine.
-//! Only `Strategy::find` is measured. Attempts that fail for lack of free nodes never reach it and
-//! are left out.
+//! refusal, the oldest job departs and the request is repeated. The record is then replayed on the
+//! same strategy's plain search, which gives the same answers and predates the engine. Only
+//! `Strategy::find` is measured. Attempts that fail for lack of free nodes never reach it and are
+//! left out.
 //!
 //! - Instructions are counted by callgrind (`valgrind` must be installed), in a separate process.
-//!   They depend on the compiler and on whether the processor has AVX2, not on what else runs.
-//! - `ratio` is relative to the engine of `ff` on its own churn of the same machine.
+//!   They depend on the compiler and on whether the processor has AVX2, but not on other programs.
+//! - `ratio` is relative to the `ff` engine on its own churn on the same machine.
 //! - `check` compares a small fixed set with `counts.tsv` in this directory, and fails if a count
 //!   has grown by more than 5 %. It is skipped with a note if counts cannot be compared: without
 //!   valgrind, with another compiler or processor, or in an incremental build.
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints the table for the strategies and machines that are named.
+/// Prints the table for the given strategies and machines.
 fn table(wanted: &[String]) {
     let counted = pavior_trials::instructions::can_count();
     println!("| machine | strategy | search | ns | ratio | instructions | ratio |");
@@ -105,8 +105,8 @@ fn table(wanted: &[String]) {
     }
 }
 
-/// Measures the mean nanoseconds and instructions of a question, with a record of one selection and
-/// the answers of another.
+/// Measures the mean nanoseconds and instructions per question, with one selection's record and
+/// another's answers.
 fn measured(
     case: &Case,
     grid: &Grid,
@@ -120,7 +120,7 @@ fn measured(
     Some((nanoseconds(&record, search), instructions.unwrap_or(f64::NAN)))
 }
 
-/// Returns the mean time of a question in the fastest of three replays.
+/// Returns the mean time per question in the fastest of three replays.
 fn nanoseconds(record: &Record, selection: &Selection) -> f64 {
     let replays = (0..3).map(|_| {
         let mut world = World::new(record.grid, selection);

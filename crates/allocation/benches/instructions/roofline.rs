@@ -1,13 +1,12 @@
 //! The words that `ff` reads for an answer, compared with the minimum for an exact answer.
 //!
-//! With only the free nodes, 64 to a word, row-major, an answer must read:
+//! Given only the free nodes, 64 to a word, row-major, a search must read:
 //!
-//! - All words of the box that is granted, since all its nodes must be free.
-//! - One word of each place before it in scan order, since each of them has a node that is not
-//!   free. If nothing is granted, one word of every place.
+//! - All words of the granted box, since all its nodes must be free.
+//! - One word of each place before it in scan order, since each contains a node that is not free.
+//!   If nothing is granted, one word of every place.
 //!
-//! Places that have no word in common need as many words as there are places. Such places are
-//! chosen greedily in scan order.
+//! Places with no word in common need one word each. Such places are chosen greedily in scan order.
 //!
 //! The sum is a lower bound on the number of words. It does not hold for an engine that keeps more
 //! than the free nodes between answers.
@@ -50,7 +49,7 @@ pub(crate) fn table() {
     }
 }
 
-/// Returns the mean of the fewest words, and the percentage of granted questions.
+/// Returns the mean minimum number of words, and the percentage of granted questions.
 fn fewest(record: &Record) -> (f64, f64) {
     let (grid, mut words, mut granted) = (&record.grid, 0, 0);
     let mut asked = None;
@@ -74,7 +73,7 @@ fn fewest(record: &Record) -> (f64, f64) {
     (words as f64 / questions, 100.0 * f64::from(granted) / questions)
 }
 
-/// Returns the fewest words for one answer.
+/// Returns the minimum number of words for one answer.
 fn least(grid: &Grid, sides: Sides, granted: Option<Coordinates>) -> u64 {
     let mut read = vec![false; grid.nodes().div_ceil(WORD) as usize];
     let mut fewest = 0;

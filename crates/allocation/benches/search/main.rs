@@ -1,25 +1,25 @@
-//! Times and instructions of a search, of the engine and of the plain search, for the same
-//! questions in the same states.
+//! Time and instructions per search, for the engine and the plain search, on the same questions in
+//! the same states.
 //!
 //! `cargo bench -p pavior-allocation --bench search [-- FILTER...] [--no-instructions]`. A filter
 //! is a part of a case's name, such as `table`, `grid`, `torus`, `mesh:8x8x8` or `"mesh:64x64x64 to
 //! 8"`; a case runs if its name contains one of them. `--list` names the cases.
 //!
 //! A churn near saturation is recorded once per case with the engine. Requests come from one
-//! stream; after a refusal the oldest job departs and the request is repeated. The record is then
+//! stream; after a refusal, the oldest job departs and the request is repeated. The record is then
 //! replayed on every strategy, so that all of them, including TBL, answer the same questions in the
 //! same states. All are complete, so they must agree on refusals. Only `Strategy::find` is
 //! measured. Attempts that fail for lack of free nodes never reach it and are left out, as is the
 //! upkeep of lists.
 //!
 //! - `mean`, `median`, `p99`: single readings without the overhead of the clock. Each question
-//!   counts with the median of its readings in all rounds. A reading waits for the search to end,
+//!   counts as the median of its readings in all rounds. A reading waits for the search to end,
 //!   while the processor would otherwise continue with the next instructions: 5 to 15 ns more for
 //!   fast searches. (Timing batches and subtracting the same batch without searches would be wrong,
 //!   because the engine defers upkeep that only a search needs.)
 //! - `instructions`: counted by callgrind (`valgrind` must be installed), of `find` alone, per
 //!   search; over the first questions only if some strategy is slow. They do not depend on other
-//!   programs that run.
+//!   running programs.
 //! - `torus over mesh`: the engine on both, each over 20,000 searches of its own churn.
 //! - The ratios are relative to the better of the plain strategies, over the questions that both
 //!   answered: above 1 is faster. The strategies take turns, round after round.
@@ -52,7 +52,7 @@ impl Case {
     }
 }
 
-/// Lists the cases of the issues and papers, on meshes and tori, then shapes by job sizes.
+/// Lists the cases from issues and papers, on meshes and tori, then shapes by job size.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |group, machine: &str, sides| {
@@ -81,16 +81,16 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// Number of searches of a case.
+/// Number of searches per case.
 const SEARCHES: usize = 2000;
-/// Number of searches if only the engine answers: enough for the mean of a few long ones.
+/// Number of searches if only the engine answers: enough to average over a few long ones.
 const MANY: usize = 20_000;
 
-/// The results of a case. The engine comes first.
+/// The results for a case. The engine comes first.
 struct Outcome {
     case: Case,
     measured: Vec<Measured>,
-    /// Per search. `None` if they were not counted.
+    /// Instructions per search; `None` if not counted.
     instructions: Vec<Option<f64>>,
 }
 
@@ -102,7 +102,7 @@ impl Outcome {
             .expect("there are plain strategies")
     }
 
-    /// Divides the instructions of the better plain strategy by those of another.
+    /// Divides the better plain strategy's instructions by another strategy's.
     fn instruction_ratio(&self, index: usize) -> Option<f64> {
         let plain = self.instructions[1..].iter().flatten().copied().reduce(f64::min)?;
         Some(plain / self.instructions[index]?)
@@ -122,7 +122,7 @@ fn run(case: Case, count: bool) -> Outcome {
     outcome
 }
 
-/// Records the churn of a case with a number of searches.
+/// Records a case's churn with a given number of searches.
 fn recorded(grid: &Grid, sides: Sides, engine: &Selection, searches: usize) -> Record {
     Record::new(grid, engine, sides, "search", searches).expect("the engine works everywhere")
 }
@@ -133,7 +133,7 @@ fn refused_percent(record: &Record) -> usize {
     refused.count() * 100 / record.questions
 }
 
-/// Returns the mean number of busy boxes at a search.
+/// Returns the mean number of busy boxes during a search.
 fn mean_jobs(record: &Record) -> f64 {
     let (mut jobs, mut sum) = (0, 0);
     for step in &record.steps {
@@ -168,12 +168,12 @@ fn print(outcome: &Outcome, record: &Record) {
     }
 }
 
-/// Formats a ratio, small ones with more decimals.
+/// Formats a ratio, with more decimals for small ones.
 fn digits(ratio: f64) -> String {
     if ratio < 0.1 { format!("{ratio:.4}") } else { format!("{ratio:.2}") }
 }
 
-/// Prints the engine on a torus relative to the engine on the mesh of the same sides.
+/// Prints the engine on a torus relative to the engine on a mesh with the same sides.
 fn print_torus(torus: &Case, count: bool) {
     let engine: Selection = torus.strategies()[0].parse().expect("written right");
     let mesh = Grid::new(&torus.grid.sides(), &[false; 3]).expect("the torus is one");

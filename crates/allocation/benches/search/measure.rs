@@ -8,26 +8,25 @@ use pavior_allocation::Selection;
 use crate::churn::{Record, Step, World};
 
 const ROUNDS: usize = 7;
-/// In a round, a strategy answers as many questions as it can in this time, but at least `LEAST`.
+/// Time limit per round and strategy. At least `LEAST` questions are answered in any case.
 const LIMIT: Duration = Duration::from_millis(250);
 const LEAST: usize = 10;
-/// Instructions are counted over as many questions as every strategy answers in this time.
+/// Instructions are counted over as many questions as every strategy can answer in this time.
 const COUNTED: Duration = Duration::from_millis(60);
 
-/// The results of a strategy.
+/// A strategy's results.
 pub(crate) struct Measured {
     /// The number of questions that it answered.
     pub(crate) searches: usize,
     pub(crate) mean_ns: f64,
     pub(crate) median_ns: f64,
     pub(crate) p99_ns: f64,
-    /// The median of the readings of each question.
+    /// The median of each question's readings.
     singles: Vec<f64>,
 }
 
 impl Measured {
-    /// Returns the ratio by which this is faster than another, over the questions that both
-    /// answered.
+    /// Returns how many times as fast this is as another, over the questions that both answered.
     pub(crate) fn speed_over(&self, other: &Measured) -> f64 {
         let both = self.searches.min(other.searches);
         let sum = |one: &Measured| one.singles[..both].iter().sum::<f64>();
@@ -35,8 +34,8 @@ impl Measured {
     }
 }
 
-/// Returns the number of questions over which instructions are counted. It is one of a few fixed
-/// numbers, so that another run with different times counts over the same questions.
+/// Returns the number of questions over which instructions are counted: one of a few fixed numbers,
+/// so that another run with different times counts over the same questions.
 pub(crate) fn countable(measured: &[Measured]) -> usize {
     let within = |one: &Measured| {
         let mut left = COUNTED.as_nanos() as f64;
@@ -80,7 +79,7 @@ fn summarised(rounds: &[Vec<f64>], searches: usize) -> Measured {
     Measured { searches, mean_ns, median_ns: percentile(50), p99_ns: percentile(99), singles }
 }
 
-/// Reads the time of each of the first searches, as many as the time limit allows.
+/// Times each of the first searches, as many as the time limit allows.
 fn one_by_one(record: &Record, selection: &Selection, most: usize, overhead: f64) -> Vec<f64> {
     let mut world = World::new(record.grid, selection);
     let mut readings = Vec::with_capacity(most);

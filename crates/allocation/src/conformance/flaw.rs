@@ -17,7 +17,7 @@ pub enum Flaw {
 
 /// A state, a request and a wrong answer.
 ///
-/// Its text is one or two sentences, a drawing of each plane of the state, and a legend.
+/// Displayed as one or two sentences, a drawing of each plane of the state, and a legend.
 #[derive(Clone)]
 pub struct Counterexample {
     /// The strategy, with its options.
@@ -26,13 +26,13 @@ pub struct Counterexample {
     pub free: Occupancy,
     /// The request.
     pub request: Request,
-    /// The answer of the strategy.
+    /// The strategy's answer.
     pub answer: Option<Placement>,
     /// The boxes that should have been granted, if the oracle has a single correct placement.
     pub expected: Vec<Cuboid>,
     /// The error, as a clause.
     pub reason: String,
-    /// The number of correct answers before it.
+    /// The number of correct answers before this one.
     pub answers: u64,
 }
 
@@ -135,7 +135,7 @@ impl Counterexample {
         }
     }
 
-    /// Draws the planes, beginning with z = 0, with the origin at the lower left.
+    /// Draws the planes, starting with z = 0, each with the origin at the lower left.
     fn plan(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [w, d, h] = self.free.grid().sides();
         let wide = d.saturating_sub(1).to_string().len();
@@ -182,7 +182,7 @@ impl fmt::Display for Flaw {
     }
 }
 
-/// The same text as `Display`, so that a failing test shows the drawing.
+/// Same as `Display`, so that a failing test shows the drawing.
 impl fmt::Debug for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,7 +1,7 @@
 //! Judges requests with a freedom against the oracle, in every occupancy of a small grid.
 //!
 //! A request must be granted if and only if a placement that its freedom allows is free. A granted
-//! placement must be allowed. Partition hardware may refuse; only the second rule applies to it.
+//! placement must be allowed. Partition hardware may refuse, so only the second rule applies to it.
 
 use pavior_mesh::{
     Cuboid, Freedom, Grid, JobId, NodeId, Request, Scan, Sides, orientations, picture, volume,
@@ -13,7 +13,7 @@ use crate::freedom::is_hardware;
 use crate::{Machine, Placement, Selection, oracle};
 
 /// Tries every request with every freedom in every occupancy of a grid. Returns the number of
-/// answers. Occupancies come in Gray-code order, so each differs from the previous one by one node.
+/// answers. Occupancies come in Gray-code order, so each differs from the previous one in one node.
 ///
 /// # Errors
 /// Returns the first broken claim, with a drawing of the state.
@@ -84,13 +84,13 @@ fn judge(
     }
 }
 
-/// Returns the sides of every box that fits the grid. Each node is the last node of one such box at
-/// the origin.
+/// Returns the sides of every box that fits the grid. Each node is the far corner of exactly one
+/// such box at the origin.
 fn every_box(grid: &Grid) -> impl Iterator<Item = Sides> {
     Scan::default().bases(*grid, [1; 3]).map(|last| last.map(|side| side + 1))
 }
 
-/// Returns true if a freedom allows a box of these sides. The freedoms without boxes allow none.
+/// Returns true if a freedom allows a box with these sides. Freedoms without boxes allow none.
 fn is_allowed(request: &Request, freedom: Freedom, sides: Sides) -> bool {
     let turned = |shape: Sides| orientations(shape).any(|turned| turned == sides);
     match freedom {

@@ -8,8 +8,8 @@ use super::states::random_box;
 use super::{Flaw, judge};
 use crate::{AllocateError, Machine, Placement, Selection};
 
-/// Drives a machine through `steps` random steps. Most are allocations and releases; some are
-/// reservations that the strategy did not propose, failures, repairs, and questions to forks. Every
+/// Runs a machine through `steps` random steps. Most are allocations and releases; others are
+/// reservations that the strategy did not propose, failures, repairs, and queries to forks. Every
 /// answer is checked, and every index is validated after each step. Returns the number of answers.
 ///
 /// # Errors
@@ -52,7 +52,7 @@ pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Res
             }
             _ => {
                 // A fork gives the same answers as the machine, and changes to the fork do not
-                // change the machine.
+                // affect the machine.
                 let request = random_request(selection, grid, &mut dice);
                 let mut fork = machine.clone();
                 let forked = fork.allocate(job, &request).cloned();
@@ -68,7 +68,7 @@ pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Res
     Ok(answers)
 }
 
-/// Allocates and judges the answer. Returns true if the job was granted nodes.
+/// Allocates nodes and judges the answer. Returns true if the job was granted nodes.
 fn allocate(
     machine: &mut Machine,
     job: JobId,

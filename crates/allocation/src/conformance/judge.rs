@@ -8,7 +8,7 @@ use crate::claim::{BoxGroup, Claim, Grants, Recognition, Scene};
 use crate::explain::words;
 use crate::{BadProposal, Placement, PlacementError, Selection, oracle};
 
-/// The error in an answer, and the correct placement, if there is only one.
+/// What is wrong with an answer, and the correct placement, if there is only one.
 struct Wrong {
     reason: String,
     expected: Vec<Cuboid>,
@@ -26,9 +26,9 @@ impl From<&str> for Wrong {
     }
 }
 
-/// Compares a strategy's answer to a request, in a state, with its claim. The state consists of the
-/// free nodes and the held placements; strategies without their own rules depend only on the free
-/// nodes.
+/// Compares a strategy's answer to a request, in a given state, with its claim. The state consists
+/// of the free nodes and the placements held; strategies without their own rules depend only on the
+/// free nodes.
 ///
 /// # Errors
 /// Returns an error if the answer is unsound or breaks the claim.
@@ -63,7 +63,7 @@ fn counterexample(
     Counterexample { strategy, free, request, answer, expected, reason, answers: 0 }
 }
 
-/// Describes the failure of a strategy or a proposal that cannot be granted.
+/// Describes a strategy's failure or a proposal that cannot be granted.
 pub(super) fn failed(
     selection: &Selection,
     free: &Occupancy,
@@ -172,7 +172,7 @@ fn relative(first: [u16; 3], shape: &BoxGroup, grid: &Grid) -> [u16; 3] {
     })
 }
 
-/// Checks the answer against the recognition of the claim.
+/// Checks the answer against the claim's recognition.
 fn recognised(
     claim: &Claim,
     family: &[BoxGroup],

@@ -1,13 +1,13 @@
-//! Tests that a strategy keeps its claim. To be tested by all of this, a new strategy only needs
-//! its line in the registry.
+//! Tests that a strategy keeps its claim. All of them cover a new strategy once it is in the
+//! registry.
 //!
 //! - [`judge()`] compares one answer with the [`oracle`](crate::oracle).
 //! - [`every_occupancy`] walks through every set of busy nodes of a small grid, one node at a time,
 //!   and checks every request in each.
-//! - [`random_boxes`] fills machines with random boxes, as a busy list would contain them.
-//! - [`history()`] drives a [`Machine`](crate::Machine) through allocations, releases,
-//!   reservations, failures and repairs, and validates every index after every step.
-//! - [`lock_step()`] checks that two searches of one strategy give the same answers.
+//! - [`random_boxes`] fills machines with random boxes like those in a busy list.
+//! - [`history()`] runs a [`Machine`](crate::Machine) through allocations, releases, reservations,
+//!   failures and repairs, and validates every index after every step.
+//! - [`lock_step()`] checks that a strategy's two searches give the same answers.
 //! - [`freedoms()`] tries requests with every freedom in every occupancy of a small grid.
 //! - [`suite()`] does all of this for one selection; `cargo xtask conformance NAME` runs it.
 
@@ -32,8 +32,8 @@ pub use states::{every_occupancy, random_boxes};
 pub use suite::{plain_of, suite, walks};
 
 /// Lists the requests for every state of a small grid: every shape up to the longest side on each
-/// axis, so that some fit only when turned and some never. For strategies that grant by count, the
-/// list also contains every bare count, including one that is too large, and counts below the
+/// axis, so that some fit only when turned and some never fit. For strategies that grant by count,
+/// the list also contains every bare count, including one that is too large, and counts below the
 /// volume of their shape.
 pub fn requests(selection: &Selection, grid: &Grid) -> Vec<Request> {
     let longest = grid.sides().into_iter().fold(1, u16::max);

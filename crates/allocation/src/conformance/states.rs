@@ -48,7 +48,7 @@ impl<'a> Subject<'a> {
 }
 
 /// Judges every request in every occupancy of a grid, reached node by node in Gray-code order, so
-/// that the strategy handles 2^nodes grants and releases of single nodes. Returns the number of
+/// that the strategy handles 2^nodes single-node grants and releases. Returns the number of
 /// answers.
 ///
 /// # Errors
@@ -110,7 +110,7 @@ pub fn random_boxes(
     Ok(answers)
 }
 
-/// Draws a box on the grid; small ones are more likely than large ones.
+/// Draws a box on the grid. Small boxes are more likely than large ones.
 pub(super) fn random_box(grid: &Grid, dice: &mut Stream) -> Cuboid {
     let mut cuboid = Cuboid::node([0; 3]);
     for axis in 0..3 {

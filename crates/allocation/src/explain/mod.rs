@@ -1,7 +1,7 @@
-//! Answers of any strategy in a given state and their quality.
+//! Any strategy's answers in a given state, and their quality.
 //!
 //! A [`State`] is a machine's state without its strategy, taken from a machine or listed by hand.
-//! [`answer`] asks any strategy in that state. `pavior-answers` explains what blocks a request,
+//! [`answer`] queries any strategy in that state. `pavior-answers` explains what blocks a request,
 //! and `pavior-draw` draws the results. Nothing here changes a machine.
 //!
 //! ```
@@ -26,12 +26,12 @@ pub use state::{Clash, State};
 use crate::strategies::shared::contact::{contact, most_contact};
 use crate::{BuildError, Machine, Placement, Refusal, Selection};
 
-/// The answer of one strategy.
+/// One strategy's answer.
 #[derive(Clone)]
 pub struct Answer {
     /// The strategy.
     pub selection: Selection,
-    /// The placement that it would choose, or the reason why it refuses.
+    /// The placement that the strategy would choose, or the reason for its refusal.
     pub outcome: Result<Choice, Refusal>,
 }
 
@@ -47,8 +47,8 @@ pub struct Choice {
 impl Choice {
     /// Returns the optimality index of the whole placement: the sum over its parts.
     ///
-    /// It is the number of pairs (node of the placement, direction) whose neighbor is busy, failed
-    /// or beyond the border. Nodes of the same placement are free when it is chosen and do not
+    /// It is the number of pairs (node in the placement, direction) whose neighbor is busy, failed
+    /// or beyond the border. Nodes in the same placement are free when it is chosen and do not
     /// count, so the sum over the parts is the index of all their nodes together.
     pub fn index(&self) -> i64 {
         self.indices.iter().sum()
@@ -61,8 +61,8 @@ fn choose(machine: &mut Machine, request: &Request) -> Result<Choice, Refusal> {
     Ok(Choice { placement, indices })
 }
 
-/// Asks a strategy for its answer to a request. A randomized strategy draws from the stream
-/// `allocation` of `seed`.
+/// Asks a strategy for its answer to a request. A randomized strategy draws from the `allocation`
+/// stream of `seed`.
 ///
 /// # Errors
 /// Returns an error if the strategy does not work on this machine.
@@ -77,21 +77,21 @@ pub fn answer(
     Ok(Answer { selection: selection.clone(), outcome })
 }
 
-/// Returns the optimality index of a free box: the number of faces of its nodes that touch busy or
-/// failed nodes or the border. In 2D this is the definition of the MFA paper.
+/// Returns a free box's optimality index: the number of its nodes' faces that touch busy or failed
+/// nodes or the border. In 2D, this is the MFA paper's definition.
 pub fn index(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     contact(free, cuboid)
 }
 
-/// Returns the highest index that the requested box can have, in any of its orientations that fit
-/// the machine.
+/// Returns the highest index that the requested box can have in any orientation that fits the
+/// machine.
 pub fn perfect_index(state: &State, shape: Sides) -> Option<i64> {
     let grid = state.grid();
     let fitting = orientations(shape).filter(|&sides| grid.fits(sides));
     fitting.map(|sides| most_contact(grid, sides)).max()
 }
 
-/// Describes a box in words, such as `3x2 at 2,5`: its sides and its base.
+/// Describes a box by its sides and base, such as `3x2 at 2,5`.
 pub fn words(grid: &Grid, cuboid: &Cuboid) -> String {
     let list = |numbers: [u16; 3], between: &str| {
         let shown: Vec<String> = numbers[..grid.axes()].iter().map(u16::to_string).collect();

@@ -1,4 +1,4 @@
-//! Running jobs and their nodes, as a user lists them.
+//! Running jobs and their nodes, as listed by a user.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::{BuildError, Machine, Placement, Selection};
 
-/// A machine's state without a strategy: jobs in the order of their grants, and failed nodes.
+/// A machine's state without a strategy: jobs in grant order, and failed nodes.
 #[derive(Clone, Debug)]
 pub struct State {
     grid: Grid,
@@ -27,15 +27,15 @@ pub enum Clash {
     /// A part is not on the machine.
     #[error("the part is not on the machine")]
     Outside {
-        /// The number in the list.
+        /// The part's number in the list.
         part: usize,
     },
-    /// A part shares nodes with an earlier one.
+    /// A part shares nodes with an earlier part or job.
     #[error("the part overlaps another")]
     Overlap {
-        /// The number in the list.
+        /// The part's number in the list.
         part: usize,
-        /// The job that holds some of its nodes; the job itself if its parts overlap.
+        /// The job that holds some of these nodes, or the job itself if its parts overlap.
         holder: JobId,
     },
 }
@@ -59,11 +59,11 @@ impl State {
         }
     }
 
-    /// Adds a job that holds these boxes. O(rows of the boxes), and O(parts of all jobs) for a box
+    /// Adds a job that holds these boxes. O(rows of the boxes), plus O(parts of all jobs) for a box
     /// with nodes that are not free.
     ///
     /// # Errors
-    /// Returns an error if the job cannot hold them; the state is unchanged.
+    /// Returns an error if the job cannot hold them. In that case, nothing changes.
     pub fn hold(&mut self, job: JobId, parts: &[Cuboid]) -> Result<(), Clash> {
         if self.jobs.contains(&job) {
             return Err(Clash::Repeated);
@@ -84,7 +84,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes a part of a job, after the parts before it. O(rows of the part), and O(parts of all
+    /// Takes one part of a job, after the parts before it. O(rows of the part), plus O(parts of all
     /// jobs) if some of its nodes are not free.
     fn take_part(&mut self, job: JobId, parts: &[Cuboid], index: usize) -> Result<(), Clash> {
         let part = &parts[index];
@@ -110,7 +110,7 @@ impl State {
         Ok(())
     }
 
-    /// Frees parts that were taken, except failed nodes.
+    /// Frees parts that were taken, except for failed nodes.
     fn give_back(&mut self, parts: &[Cuboid]) {
         let grid = self.grid;
         for node in parts.iter().flat_map(|part| part.nodes(&grid)) {
@@ -120,7 +120,7 @@ impl State {
         }
     }
 
-    /// Marks a node as failed. A job that holds it keeps it. A second failure changes nothing.
+    /// Marks a node as failed. A job that holds the node keeps it. Repeats change nothing.
     pub fn fail(&mut self, node: NodeId) {
         if !self.failed.contains(&node) {
             self.failed.push(node);
@@ -138,12 +138,12 @@ impl State {
         &self.free
     }
 
-    /// Returns the jobs and their placements, in the order of their grants.
+    /// Returns the jobs and their placements, in grant order.
     pub fn held(&self) -> &[(JobId, Placement)] {
         &self.held
     }
 
-    /// Returns the boxes that jobs hold, in the order of their grants.
+    /// Returns the boxes that jobs hold, in grant order.
     pub fn busy_list(&self) -> Vec<Cuboid> {
         self.held.iter().flat_map(|(_, placement)| placement.parts().iter().copied()).collect()
     }
@@ -153,7 +153,7 @@ impl State {
         self.held.iter().map(|(_, placement)| placement.nodes()).sum()
     }
 
-    /// Returns the failed nodes that no job holds, in the order they were named.
+    /// Returns the failed nodes that no job holds, in the order listed.
     #[expect(clippy::missing_panics_doc, reason = "no two parts overlap")]
     pub fn failed(&self) -> Vec<NodeId> {
         if self.failed.is_empty() {
@@ -166,8 +166,8 @@ impl State {
         self.failed.iter().copied().filter(|&node| unheld.is_node_free(node)).collect()
     }
 
-    /// Creates a machine in this state with a strategy. The strategy sees the jobs in the order of
-    /// their grants, and then the failed nodes.
+    /// Creates a machine in this state with a strategy. The strategy sees the jobs in grant order,
+    /// and then the failed nodes.
     ///
     /// # Errors
     /// Returns an error if the strategy does not work on this machine.

@@ -24,7 +24,7 @@ impl Machine {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the name cannot be read, or the strategy does not work on this grid.
+    /// Returns an error if the name is invalid, or the strategy does not work on this grid.
     pub fn new<S>(grid: Grid, strategy: S) -> Result<Machine, BuildError>
     where
         S: TryInto<Selection>,
@@ -33,12 +33,12 @@ impl Machine {
         Machine::with_seed(grid, &strategy.try_into()?, 1)
     }
 
-    /// Grants nodes to a job. Costs as much as [`Machine::probe`], and O(n) for n granted nodes
-    /// plus the change of the strategy's index.
+    /// Grants nodes to a job. Costs as much as [`Machine::probe`], plus O(n) for n granted nodes
+    /// and the update of the strategy's index.
     ///
     /// # Errors
-    /// Returns an error, with the reason, if the request is refused, the strategy fails, or the job
-    /// already holds nodes. In that case, nothing changes.
+    /// Returns the reason if the request is refused, the strategy fails, or the job already holds
+    /// nodes. In that case, nothing changes.
     pub fn allocate(&mut self, job: JobId, request: &Request) -> Result<&Placement, AllocateError> {
         if self.held.contains_key(&job) {
             return Err(AllocateError::RepeatedJob(job));
@@ -60,8 +60,7 @@ impl Machine {
         Ok(self.commit(job, placement))
     }
 
-    /// Releases the nodes of a job. O(n) for the n nodes that it held plus the change of the
-    /// strategy's index.
+    /// Releases a job's nodes. O(n) for n nodes, plus the update of the strategy's index.
     ///
     /// # Errors
     /// Returns an error if the job holds no nodes.
@@ -80,12 +79,12 @@ impl Machine {
         Ok(placement)
     }
 
-    /// Grants a given placement to a job, independently of the strategy's proposals. O(n) for its n
-    /// nodes plus the change of the strategy's index.
+    /// Grants a given placement to a job, independently of the strategy's proposals. O(n) for n
+    /// nodes, plus the update of the strategy's index.
     ///
     /// # Errors
-    /// Returns an error if it is empty, leaves the machine, overlaps itself or contains a node that
-    /// is not free, or the job already holds nodes. In that case, nothing changes.
+    /// Returns an error if the placement is empty, leaves the machine, overlaps itself or contains
+    /// a node that is not free, or if the job already holds nodes. In that case, nothing changes.
     pub fn allocate_at(
         &mut self,
         job: JobId,
@@ -99,12 +98,12 @@ impl Machine {
         Ok(self.commit(job, placement))
     }
 
-    /// Moves a job to other nodes in one step. Its old nodes count as free for it, unless they have
-    /// failed. Returns its old placement. All earlier promises are void, as after a failure
-    /// ([`Machine::health`]). O(N/64) for N nodes, plus the cost of a release and a grant.
+    /// Moves a job to other nodes in one step. Its old nodes count as free for the move, unless
+    /// they have failed. Returns its old placement. All earlier promises are void, as after a
+    /// failure ([`Machine::health`]). O(N/64) for N nodes, plus the cost of a release and a grant.
     ///
     /// # Errors
-    /// Returns an error if the job holds no nodes, or cannot be moved to these. In that case,
+    /// Returns an error if the job holds no nodes, or cannot be moved to these nodes. In that case,
     /// nothing changes.
     #[expect(clippy::missing_panics_doc, reason = "the nodes were taken from a copy before")]
     pub fn relocate(&mut self, job: JobId, to: Placement) -> Result<Placement, RelocateError> {
@@ -121,7 +120,7 @@ impl Machine {
 
     /// Finds the placement that the strategy would grant now. This does not affect later results,
     /// even for random strategies. Cost: one search by the strategy, as documented in its file;
-    /// O(1) if nothing has changed since the same question was last asked.
+    /// O(1) if nothing has changed since the same query.
     ///
     /// # Errors
     /// Returns the reason if the request is refused.
@@ -140,7 +139,7 @@ impl Machine {
     /// Checks that the request could be granted if the machine were empty and healthy.
     ///
     /// # Errors
-    /// Returns the reason, which is permanent ([`Refusal::is_permanent`]), if not.
+    /// Returns the reason, which is permanent ([`Refusal::is_permanent`]), if it could not.
     pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
         if self.fitting.as_ref() == Some(request) {
             return Ok(());
@@ -149,7 +148,7 @@ impl Machine {
             fits
         } else {
             self.selection.entry.does.fits_grid(request, &self.grid)?;
-            // The success of a random strategy does not depend on its draws.
+            // Whether a random strategy succeeds does not depend on its draws.
             let mut draw = Stream::new(0, 0, "never-fits");
             let fits = self.empty.find(&self.nothing_busy, request, &mut draw).is_some();
             self.verdicts.insert(*request, fits);
@@ -178,7 +177,7 @@ impl Machine {
         }
     }
 
-    /// Records a grant of nodes that were already removed from the free ones.
+    /// Records a grant of nodes that have already been removed from the free ones.
     fn commit(&mut self, job: JobId, placement: Placement) -> &Placement {
         self.memory = None;
         self.state += 1;
@@ -189,7 +188,7 @@ impl Machine {
         &self.held.entry(job).or_insert(Held { state: self.state, placement, nodes }).placement
     }
 
-    /// Removes the failed nodes of a released placement from the free ones.
+    /// Removes a released placement's failed nodes from the free ones.
     fn withhold_failed(&mut self, placement: &Placement) {
         for part in placement.parts() {
             for node in part.nodes(&self.grid) {

@@ -1,4 +1,4 @@
-//! Properties of answers that are known in advance, without asking the strategy. Schedulers use
+//! Properties of answers that are known in advance, without querying the strategy. Schedulers use
 //! them to plan.
 
 use pavior_mesh::{Request, Sides};
@@ -7,17 +7,17 @@ use crate::Machine;
 use crate::allowed;
 use crate::claim::{BoxGroup, Claim, Grants, Recognition};
 
-/// The condition under which a machine grants a request, by the claim of its strategy and the
-/// freedom of the request.
+/// The condition under which a machine grants a request, according to the strategy's claim and the
+/// request's freedom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
     /// Granted exactly when at least [`Machine::needed`] nodes are free.
     Count,
-    /// Granted exactly when one of some shapes is free ([`Machine::boxes_for`]).
+    /// Granted exactly when one of several shapes is free ([`Machine::boxes_for`]).
     Shapes,
     /// A refused request is also refused on any subset of the free nodes.
     Monotone,
-    /// Nothing is known: a request may be refused although it would be granted on a subset of the
+    /// Nothing is known: a request may be refused even if it would be granted on a subset of the
     /// free nodes.
     Unknown,
 }
@@ -60,7 +60,7 @@ impl Machine {
         self.strategy.answers(request)
     }
 
-    /// Returns the number of nodes that must be free for a request: those of its shape for
+    /// Returns the number of nodes that must be free for a request: those in its shape for
     /// contiguous strategies, otherwise its count.
     pub fn needed(&self, request: &Request) -> u64 {
         self.selection.entry.does.needed(request)
@@ -84,7 +84,7 @@ impl Machine {
         let own = match claim.grants {
             Grants::RoundsUp { most } => most(&plain, &self.grid, options),
             Grants::Exact if self.selection.entry.does.contiguous => needed,
-            // In pieces, but with as many nodes as a shape of its family.
+            // In pieces, but with as many nodes as one of the family's shapes.
             Grants::Exact => {
                 let family = (claim.family)(&plain, &self.grid, options);
                 family.iter().map(|shape| u64::from(shape.nodes())).max().unwrap_or(needed)
@@ -93,7 +93,7 @@ impl Machine {
         request.freedom.map_or(own, |freedom| allowed::most(request, freedom, own))
     }
 
-    /// Returns true if answers depend only on the free nodes, as the strategy claims. A freedom
+    /// Returns true if, as the strategy claims, answers depend only on the free nodes. A freedom
     /// does not change this. O(1).
     pub fn is_determined(&self) -> bool {
         matches!(
@@ -103,8 +103,7 @@ impl Machine {
     }
 
     /// Returns the boxes that decide a request: it is granted exactly when one of them is free.
-    /// Returns `None` if the answers are not [`Answers::Shapes`], or if some of the shapes are not
-    /// boxes.
+    /// Returns `None` if the answers are not [`Answers::Shapes`], or if some shapes are not boxes.
     ///
     /// ```
     /// # use pavior_allocation as pavior;
@@ -124,13 +123,13 @@ impl Machine {
         (!others).then_some(boxes)
     }
 
-    /// Returns boxes that may be granted for a request, the preferred first. A strategy may also
-    /// grant other shapes, and may miss a box that is free.
+    /// Returns boxes that may be granted for a request, preferred ones first. A strategy may also
+    /// grant other shapes, and may miss a free box.
     pub fn some_boxes_for(&self, request: &Request) -> Vec<Sides> {
         self.shapes_of(request).0
     }
 
-    /// Returns the boxes that may be granted, and true if other shapes may be granted too.
+    /// Returns the boxes that may be granted, and true if other shapes may be granted as well.
     fn shapes_of(&self, request: &Request) -> (Vec<Sides>, bool) {
         if let Some(freedom) = request.freedom {
             return (allowed::boxes(request, freedom, self.grid()), false);

@@ -1,4 +1,4 @@
-//! The nodes, jobs and counters of a machine.
+//! A machine's nodes, jobs and counters.
 //!
 //! Cost: O(1) unless stated otherwise.
 
@@ -34,19 +34,19 @@ impl Machine {
         self.grid.nodes() - self.free.count() - self.busy
     }
 
-    /// Returns the error of the strategy or of a fork of it, if any. A strategy that has failed
+    /// Returns the error of the strategy or of one of its forks, if any. A strategy that has failed
     /// refuses every request.
     pub fn error(&self) -> Option<CallerError> {
         self.strategy.error()
     }
 
-    /// Returns a number that changes whenever an answer could change. Each grant and each release
-    /// of a job adds exactly one, as does each failure and repair of a node.
+    /// Returns a number that changes whenever an answer could change. Each grant or release, and
+    /// each failure or repair of a node, adds exactly one.
     pub fn state(&self) -> u64 {
         self.state
     }
 
-    /// Returns the jobs whose placements use switches, by job. O(j log j) for j jobs.
+    /// Returns the jobs whose placements use switches, in job order. O(j log j) for j jobs.
     pub fn switched_jobs(&self) -> Vec<JobId> {
         let joined = |(_, held): &(&JobId, &Held)| self.strategy.uses_switches(&held.placement);
         let mut jobs: Vec<JobId> = self.held.iter().filter(joined).map(|(&job, _)| job).collect();
@@ -54,13 +54,13 @@ impl Machine {
         jobs
     }
 
-    /// Returns the number of failures and repairs of nodes and switches, and of job moves so far.
+    /// Returns the number of failures, repairs (of nodes and switches) and job moves so far.
     pub fn health(&self) -> u64 {
         self.health
     }
 
-    /// Returns the work of the strategy so far, for answers and for its own index. Questions about
-    /// the empty machine ([`Machine::could_ever_fit`]) are not counted.
+    /// Returns the strategy's work so far, for answers and for its own index. Queries about the
+    /// empty machine ([`Machine::could_ever_fit`]) are not counted.
     pub fn work(&self) -> Work {
         self.strategy.work()
     }
@@ -70,7 +70,7 @@ impl Machine {
         self.held.len()
     }
 
-    /// Returns every job and its placement, in the order of the grants. O(j log j) for j jobs.
+    /// Returns every job and its placement, in grant order. O(j log j) for j jobs.
     pub fn grants(&self) -> Vec<(JobId, &Placement)> {
         self.held_by(|_, held| held.state)
     }
@@ -85,17 +85,17 @@ impl Machine {
         self.held.get(&job).map(|held| &held.placement)
     }
 
-    /// Returns the number of nodes that a job holds, 0 if it holds none. O(1).
+    /// Returns the number of nodes that a job holds, or 0 if it holds none. O(1).
     pub fn nodes_of(&self, job: JobId) -> u32 {
         self.held.get(&job).map_or(0, |held| held.nodes)
     }
 
-    /// Returns every job and its placement, by job. O(j log j) for j jobs.
+    /// Returns every job and its placement, in job order. O(j log j) for j jobs.
     pub fn held(&self) -> Vec<(JobId, &Placement)> {
         self.held_by(|job, _| job.0)
     }
 
-    /// Returns every job and its placement, in the order of the keys.
+    /// Returns every job and its placement, in key order.
     fn held_by(&self, key: fn(JobId, &Held) -> u64) -> Vec<(JobId, &Placement)> {
         let all = self.held.iter();
         let mut keyed: Vec<_> =
@@ -104,7 +104,7 @@ impl Machine {
         keyed.into_iter().map(|(_, job, placement)| (job, placement)).collect()
     }
 
-    /// Returns the healthy nodes, held or not: those that have not failed or were repaired.
+    /// Returns the healthy nodes, held or not: those that never failed or have been repaired.
     pub fn healthy(&self) -> &Occupancy {
         &self.healthy
     }
@@ -123,7 +123,7 @@ impl Machine {
         self.held.iter().find(|(_, held)| holds(&held.placement)).map(|(&job, _)| job)
     }
 
-    /// Compares every index with the true state. For tests.
+    /// Compares every index with the true state, for tests.
     ///
     /// # Panics
     /// Panics if they disagree.

@@ -1,9 +1,9 @@
-//! A machine: nodes, the strategy that allocates them, and the nodes of each job.
+//! A machine: its nodes, the strategy that allocates them, and each job's nodes.
 //!
 //! Invariant: every change goes through [`Machine`], so the occupancy, the strategy's index and the
 //! table of jobs always agree. A call that fails changes nothing.
 //!
-//! Cost: the strategy's; O(1) to repeat the last question.
+//! Cost: the strategy's; O(1) to repeat the last query.
 
 mod allocate;
 mod answers;
@@ -25,11 +25,11 @@ use crate::{BuildError, Fork, Placement, Refusal, Selection, UnknownNode};
 /// A machine whose nodes are allocated by a strategy.
 ///
 /// [`Machine::allocate`] asks the strategy for nodes and grants them, and [`Machine::release`]
-/// frees them. A call that fails changes nothing. It has no notion of time: the caller decides when
-/// jobs start and end.
+/// frees them. A call that fails changes nothing. A machine has no notion of time: the caller
+/// decides when jobs start and end.
 ///
-/// A clone has a copy of the strategy, so it can answer hypothetical questions at the cost of a
-/// full copy, O(N) for N nodes. [`Machine::fork`] copies less.
+/// A clone has a copy of the strategy, so it can answer hypothetical queries at the cost of a full
+/// copy, O(N) for N nodes. [`Machine::fork`] copies less.
 ///
 /// ```
 /// # use pavior_allocation as pavior;
@@ -47,7 +47,7 @@ use crate::{BuildError, Fork, Placement, Refusal, Selection, UnknownNode};
 pub struct Machine {
     grid: Grid,
     selection: Selection,
-    /// The shapes that the strategy claims, read from its options once.
+    /// The shapes that the strategy claims, read once from its options.
     family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     strategy: Placer,
     free: Occupancy,
@@ -55,24 +55,24 @@ pub struct Machine {
     /// The healthy nodes as set bits.
     healthy: Occupancy,
     draw: Stream,
-    /// The answer to the last question, until something changes, with the stream after it.
+    /// The answer to the last query, until something changes, and the stream after it.
     memory: Option<(Request, Result<Placement, Refusal>, Stream)>,
-    /// The same strategy on an empty machine and its answers to earlier requests.
+    /// The same strategy on an empty machine, and its answers to earlier requests.
     empty: Placer,
     verdicts: FxHashMap<Request, bool>,
-    /// The last request found to be grantable. The head of a queue is asked about repeatedly.
+    /// The last request found to be grantable. The head of a queue is queried repeatedly.
     fitting: Option<Request>,
     nothing_busy: Occupancy,
     /// True if the switches that join parts of placements work.
     switched: bool,
-    /// The last grants and releases, if a plan follows them.
+    /// The most recent grants and releases, if a plan tracks them.
     changes: Option<Changes>,
     busy: u32,
     state: u64,
     health: u64,
 }
 
-/// The placement of a job.
+/// A job's placement.
 #[derive(Clone)]
 struct Held {
     /// The machine's state after the grant.
@@ -102,7 +102,7 @@ impl Clone for Machine {
 }
 
 impl Machine {
-    /// Creates a machine as [`Machine::new`] does, with the seed of the stream `allocation`, from
+    /// Creates a machine like [`Machine::new`], with the seed of the `allocation` stream, from
     /// which a randomized strategy draws.
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl Machine {
         Machine::with_stream(grid, selection, Stream::new(seed, 0, "allocation"))
     }
 
-    /// Creates a machine as [`Machine::new`] does, with a stream for random draws.
+    /// Creates a machine like [`Machine::new`], with a stream for random draws.
     ///
     /// # Errors
     /// Returns an error if the strategy does not work on this grid.
@@ -147,7 +147,7 @@ impl Machine {
     /// released; after that, the node is unavailable. Marking a failed node changes nothing.
     ///
     /// # Errors
-    /// Returns an error if the machine has no such node. In that case, nothing changes.
+    /// Returns an error if the node is not on the machine. In that case, nothing changes.
     pub fn fail(&mut self, node: NodeId) -> Result<Option<JobId>, UnknownNode> {
         if node.0 >= self.grid.nodes() {
             return Err(UnknownNode(node));
@@ -165,7 +165,7 @@ impl Machine {
     /// Marks a node as healthy again. Repairing a healthy node changes nothing.
     ///
     /// # Errors
-    /// Returns an error if the machine has no such node. In that case, nothing changes.
+    /// Returns an error if the node is not on the machine. In that case, nothing changes.
     #[expect(clippy::missing_panics_doc, reason = "a failed node that no job holds is not free")]
     pub fn repair(&mut self, node: NodeId) -> Result<(), UnknownNode> {
         if node.0 >= self.grid.nodes() {
@@ -185,9 +185,9 @@ impl Machine {
         Ok(())
     }
 
-    /// Sets whether the switches that connect the parts of placements work; initially they do.
-    /// While they do not, no placement that needs them is granted. Running jobs keep their
-    /// placements ([`Machine::switched_jobs`]).
+    /// Sets whether the switches that join the parts of placements work; initially, they do. While
+    /// they do not, no placement that needs them is granted. Running jobs keep their placements
+    /// ([`Machine::switched_jobs`]).
     pub fn set_switches(&mut self, work: bool) {
         if std::mem::replace(&mut self.switched, work) != work {
             (self.state, self.health) = (self.state + 1, self.health + 1);
@@ -197,7 +197,7 @@ impl Machine {
     }
 
     /// Adds a pool: nodes (those free in `nodes`) to which requests may be confined
-    /// ([`Request::within`]). A pool never changes. O(N/64).
+    /// ([`Request::within`]). Pools never change. O(N/64).
     ///
     /// ```
     /// # use pavior_allocation as pavior;
@@ -216,7 +216,7 @@ impl Machine {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the nodes are on another grid.
+    /// Returns an error if `nodes` is for another grid.
     pub fn add_pool(&mut self, nodes: Occupancy) -> Result<Pool, OccupancyError> {
         // Fails for another grid.
         self.free.clone().keep(&nodes)?;
@@ -224,13 +224,13 @@ impl Machine {
         Ok(self.strategy.add_pool(nodes))
     }
 
-    /// Copies the free nodes and the strategy for hypothetical questions. O(N/64) and the
+    /// Copies the free nodes and the strategy for hypothetical queries. O(N/64), plus the
     /// strategy's index.
     pub fn fork(&self) -> Fork {
         self.fork_of(self.strategy.clone(), self.free.clone())
     }
 
-    /// Creates a fork in which all jobs are gone and every healthy node is free.
+    /// Creates a fork with no jobs and all healthy nodes free.
     pub fn fork_empty(&self) -> Fork {
         let mut strategy = self.empty.clone();
         strategy.set_switches(self.switched);
@@ -241,7 +241,7 @@ impl Machine {
 
     fn fork_of(&self, strategy: Placer, free: Occupancy) -> Fork {
         let healthy = (self.healthy.count() < self.grid.nodes()).then(|| self.healthy.clone());
-        // The draws of a fork must not repeat the machine's next draws, nor advance its stream.
+        // The draws of a fork must neither repeat the machine's next draws nor advance its stream.
         let draw = Stream::new(self.draw.clone().next_u64(), self.state, "fork");
         Fork::new(self.selection.entry.clone(), strategy, free, healthy, draw)
     }

@@ -1,4 +1,4 @@
-//! The strategies, in one file each, and a list of all of them.
+//! The strategies, one file each, and a list of all of them.
 //!
 //! To add one, write its file with an `ENTRY`, declare the module in its folder's `mod.rs`, and add
 //! one line here. Everything else (names, help, tables, tests, benches) is derived from the
@@ -26,7 +26,7 @@ pub use contiguous::mfa::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
 pub use contiguous::tbl::tbl_most_pieces;
 pub(crate) use noncontiguous::connected::ConnectedSearch;
 
-/// Every strategy, contiguous ones first, in the order tables show them.
+/// Every strategy, contiguous ones first, in the order used in tables.
 const ALL: &[&Entry] = &[
     &ff::ENTRY,
     &tff::ENTRY,
@@ -50,7 +50,7 @@ const ALL: &[&Entry] = &[
     &pmfl::ENTRY,
     &choo::ENTRY,
     &gradient::ENTRY,
-    // End of the contiguous ones.
+    // The contiguous strategies end here.
     &random::ENTRY,
     &naive::ENTRY,
     &paging::ENTRY,

@@ -1,5 +1,5 @@
-//! MBS against the published procedure, step by step. The procedure splits, pushes and merges lists
-//! of free blocks, while MBS derives the blocks from the occupancy.
+//! Tests of MBS against the published procedure, step by step. The procedure splits, pushes and
+//! merges lists of free blocks, while MBS derives the blocks from the occupancy.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ struct Block {
     parent: Option<usize>,
 }
 
-/// The procedure of the 1997 paper, for any W x D x H.
+/// The 1997 paper's procedure, for any W x D x H.
 struct Lists {
     long: Vec<usize>,
     blocks: Vec<Block>,
-    /// The free blocks of each level.
+    /// The free blocks on each level.
     free: Vec<Vec<usize>>,
 }
 

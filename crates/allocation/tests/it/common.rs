@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pavior_allocation::{Machine, Placement, Selection, Strategy};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy};
 
-/// The first of the jobs that hold the busy nodes before a test begins.
+/// The first job that holds busy nodes before a test begins.
 pub(crate) const BUSY: u64 = 1_000;
 
 /// Creates an empty machine.
@@ -13,7 +13,7 @@ pub(crate) fn machine(grid: &str, strategy: &str) -> Machine {
     Machine::new(grid.parse().unwrap(), strategy).unwrap()
 }
 
-/// Creates a machine with busy boxes, each held by a job from [`BUSY`] on.
+/// Creates a machine with busy boxes, each held by a job, numbered from [`BUSY`] onward.
 pub(crate) fn busy_machine(
     grid: Grid,
     strategy: &str,

@@ -1,4 +1,4 @@
-//! Tests every strategy and variant of the registry against the oracle. Names no strategy.
+//! Tests every strategy and variant in the registry against the oracle. Names no strategy.
 
 use std::sync::Mutex;
 
@@ -13,7 +13,7 @@ fn selections() -> Vec<Selection> {
     StrategyKind::builtin().iter().flat_map(Selection::variants).collect()
 }
 
-/// Judges a selection by a small part of the suite: fewer occupancies, and histories of few steps.
+/// Judges a selection by a small part of the suite: fewer occupancies, and short histories.
 fn judged_at_once(selection: &Selection) -> Result<u64, conformance::Flaw> {
     let supported = |names: &'static [&'static str]| {
         let grids = names.iter().map(|name| name.parse::<Grid>().unwrap());

@@ -1,5 +1,5 @@
-//! Properties of `connected` that the conformance suite cannot know: its sets do not cut off nodes
-//! unnecessarily, and they are compact.
+//! Tests of properties of `connected` that the conformance suite cannot check: its sets are compact
+//! and do not cut off nodes unnecessarily.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Stream;
@@ -7,7 +7,7 @@ use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request};
 
 use crate::common::strategy;
 
-/// A small machine, with its sets of nodes as bits of a word.
+/// A small machine, with its sets of nodes as bits in a word.
 struct Small {
     grid: Grid,
     beside: Vec<u32>,
@@ -33,7 +33,7 @@ impl Small {
         reached
     }
 
-    /// Returns the number of nodes of a connected region that a set cuts off from the largest rest.
+    /// Returns the number of nodes in a connected region that a set cuts off from the largest rest.
     fn cut_off(&self, region: u32, set: u32) -> u32 {
         let (mut rest, mut largest) = (region & !set, 0);
         let all = rest.count_ones();
@@ -75,14 +75,14 @@ fn set_of(grid: &Grid, placement: &Placement) -> u32 {
     nodes.fold(0, |set, node| set | 1 << node.0)
 }
 
-/// A comparison of the answers of one machine with all connected sets.
+/// A comparison of one machine's answers with all connected sets.
 #[derive(Debug, Default)]
 struct Tally {
     answers: u32,
-    /// The number of answers for which another set, of any compactness, cuts off less.
+    /// The number of answers for which another set, however compact, cuts off less.
     needless: u32,
-    /// Sums over answers: hops between pairs, and the smallest such sum among the sets that cut off
-    /// no more nodes.
+    /// Sums over answers: hops between pairs, and the smallest such sum among sets that cut off no
+    /// more nodes.
     hops: u64,
     least: u64,
 }
@@ -125,12 +125,12 @@ fn compare(name: &str, states: impl FnOnce(&Grid) -> Vec<u32>) -> Tally {
     tally
 }
 
-/// Returns one in `step` of all sets of free nodes.
+/// Returns one in every `step` sets of free nodes.
 fn each(step: usize) -> impl FnOnce(&Grid) -> Vec<u32> {
     move |grid| (0..1u32 << grid.nodes()).step_by(step).collect()
 }
 
-/// Draws sets of `free` free nodes.
+/// Draws random sets of `free` free nodes.
 fn drawn(states: usize, free: usize) -> impl FnOnce(&Grid) -> Vec<u32> {
     move |grid| {
         let mut draw = Stream::new(20, 0, "free");
@@ -145,7 +145,7 @@ fn check(name: &str, states: impl FnOnce(&Grid) -> Vec<u32>) {
     println!("{name}: {tally:?}");
     assert!(tally.answers > 100, "{name}: {tally:?}");
     assert_eq!(tally.needless, 0, "{name}: {tally:?}");
-    // Measured, see the docs of `connected`. A change of the rule must not make it worse.
+    // Measured; see the docs of `connected`. A change to the rule must not make it worse.
     assert!(tally.hops as f64 <= 1.01 * tally.least as f64, "{name}: {tally:?}");
 }
 
@@ -159,7 +159,7 @@ fn nothing_is_cut_off_that_another_set_would_not_and_sets_are_compact() {
     }
 }
 
-/// Reads an occupancy row by row, with `.` for free nodes.
+/// Parses an occupancy row by row, with `.` for free nodes.
 fn picture(name: &str, rows: &[&str]) -> Occupancy {
     let mut free = Occupancy::all_free(name.parse().unwrap());
     for (node, byte) in (0..).zip(rows.concat().bytes()) {
@@ -172,7 +172,7 @@ fn picture(name: &str, rows: &[&str]) -> Occupancy {
 
 #[test]
 fn three_nodes_are_taken_where_they_part_nothing() {
-    // Found by drawing: three nodes of the first row separate the node below from the last row.
+    // Found by search: three nodes in the first row cut the node below off from the last row.
     let free = picture("torus:5x4", &[".#...", "#####", "##.#.", "###.."]);
     let state = free.iter().fold(0, |set, node| set | 1 << node.0);
     assert_eq!(compare("torus:5x4", |_| vec![state]).needless, 0);
@@ -180,7 +180,7 @@ fn three_nodes_are_taken_where_they_part_nothing() {
 
 #[test]
 fn sets_behind_the_four_smallest_are_looked_at() {
-    // Three nodes of a cross separate its other two; three at an end of the stairs separate
+    // Three nodes of a cross separate its other two; three at one end of the stairs separate
     // nothing.
     let crosses = ["#.###.###.###.#", "...#...#...#...", "#.###.###.###.#", "###############"];
     let stairs = ["..#############", "#..############", "##..###########", "###.###########"];

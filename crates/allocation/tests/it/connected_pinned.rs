@@ -37,8 +37,7 @@ impl Walk {
         self.hash = (self.hash ^ u64::from(number)).wrapping_mul(0x0000_0100_0000_01b3);
     }
 
-    /// Takes single nodes anywhere on the empty machine, which gives a state that no strategy
-    /// produces.
+    /// Takes random single nodes on the empty machine, giving a state that no strategy produces.
     fn scatter(&mut self) {
         self.granted.clear();
         let grid = *self.free.grid();
@@ -82,8 +81,8 @@ impl Walk {
     }
 }
 
-/// Compares with hashes of the rule as the docs of `connected` state it. Results of studies
-/// depend on each of these answers.
+/// Compares answers with hashes for the rule as stated in the docs of `connected`. Results of
+/// studies depend on each of these answers.
 #[test]
 fn the_answers_stay() {
     let pinned: [(&str, u32, u64); 13] = [

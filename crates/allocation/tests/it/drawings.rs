@@ -1,8 +1,8 @@
 //! Tests that the drawings in the documentation show the real answers of the strategies.
 //!
 //! A drawing is a `text` block that begins with `STRATEGY on MACHINE, REQUEST:`, where the request
-//! is a shape such as `3x2` or a count such as `6 nodes`. Rows follow with the highest y first,
-//! planes after an empty line: `#` was busy, the letters are the granted parts, in order. A block
+//! is a shape such as `3x2` or a count such as `6 nodes`. Rows follow, highest y first, with an
+//! empty line between planes: `#` was busy, and letters are the granted parts, in order. A block
 //! without letters is a refusal, with the reason in its first line, after the colon.
 
 use pavior_mesh::{Grid, JobId, NodeId, Request, picture};
@@ -20,7 +20,7 @@ fn request(text: &str) -> Request {
     Request::shape(sides)
 }
 
-/// Draws the rows again, with the answer of the strategy.
+/// Redraws the rows with the strategy's answer.
 fn redraw(head: &str, rows: &str) -> (String, String) {
     let (strategy, rest) = head.split_once(" on ").unwrap();
     let (grid, rest) = rest.split_once(", ").unwrap();
@@ -41,7 +41,7 @@ fn redraw(head: &str, rows: &str) -> (String, String) {
                 let part = placement.parts().iter().position(|p| p.contains(&grid, point));
                 part.map(|part| char::from(b'a' + part as u8))
             };
-            // The marks, in the order they are drawn.
+            // The marks, in drawing order.
             let [w, d, h] = grid.sides();
             let points =
                 (0..h).flat_map(|z| (0..d).rev().flat_map(move |y| (0..w).map(move |x| [x, y, z])));

@@ -1,4 +1,4 @@
-//! Every engine in lockstep with the plain search of the same strategy: the same placement for
+//! Tests of every engine in lockstep with the same strategy's plain search: the same placement for
 //! every request. Names no strategy.
 
 use pavior_allocation::{Selection, StrategyKind, conformance};

@@ -1,4 +1,4 @@
-//! Strategies that must agree, because in theory they make the same choice.
+//! Tests of strategies that must agree, because in theory they make the same choice.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Stream;
@@ -6,7 +6,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, Request};
 
 use crate::common::{busy_machine, machine};
 
-/// Asks several strategies the same questions through one random history. All must answer the same.
+/// Sends several strategies the same queries in one random history. All answers must agree.
 fn agree(names: &[&str], grid: &str, seed: u64, request: impl Fn(&mut Stream) -> Request) {
     let mut machines: Vec<Machine> = names.iter().map(|name| machine(grid, name)).collect();
     let mut dice = Stream::new(seed, 0, "agree");
@@ -56,8 +56,8 @@ fn adaptive_scan_and_quick_allocation_choose_first_fits_base() {
 
 #[test]
 fn all_shapes_of_a_prime_are_its_two_lines() {
-    // On a square, a job of a prime number of nodes has the shapes n x 1 and 1 x n, as in First Fit
-    // with turning.
+    // On a square, a job with a prime number of nodes has the shapes n x 1 and 1 x n, as in First
+    // Fit with turning.
     for grid in ["mesh:13x13", "torus:7x7"] {
         let prime = |dice: &mut Stream| {
             let n = [2, 3, 5, 7][dice.below(4) as usize];

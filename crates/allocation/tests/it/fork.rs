@@ -1,4 +1,4 @@
-//! Forks: plans on a copy, which do not change the machine.
+//! Tests of forks: plans on a copy, which do not change the machine.
 
 use pavior_allocation::{Change, Placement, Refusal, Selection};
 use pavior_kernel::Stream;
@@ -47,7 +47,7 @@ fn asking_within_some_nodes_changes_nothing() {
     assert!(fork.find_within(&free, &Request::shape([4, 2, 1])).is_err());
 }
 
-/// Compares strategies that are reset to the given nodes with strategies that take all other nodes.
+/// Compares strategies that are reset to given nodes with strategies that take all other nodes.
 #[test]
 fn asking_within_some_nodes_is_asking_with_the_others_taken() {
     let grids = ["mesh:16x16", "mesh:13x7", "mesh:65x3", "mesh:1x70", "mesh:5x4x6", "torus:9x8x9"];
@@ -100,7 +100,7 @@ fn ask_within_as_beside(grid: &str, strategy: &str) {
         }
     }
     assert_eq!(fork.free().count(), machine.grid().nodes());
-    // The next question is about the fork's own nodes.
+    // The next query is about the fork's own nodes.
     let request = Request::shape([2, 1, 1]);
     assert_eq!(fork.find(&request), machine.fork_empty().find(&request));
     let corner = Placement::Whole(Cuboid::node([0; 3]));
@@ -133,8 +133,8 @@ fn every_change_of_a_machine_changes_its_state() {
     assert_eq!(machine.state(), 5);
 }
 
-/// Ends a running job that overlaps a reservation. The result is the same as if all reserved nodes
-/// had been free.
+/// Ends a running job that overlaps a reservation. The result is as if all reserved nodes had been
+/// free.
 #[test]
 fn reserved_nodes_stay_taken_whatever_is_given_back() {
     let cover = Placement::Whole(Cuboid::new([3, 2, 0], [8, 8, 1]));
@@ -152,7 +152,7 @@ fn reserved_nodes_stay_taken_whatever_is_given_back() {
             for (a, b) in (1..=12).flat_map(|a| (1..=12).map(move |b| (a, b))) {
                 let request = Request::shape([a, b, 1]);
                 let (found, expected) = (fork.find(&request), plain.find(&request));
-                // Other strategies depend on the division of the taken nodes into boxes.
+                // Other strategies depend on how the taken nodes are divided into boxes.
                 if machine.is_determined() {
                     assert_eq!(found, expected, "{strategy} {grid} {a}x{b}");
                 }
@@ -176,7 +176,7 @@ fn changes_are_known_until_a_node_fails() {
     machine.release(JobId(7)).unwrap();
     assert!(machine.changes_since(first).is_none());
     assert_eq!(machine.changes_since(machine.state() - 1).unwrap().count(), 1);
-    // Many more changes than are remembered.
+    // Many more changes than are recorded.
     let before = machine.state();
     for job in 0..2000 {
         machine.allocate(JobId(job), &Request::shape([1, 1, 1])).unwrap();
@@ -186,7 +186,7 @@ fn changes_are_known_until_a_node_fails() {
     assert_eq!(machine.changes_since(machine.state() - 1000).unwrap().count(), 1000);
 }
 
-/// Starts jobs on reserved nodes and next to them, and ends them, in any order. A fork that follows
+/// Starts and ends jobs on and next to reserved nodes, in any order. A fork that tracks the changes
 /// gives the same answers as one newly created from the machine.
 #[test]
 fn a_fork_follows_jobs_that_start_on_reserved_nodes() {

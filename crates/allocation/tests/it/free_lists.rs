@@ -1,6 +1,6 @@
-//! Maintained lists of maximal free boxes, compared with a recomputation after every step of long
-//! histories. (A history validates the strategy after each step, which recomputes the list from
-//! scratch.)
+//! Tests that compare maintained lists of maximal free boxes with a recomputation after every step
+//! of long histories. (A history validates the strategy after each step, which recomputes the list
+//! from scratch.)
 
 use pavior_allocation::{Selection, conformance};
 use pavior_trials::size;

@@ -1,4 +1,4 @@
-//! Requests with a freedom, which every strategy honors in the same way.
+//! Tests of requests with a freedom, which every strategy honors in the same way.
 
 use pavior_allocation::{
     AllocateError, Cuboid, Freedom, Grid, JobId, Machine, Placement, Refusal, Request, Selection,

@@ -5,13 +5,13 @@ use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
 
 use crate::common::busy_machine;
 
-/// The ways in which the printed loop ends.
+/// How the printed loop ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Printed {
     TooFewFree,
     Whole,
     Pieces,
-    /// Steps 5 to 7 repeat with nothing changed.
+    /// Steps 5 to 7 repeat without any change.
     Hangs,
 }
 

@@ -1,4 +1,4 @@
-//! The behavior of the allocation crate, seen from outside.
+//! Tests of the public behavior of the allocation crate.
 
 mod buddies;
 mod cases;

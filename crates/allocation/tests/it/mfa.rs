@@ -1,5 +1,5 @@
 //! The MFA paper's examples, row by row. Coordinates and tables are the paper's. If a row differs
-//! from the print, a comment next to it explains the correction.
+//! from the printed one, a comment next to it explains the correction.
 
 use pavior_allocation::{
     AllocateError, Machine, MfaCandidate, MfaVerdict, Refusal, mfa_candidates,
@@ -8,7 +8,7 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, JobId, Occupancy, Request, Scan};
 
 use crate::common::busy_machine;
 
-/// Returns a submesh from its lower left and upper right nodes.
+/// Returns the submesh between its lower left and upper right nodes.
 fn submesh(from: [u16; 2], to: [u16; 2]) -> Cuboid {
     let side = |axis: usize| to[axis] - from[axis] + 1;
     Cuboid::new([from[0], from[1], 0], [side(0), side(1), 1])
@@ -68,7 +68,7 @@ fn table(text: &str) -> Vec<(String, [u16; 2], String)> {
 
 #[test]
 fn table_1() {
-    // Printed as 4 for <5,3>: its list of neighbors misses <5,5> and <6,5>, two nodes of beta 2 on
+    // Printed as 4 for <5,3>: its list of neighbors omits <5,5> and <6,5>, two nodes of beta 2 on
     // top.
     let expected = table(
         "R 5,1 3
@@ -174,7 +174,7 @@ fn the_examples_answers() {
 
 #[test]
 fn the_printed_loop_forgets_the_first_orientation() {
-    // A perfect index ends the search immediately, so example 1 is right.
+    // A perfect index ends the search immediately, so example 1 is correct.
     assert_eq!(answer("mfa:printed", &example_1()), Ok([2, 5, 0]));
     // Example 2's best, 7, is found and forgotten: turned, the best is 5, which is not above p + q
     // = 5, and <0,0> is busy. The printed algorithm refuses the paper's own second example.
@@ -192,7 +192,7 @@ fn index(candidate: &MfaCandidate) -> Option<i64> {
     }
 }
 
-/// Implements `weight()` literally: -1 as soon as a perimeter node is in the coverage or the reject
+/// Implements `weight()` literally: -1 as soon as a perimeter node is in the coverage or reject
 /// set.
 #[test]
 fn the_printed_weight_makes_every_row_minus_one() {
@@ -206,7 +206,7 @@ fn the_printed_weight_makes_every_row_minus_one() {
             scored.iter().filter(|candidate| index(candidate).is_some()).collect();
         assert!(scored.len() >= 8);
         for candidate in scored {
-            // In a task 3x2, every node is a perimeter node.
+            // In a 3x2 task, every node is a perimeter node.
             let mut nodes = at(candidate.base).nodes(free.grid());
             assert!(nodes.any(|node| barred(free.grid().point(node))), "{candidate:?}");
         }
@@ -228,7 +228,7 @@ fn the_threshold_refuses_what_fits() {
     let mut free = Occupancy::all_free(grid);
     free.take(&busy).unwrap();
     // No index is above 5 + 4, <0,0> is covered, and there are two rows of free bases: refused if
-    // it may not turn.
+    // turning is not allowed.
     let rows = mfa_candidates(&free, &[busy], [5, 4, 1], true);
     assert_eq!(rows.iter().filter_map(index).max(), Some(9));
     let answer = |strategy: &str| {
@@ -240,8 +240,8 @@ fn the_threshold_refuses_what_fits() {
 
 #[test]
 fn the_coverage_of_beta_4_begins_a_row_lower_than_printed() {
-    // The example of Definition 3 prints <0,7>, <4,7>; a task two rows high overlaps beta 4 from
-    // row 6 on.
+    // Definition 3's example prints <0,7>, <4,7>; a task two rows high overlaps beta 4 from row 6
+    // onward.
     let free = state(&example_1());
     let covered = |x: u16, y: u16| !free.is_free(&Cuboid::new([x, y, 0], TASK));
     assert!((0..5).all(|x| covered(x, 6)));
@@ -262,8 +262,8 @@ fn figure_7_counts_5_75_nodes_a_submesh() {
 
 #[test]
 fn figure_2_is_the_row_that_table_1_has_wrong() {
-    // The allocation of Figure 2 touches four busy nodes and two nodes of the border. In the mesh
-    // of Figure 1 exactly one placement of the task does so next to two submeshes: <5,3>.
+    // The allocation in Figure 2 touches four busy nodes and two border nodes. In the mesh of
+    // Figure 1, exactly one placement of the task next to two submeshes does so: <5,3>.
     let free = state(&example_1());
     let six = |base: &Coordinates| {
         let rows = mfa_candidates(&free, &example_1(), TASK, true);
@@ -275,7 +275,7 @@ fn figure_2_is_the_row_that_table_1_has_wrong() {
     assert_eq!(bases, [[5, 3, 0]]);
 }
 
-/// Shows that, on a mesh, the candidates of the paper do not always contain the best placement.
+/// Shows that, on a mesh, the paper's candidates do not always contain the best placement.
 #[test]
 fn all_corners_can_be_better_than_the_origin() {
     let grid = Grid::mesh(&[7, 7]).unwrap();

@@ -1,6 +1,6 @@
 //! Figures 8 and 9 of the MFA paper: the optimality index of each strategy's choice for the tasks
 //! (3,2), (3,3) and (4,2) in its two examples. The figures are bar charts without printed values,
-//! so the rows here are ours: base, granted sides, index; `-` for a refusal.
+//! so the rows here are our own: base, granted sides, index; `-` for a refusal.
 
 use pavior_allocation::explain::{Choice, State, answer};
 use pavior_allocation::{Refusal, Registry, Selection};
@@ -22,7 +22,7 @@ fn examples() -> [State; 2] {
     [Cuboid::new([1, 2, 0], [4, 3, 1]), Cuboid::new([0, 0, 0], [4, 3, 1])].map(boxes)
 }
 
-/// Returns both examples with each task, in the order of the columns below.
+/// Returns both examples with each task, in column order.
 fn cases() -> impl Iterator<Item = (State, Sides)> {
     examples().into_iter().flat_map(|state| TASKS.map(|task| (state.clone(), task)))
 }
@@ -32,7 +32,7 @@ fn choice(state: &State, strategy: &str, task: Sides) -> Result<Choice, Refusal>
     answer(state, &selection, &Request::shape(task), 1).unwrap().outcome
 }
 
-/// Returns a row: the choice of a strategy in each case.
+/// Returns a row: a strategy's choice in each case.
 fn row(strategy: &str) -> Vec<String> {
     let word = |found: Result<Choice, Refusal>| match found {
         Err(_) => "-".to_string(),
@@ -45,7 +45,7 @@ fn row(strategy: &str) -> Vec<String> {
     cases().map(|(state, task)| word(choice(&state, strategy, task))).collect()
 }
 
-/// Example 1 with (3,2), (3,3), (4,2), then example 2 with the same.
+/// Example 1 with (3,2), (3,3), (4,2), then example 2 with the same tasks.
 const FIGURES: &str = "
     ff        0,0:3x2=7  5,0:3x3=7  0,0:4x2=9  4,0:3x2=5  4,0:3x3=6  4,0:4x2=8
     tff       0,0:3x2=7  5,0:3x3=7  0,0:4x2=9  4,0:3x2=5  4,0:3x3=6  4,0:4x2=8

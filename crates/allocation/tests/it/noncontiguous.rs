@@ -1,4 +1,4 @@
-//! Properties of the strategies that grant by count that the conformance suite cannot know:
+//! Tests of properties of strategies that grant by count that the conformance suite cannot check:
 //! strategies with the same rule, and quantities that some of them minimize.
 
 use pavior_allocation::claim::BoxGroup;
@@ -13,7 +13,7 @@ fn selection(name: &str) -> Selection {
 }
 
 /// Calls a function with many occupancies of a grid, the same for every strategy. Each strategy has
-/// received the busy nodes one by one.
+/// been told of the busy nodes one by one.
 fn in_random_states(
     grid: &Grid,
     names: &[&str],
@@ -92,7 +92,7 @@ fn anca_and_mc_take_a_free_box_of_the_shape_where_there_is_one() {
                 assert_eq!(find(0).unwrap().parts(), expected, "{shape:?}");
             }
             if oracle::first(free, &turned[..1], Scan::default()).is_some() {
-                // Its rows, cut at the wrap, are the nodes of one box of the shape.
+                // The placement's rows, cut at the wrap, are the nodes of one box of the shape.
                 let parts = find(1).unwrap();
                 let bounds = |axis: usize| {
                     let taken = |at: &u16| {
@@ -139,7 +139,7 @@ fn paging_succeeds_exactly_when_free_pages_hold_enough_nodes() {
                 for nodes in 1..=grid.nodes() {
                     let answer = ask(strategy.as_mut(), free, nodes);
                     assert_eq!(answer.is_some(), nodes <= ready);
-                    // There is no unnecessary page: without the last one there are too few nodes.
+                    // No page is unnecessary: without the last one, there are too few nodes.
                     if let Some(placement) = answer {
                         let last = placement.parts().last().unwrap().volume();
                         assert!(placement.nodes() - last < nodes);

@@ -1,4 +1,4 @@
-//! Partition hardware on grids that the conformance suite does not include.
+//! Tests of partition hardware on grids that the conformance suite does not include.
 
 use pavior_allocation::{Placement, Selection, conformance};
 use pavior_kernel::Stream;

@@ -1,4 +1,4 @@
-//! Requests that are confined to some nodes.
+//! Tests of requests that are confined to some nodes.
 
 use pavior_allocation::{
     Freedom, Grid, JobId, Machine, Pool, Refusal, Request, Selection, StrategyKind,
@@ -6,7 +6,7 @@ use pavior_allocation::{
 use pavior_kernel::{Family, Stream};
 use pavior_mesh::{NodeId, Occupancy};
 
-/// Compares every strategy, in drawn states, with a machine whose other nodes have failed.
+/// Compares every strategy, in random states, with a machine whose other nodes have failed.
 #[test]
 fn a_pool_is_a_machine_whose_other_nodes_have_failed() {
     let mut granted = 0;
@@ -53,7 +53,7 @@ fn compare(grid: Grid, selection: &Selection) -> usize {
             } else {
                 assert_eq!(inside.is_ok(), other.probe(&request).is_ok(), "{selection}");
             }
-            // The question has not changed the state.
+            // The query has not changed the state.
             assert_eq!(machine.probe(&request), before, "{selection}");
             machine.validate();
         }

@@ -1,12 +1,12 @@
-//! The registry agrees with the folders, and its entries are well formed.
+//! Tests that the registry agrees with the folders, and that its entries are well formed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use pavior_allocation::{Registry, Selection};
 
-/// Returns the strategy that is defined in a module. A module name cannot begin with a digit or be
-/// a keyword.
+/// Returns the strategy defined in a module. A module name cannot begin with a digit or be a
+/// keyword.
 fn strategy_of(module: &str) -> String {
     match module {
         "two_db" => "2db".into(),
@@ -15,7 +15,7 @@ fn strategy_of(module: &str) -> String {
     }
 }
 
-/// Lists the files below a folder.
+/// Lists the files in and below a folder.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()

@@ -1,4 +1,4 @@
-//! MC, MC1x1 and Gen-Alg compared with their definitions, in every occupancy of small machines.
+//! Tests of MC, MC1x1 and Gen-Alg by definition, in every occupancy of small machines.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Stream;
@@ -47,8 +47,8 @@ fn cheapest(
     best.unwrap().1
 }
 
-/// Returns the shell of a node: the largest of its coordinate distances from a box centered on a
-/// node, which may extend beyond the border.
+/// Returns a node's shell: its largest coordinate distance from a box centered on a node, which may
+/// extend beyond the border.
 fn shell(grid: &Grid, shape: Sides, centre: Coordinates, point: Coordinates) -> u32 {
     let apart = |axis: usize| {
         let (n, side) = (i32::from(grid.side(axis)), i32::from(shape[axis].min(grid.side(axis))));
@@ -123,7 +123,7 @@ fn gen_alg_takes_the_set_with_the_least_pairwise_distance() {
     }
 }
 
-/// Returns the smallest pairwise distance of any `count` of the free nodes.
+/// Returns the smallest pairwise distance of any `count` free nodes.
 fn optimum(free: &Occupancy, count: u32) -> u64 {
     let all: Vec<NodeId> = free.iter().collect();
     (0u32..1 << all.len())

@@ -1,5 +1,5 @@
 //! The TBL paper's subtraction table (Figure 2) and Detect procedure (Figure 3) as printed, with
-//! their errors. They overlap or miss, so they are here and not an option of `tbl`.
+//! their errors. They overlap or miss placements, so they are here rather than an option of `tbl`.
 
 use pavior_allocation::claim::BoxGroup;
 use pavior_allocation::oracle;
@@ -8,7 +8,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Scan};
 /// A closed interval of coordinates.
 type Interval = (i32, i32);
 
-/// A rectangle of a plane of constant x: y1..y2 by z1..z2.
+/// A rectangle in a plane of constant x: y1..y2 by z1..z2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Piece {
     y: Interval,
@@ -29,7 +29,7 @@ fn piece(y1: i32, z1: i32, y2: i32, z2: i32) -> Piece {
     Piece { y: (y1, y2), z: (z1, z2) }
 }
 
-/// Returns true if a plane and a region meet the condition of a case of Figure 2. `inside` is true
+/// Returns true if a plane and a region meet the condition for a case in Figure 2. `inside` is true
 /// if the plane's x is in the region (u1 <= x <= u2).
 fn matches(case: u8, inside: bool, plane: Piece, region: Piece) -> bool {
     let ((y1, y2), (z1, z2)) = (plane.y, plane.z);
@@ -74,7 +74,7 @@ fn matches(case: u8, inside: bool, plane: Piece, region: Piece) -> bool {
     inside && holds
 }
 
-/// Returns the planes that a case of Figure 2 leaves, as printed.
+/// Returns the planes left by a case in Figure 2, as printed.
 fn leaves(case: u8, plane: Piece, region: Piece) -> Vec<Piece> {
     let ((y1, y2), (z1, z2)) = (plane.y, plane.z);
     let ((v1, v2), (w1, w2)) = (region.y, region.z);
@@ -113,7 +113,7 @@ fn matching(inside: bool, plane: Piece, region: Piece) -> Vec<u8> {
 }
 
 /// Repairs the table: case 27 only if the plane does not overhang (case 28 is printed for that),
-/// and the two positions that it lacks.
+/// and the two missing positions.
 fn repaired(inside: bool, plane: Piece, region: Piece) -> Vec<Piece> {
     let cases = matching(inside, plane, region);
     match cases.iter().find(|&&case| case != 27 || !cases.contains(&28)) {
@@ -123,12 +123,12 @@ fn repaired(inside: bool, plane: Piece, region: Piece) -> Vec<Piece> {
     }
 }
 
-/// Returns the true rest of a plane.
+/// Returns what truly remains of a plane.
 fn truth(plane: Piece, region: Piece) -> Vec<(i32, i32)> {
     plane.nodes().filter(|&node| !region.holds(node)).collect()
 }
 
-/// Returns the nodes of pieces, each once, and true if a node was in two of them.
+/// Returns the nodes in the pieces, each once, and true if a node was in two of them.
 fn union(pieces: &[Piece]) -> (Vec<(i32, i32)>, bool) {
     let mut nodes: Vec<_> = pieces.iter().flat_map(|piece| piece.nodes()).collect();
     nodes.sort_by_key(|&(y, z)| (z, y));
@@ -145,7 +145,7 @@ fn positions() -> impl Iterator<Item = (Piece, Piece)> {
     pieces().flat_map(move |plane| pieces().map(move |region| (plane, region)))
 }
 
-/// Returns true for the two relative positions that Figure 2 lacks.
+/// Returns true for the two relative positions missing from Figure 2.
 fn lacking(plane: Piece, region: Piece) -> bool {
     let over_both = plane.y.0 < region.y.0 && plane.y.1 > region.y.1;
     let strictly_inside = plane.z.0 > region.z.0 && plane.z.1 < region.z.1;
@@ -215,19 +215,19 @@ fn other_double_matches_agree_and_two_cases_leave_overlapping_pieces() {
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "one flag a fault, each printed or repaired")]
 struct Detect {
-    /// True if cases 1, 4 and 13 accept a plane before all regions were subtracted.
+    /// True if cases 1, 4 and 13 accept a plane before all regions have been subtracted.
     early: bool,
-    /// True if the busy list is sorted by z2 descending, which the paper never requires.
+    /// True if the busy list is sorted by descending z2, which the paper never requires.
     sorted: bool,
-    /// True if the automatic prohibited regions are only tested for a plane that is completely in
-    /// one.
+    /// True if a plane is tested against the automatic prohibited regions only when it is
+    /// completely inside one.
     unclipped: bool,
-    /// True if planes that remain after the last region are not recorded.
+    /// True if planes left after the last region are not recorded.
     forgets: bool,
-    /// True if case 27 leaves the plane with all its other pieces.
+    /// True if case 27 abandons the plane with all its other pieces.
     abandons: bool,
-    /// True if the first matching case of the printed table counts, and a position without one
-    /// leaves nothing to do. Otherwise the repaired table is used.
+    /// True if the first matching case in the printed table counts, and a position without one
+    /// leaves nothing to do. Otherwise, the repaired table is used.
     table: bool,
 }
 
@@ -254,7 +254,7 @@ impl Corners {
         Corners { low, high }
     }
 
-    /// Returns the prohibited region of a job.
+    /// Returns a job's prohibited region.
     fn region(&self, job: [i32; 3]) -> Corners {
         let low = std::array::from_fn(|axis| (self.low[axis] - job[axis] + 1).max(0));
         Corners { low, high: self.high }
@@ -346,14 +346,14 @@ impl Detect {
     }
 }
 
-/// The errors of a Detect over a set of states.
+/// The errors made by a Detect over a set of states.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Faults {
-    /// The number of times that it finds nothing although a base is free.
+    /// The number of times Detect finds nothing although a base is free.
     missed: u32,
-    /// The number of times that it offers a base at which the job would overlap a busy box.
+    /// The number of times Detect offers a base where the job would overlap a busy box.
     overlapping: u32,
-    /// The number of times that it offers a base at which the job would leave the machine.
+    /// The number of times Detect offers a base where the job would leave the machine.
     outside: u32,
 }
 
@@ -403,8 +403,7 @@ impl Faults {
     }
 }
 
-/// Counts the errors for every job in every state of up to two busy boxes, in either order of
-/// grant.
+/// Counts the errors for every job in every state of up to two busy boxes, in either grant order.
 fn faults(detect: Detect, grid: &Grid) -> Faults {
     let boxes = every_box(grid);
     let mut faults = Faults::default();

@@ -1,4 +1,4 @@
-//! Every strategy counts its work, and some counts are known.
+//! Tests that every strategy counts its work, including some known counts.
 
 use pavior_allocation::{Machine, Registry, Selection, Work, tbl_most_pieces};
 use pavior_kernel::Stream;
@@ -10,7 +10,7 @@ fn machine(strategy: &str, grid: &str, busy: &[Cuboid]) -> Machine {
     busy_machine(grid.parse().unwrap(), strategy, busy.iter().copied())
 }
 
-/// Returns the work of one question.
+/// Returns the work done by one query.
 fn asked(machine: &mut Machine, sides: [u16; 3]) -> Work {
     let before = machine.work();
     let _ = machine.probe(&Request::shape(sides));
@@ -33,8 +33,7 @@ fn every_strategy_counts_every_answer_that_it_searches_for() {
                 if answer.is_ok() {
                     assert!(asked.boxes + asked.words > 0, "{selection} on {name}: {asked:?}");
                 }
-                // The answer is remembered, and a question to a copy does not count for the
-                // original.
+                // The answer is cached, and a query to a copy does not count for the original.
                 let before = machine.work();
                 let _ = machine.probe(&request);
                 assert_eq!(machine.work().boxes, before.boxes, "{selection}");
@@ -61,18 +60,18 @@ fn the_plain_search_tests_bases_up_to_the_first() {
 #[test]
 fn the_engine_counts_boxes_leapt_over_and_rows_computed() {
     let busy = [Cuboid::new([0, 0, 0], [9, 3, 1])];
-    // No box covers the plane; one covers row 0, so the search jumps to the row at which it ends;
-    // none covers that, and none covers its first base.
+    // No box covers the plane; one covers row 0, so the search jumps to the row where it ends; none
+    // covers that row, and none covers its first base.
     let found = asked(&mut machine("ff", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 4, words: 0, upkeep: 0 });
     // Eight rows and the row of zeros after them.
     let found = asked(&mut machine("ff:rows", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 0, words: 9, upkeep: 0 });
     // The whole set, in two words of several rows each: a copy, one pass for 2 along x, one for 2
-    // along y, and the test of the first base from above.
+    // along y, and a test of the first base from above.
     let found = asked(&mut machine("ff:scan=x-y", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 0, words: 3 * 2 + 1, upkeep: 0 });
-    // On a machine of at most 8x8x8 every shape is tried in eight words.
+    // On machines of up to 8x8x8, every shape is tried in eight words.
     let found = asked(&mut machine("tff", "mesh:8x8x4", &[]), [2, 3, 1]);
     assert_eq!(found, Work { boxes: 0, words: 8, upkeep: 0 });
 }
@@ -86,7 +85,7 @@ fn the_engine_remembers_a_refusal() {
     machine.allocate(JobId(1), &Request::shape([1, 1, 1])).unwrap();
     assert_eq!(asked(&mut machine, [4, 8, 1]), Work::default());
     assert_eq!(asked(&mut machine, [8, 5, 1]), Work::default());
-    // The released nodes are not at a place where it would fit.
+    // The released nodes are not in a place where it would fit.
     machine.release(JobId(BUSY + 1)).unwrap();
     assert!(machine.probe(&Request::shape([8, 4, 1])).is_err());
     machine.release(JobId(BUSY)).unwrap();
@@ -96,19 +95,19 @@ fn the_engine_remembers_a_refusal() {
 #[test]
 fn busy_lists_cost_what_their_boxes_cost() {
     let rows: Vec<Cuboid> = (0..4).map(|y| Cuboid::new([0, 2 * y, 0], [8, 1, 1])).collect();
-    // No line of bases is left next to any of the four rows. Each line is compared with the rows
-    // until it is completely covered, which the single row that covers it does not do for 1x1.
+    // No base is left next to any of the four rows. Each line is compared with the rows until they
+    // cover it completely, which they would not for 1x1.
     let found = asked(&mut machine("rbs:plain", "mesh:8x8", &rows), [1, 2, 1]);
     assert!((4..=5 * 4).contains(&found.boxes), "{found:?}");
-    // Adding costs one box each, and so does removing, because an index gives its position.
+    // Adding costs one box each, as does removing, because an index gives the position.
     let mut held = machine("tbl:plain", "mesh:8x8", &rows);
     assert_eq!(held.work().upkeep, 4);
     held.release(JobId(BUSY + 1)).unwrap();
     assert_eq!(held.work().upkeep, 5);
 }
 
-/// Shows that the TBL paper's limit, at most four pieces per plane, does not hold for boxes in
-/// general position on one plane.
+/// Shows that the TBL paper's limit of four pieces per plane does not hold for boxes in general
+/// position on one plane.
 #[test]
 fn a_plane_falls_into_more_than_four_pieces() {
     let diagonal = |m: u16| -> Vec<Cuboid> {
@@ -119,6 +118,6 @@ fn a_plane_falls_into_more_than_four_pieces() {
         let pieces = tbl_most_pieces(&grid, &diagonal(m), [1, 1, 1]);
         assert_eq!(pieces, 3 * usize::from(m) + 1);
     }
-    // Longer than the machine, so there are no planes.
+    // The shape is longer than the machine, so there are no planes.
     assert_eq!(tbl_most_pieces(&Grid::mesh(&[2, 2, 2]).unwrap(), &[], [3, 1, 1]), 0);
 }

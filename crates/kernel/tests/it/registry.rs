@@ -1,4 +1,4 @@
-//! Tests of adding entries to a registry and of selecting them.
+//! Tests of adding entries to a registry and selecting them.
 
 use pavior_kernel::{Entry, Family, OptionSpec, Registry, Selection, Values};
 

@@ -1,7 +1,7 @@
 //! Shifts of a set of nodes along an axis, over whole words.
 //!
-//! The coordinates of an axis are laid out in one of three ways: some bits apart inside a word,
-//! some bits apart in rows of several words, or some words apart.
+//! The coordinates of an axis are laid out in one of three ways: bits apart inside a word, bits
+//! apart in rows of several words, or words apart.
 //!
 //! Invariant: no bit is shifted in from beyond the end of an axis, unless the axis wraps.
 //!
@@ -9,15 +9,15 @@
 
 use super::low;
 
-/// Keeps in each word the bits that are also set `distance` words further on. The last `distance`
-/// words are unchanged.
+/// Keeps the bits that are also set `distance` words further on. The last `distance` words are
+/// unchanged.
 #[inline(always)]
 fn and_further(words: &mut [u64], distance: usize) {
     const TOGETHER: usize = 8;
     let kept = words.len() - distance;
     let mut index = 0;
-    // Several words are read before any of them is written. Ascending order makes this correct, but
-    // a compiler may not do so by itself.
+    // Several words are read before any is written. Ascending order makes this correct, but a
+    // compiler may not make this change by itself.
     while index + TOGETHER <= kept {
         let mut further = [0; TOGETHER];
         further.copy_from_slice(&words[index + distance..][..TOGETHER]);
@@ -30,7 +30,7 @@ fn and_further(words: &mut [u64], distance: usize) {
     }
 }
 
-/// Returns word `index` of a row moved by `step` towards its beginning.
+/// Returns word `index` of a row shifted by `step` towards its start.
 #[inline]
 pub(super) fn ahead(row: &[u64], index: usize, step: usize) -> u64 {
     let (skip, bits) = (step / 64, step % 64);
@@ -42,7 +42,7 @@ pub(super) fn ahead(row: &[u64], index: usize, step: usize) -> u64 {
     }
 }
 
-/// Returns word `index` of a row moved by `step` towards its end.
+/// Returns word `index` of a row shifted by `step` towards its end.
 #[inline]
 fn back(row: &[u64], index: usize, step: usize) -> u64 {
     let (skip, bits) = (step / 64, step % 64);
@@ -50,11 +50,11 @@ fn back(row: &[u64], index: usize, step: usize) -> u64 {
     if bits == 0 { at(skip) } else { at(skip) << bits | at(skip + 1) >> (64 - bits) }
 }
 
-/// The layout of the `n` coordinates of an axis in the words. The pattern repeats.
+/// How the `n` coordinates of an axis are laid out in the words. The pattern repeats.
 #[derive(Clone, Copy)]
 pub(crate) enum Axis {
-    /// `step` bits apart, in lanes of a word. Each lane contains the whole axis, and begins at a
-    /// bit of `lanes`.
+    /// `step` bits apart, in lanes of a word. Each lane contains the whole axis and starts at a bit
+    /// in `lanes`.
     Lanes { n: usize, step: usize, lanes: u64 },
     /// `step` bits apart, in rows of `words` words, each of which contains the whole axis.
     Rows { n: usize, step: usize, words: usize },
@@ -63,13 +63,13 @@ pub(crate) enum Axis {
 }
 
 impl Axis {
-    /// Returns true if the axis is in rows of several words.
+    /// Returns true if the axis is laid out in rows of several words.
     pub(crate) fn is_in_rows(&self) -> bool {
         matches!(self, Axis::Rows { .. })
     }
 
-    /// Keeps the bits that are also set `distance` coordinates further along the axis, around the
-    /// end of a ring. On rings and in rows of several words, `spare` must be as long as `words`.
+    /// Keeps the bits that are also set `distance` coordinates further along the axis, wrapping
+    /// around on a ring. On rings and in rows of several words, `spare` must be as long as `words`.
     #[expect(clippy::inline_always, reason = "compiled for each instruction set")]
     #[inline(always)]
     pub(crate) fn and_ahead(
@@ -104,7 +104,7 @@ impl Axis {
                             *word &= ahead(copy, index, by) | back(copy, index, around);
                         }
                     } else {
-                        // Ascending order reads only words that are not written yet.
+                        // Ascending order reads only words that have not been written yet.
                         for index in 0..unit {
                             row[index] &= ahead(row, index, by);
                         }
@@ -112,7 +112,7 @@ impl Axis {
                 }
             }
             Axis::Words { n, step } => {
-                // The words of a block, and those whose counterpart is in the same block.
+                // The words in a block, and those whose counterpart is in the same block.
                 let (whole, kept) = (n * step, (n - distance) * step);
                 for block in words.chunks_exact_mut(whole) {
                     if ring {
@@ -130,8 +130,8 @@ impl Axis {
         }
     }
 
-    /// Computes the bits whose next neighbor along the axis, on the high or the low side, is not
-    /// set or is beyond the end.
+    /// Computes the bits whose neighbor along the axis, on the high or the low side, is not set or
+    /// is beyond the end.
     pub(crate) fn without_neighbour(self, words: &[u64], out: &mut [u64], ring: bool, high: bool) {
         match self {
             Axis::Lanes { n, step, lanes } => {
@@ -189,7 +189,7 @@ fn without(out: &mut [u64], words: &[u64], beside: &[u64]) {
     }
 }
 
-/// Computes the bits at an end of the axis. On a ring, their neighbors are `around`; otherwise,
+/// Computes the bits at one end of the axis. On a ring, their neighbors are `around`; otherwise,
 /// they have none.
 fn without_at_end(out: &mut [u64], words: &[u64], around: &[u64], ring: bool) {
     if ring {

@@ -2,22 +2,22 @@
 //!
 //! Invariant: `ends` and `long` are subsets of `free`, and bits after the last node are zeros.
 //!
-//! Cost: O(words) to load, O(words log length) to find runs of a length.
+//! Cost: O(words) to load, O(words log length) to find the runs of a given length.
 
-/// The nodes of a row, in words; twice in succession on a ring.
+/// The nodes of a row as words, repeated once on a ring.
 #[derive(Default)]
 pub(super) struct Line {
     /// The free nodes.
     free: Vec<u64>,
-    /// The free nodes whose neighbor in the row below is not free.
+    /// The free nodes whose neighbor in the next row is not free.
     ends: Vec<u64>,
-    /// The free nodes at which a sufficiently long run begins.
+    /// The free nodes where a sufficiently long run begins.
     long: Vec<u64>,
 }
 
 impl Line {
-    /// Loads the free nodes of a row, and those of the row below if there is one. On a ring of
-    /// `ring` nodes the row is repeated. Returns true if the node below any free node is not free.
+    /// Loads the free nodes of a row, and those of the next row, if any. On a ring of `ring` nodes,
+    /// the row is repeated. Returns true if, in the next row, any of the same nodes is not free.
     pub(super) fn load(&mut self, bits: &[u64], next: Option<&[u64]>, ring: usize) -> bool {
         self.free.clear();
         self.free.extend_from_slice(bits);
@@ -34,7 +34,7 @@ impl Line {
         any
     }
 
-    /// Marks the beginnings of runs of at least `length` nodes. Returns true if there is one.
+    /// Marks the starts of runs of `length` or more nodes. Returns true if there is any.
     pub(super) fn seek(&mut self, length: usize) -> bool {
         self.long.clone_from(&self.free);
         let mut known = 1;
@@ -46,14 +46,14 @@ impl Line {
         self.long.iter().any(|&word| word != 0)
     }
 
-    /// Finds the next sufficiently long run that begins at `from` or later. Returns its first node
+    /// Finds the next sufficiently long run that starts at `from` or later. Returns its first node
     /// and the node after its last one.
     pub(super) fn next_run(&self, from: usize) -> Option<(usize, usize)> {
         let start = next_one(&self.long, from)?;
         Some((start, next_zero(&self.free, start)))
     }
 
-    /// Returns true if a free node in `from..end` has no free node below it.
+    /// Returns true if a free node in `from..end` has no free neighbor in the next row.
     pub(super) fn ends_in(&self, from: usize, end: usize) -> bool {
         next_one(&self.ends[..end.div_ceil(64)], from).is_some_and(|found| found < end)
     }
@@ -64,7 +64,7 @@ fn twice(words: &mut Vec<u64>, side: usize) {
     let own = words.len();
     words.resize((2 * side).div_ceil(64), 0);
     let (skip, shift) = (side / 64, side % 64);
-    // Descending order reads no word that was already written.
+    // Descending order reads no word that has already been written.
     for index in (0..own).rev() {
         let bits = words[index];
         words[index + skip] |= bits << shift;
@@ -74,7 +74,7 @@ fn twice(words: &mut Vec<u64>, side: usize) {
     }
 }
 
-/// Keeps the bits whose neighbor `step` bits further on is also set.
+/// Keeps the bits that are also set `step` bits further on.
 fn and_ahead(words: &mut [u64], step: usize) {
     let (skip, shift) = (step / 64, step % 64);
     for index in 0..words.len() {
@@ -85,7 +85,7 @@ fn and_ahead(words: &mut [u64], step: usize) {
     }
 }
 
-/// Finds the first bit at `from` or later that is set.
+/// Finds the first set bit at `from` or later.
 fn next_one(words: &[u64], from: usize) -> Option<usize> {
     let mut index = from / 64;
     let mut word = words.get(index)? & (u64::MAX << (from % 64));
@@ -96,7 +96,7 @@ fn next_one(words: &[u64], from: usize) -> Option<usize> {
     Some(64 * index + word.trailing_zeros() as usize)
 }
 
-/// Finds the first bit at `from` or later that is not set. Bits after the last word are not set.
+/// Finds the first unset bit at `from` or later. Bits after the last word count as unset.
 fn next_zero(words: &[u64], from: usize) -> usize {
     let mut index = from / 64;
     let mut word = !words[index] & (u64::MAX << (from % 64));
@@ -112,7 +112,7 @@ fn next_zero(words: &[u64], from: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns the runs of a line, each with the result of `ends_in`.
+    /// Returns the runs in a line, each with the result of `ends_in`.
     fn told(line: &Line) -> Vec<(usize, usize, bool)> {
         let mut runs = Vec::new();
         let mut from = 0;

@@ -9,7 +9,7 @@ use crate::search::vectors::{FEW_WORDS, Kernel, Vectors};
 use crate::{Cuboid, NodeId};
 
 impl Occupancy {
-    /// Keeps only those nodes free that are also free in another occupancy of the same grid.
+    /// Keeps only the nodes that are also free in another occupancy of the same grid.
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the other occupancy is for another grid.
@@ -25,7 +25,7 @@ impl Occupancy {
     /// Sets the free nodes to those that are free in two other occupancies of the same grid.
     ///
     /// # Errors
-    /// Returns an error, and changes nothing, if one of them is for another grid.
+    /// Returns an error, and changes nothing, if either is for another grid.
     pub fn set_common(&mut self, a: &Occupancy, b: &Occupancy) -> Result<(), OccupancyError> {
         if self.grid != a.grid || self.grid != b.grid {
             return Err(OccupancyError::OtherGrid);
@@ -35,8 +35,8 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Returns true if every node that is free in another occupancy of the same grid is free here,
-    /// and false for another grid. O(words).
+    /// Returns true if every node that is free in another occupancy is free here. Returns false if
+    /// the other occupancy is for another grid. O(words).
     pub fn includes(&self, other: &Occupancy) -> bool {
         let mut pairs = self.words.iter().zip(&other.words);
         self.grid == other.grid && pairs.all(|(own, other)| other & !own == 0)
@@ -46,8 +46,8 @@ impl Occupancy {
     /// free here. O(words).
     ///
     /// # Errors
-    /// Returns an error, and changes nothing, if the other occupancy is for another grid, or if one
-    /// of its nodes is not free here.
+    /// Returns an error, and changes nothing, if the other occupancy is for another grid, or if any
+    /// of its free nodes is not free here.
     pub fn take_set(&mut self, nodes: &Occupancy) -> Result<(), OccupancyError> {
         self.check_set(nodes, |own, other| other & !own, OccupancyError::NotFree)?;
         self.words.iter_mut().zip(&nodes.words).for_each(|(word, nodes)| *word &= !nodes);
@@ -59,8 +59,8 @@ impl Occupancy {
     /// free here. O(words).
     ///
     /// # Errors
-    /// Returns an error, and changes nothing, if the other occupancy is for another grid, or if one
-    /// of its nodes is free here.
+    /// Returns an error, and changes nothing, if the other occupancy is for another grid, or if any
+    /// of its free nodes is free here.
     pub fn give_set(&mut self, nodes: &Occupancy) -> Result<(), OccupancyError> {
         self.check_set(nodes, |own, other| other & own, OccupancyError::NotTaken)?;
         self.words.iter_mut().zip(&nodes.words).for_each(|(word, nodes)| *word |= nodes);
@@ -68,7 +68,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Checks the nodes of another set against this one. `wrong` computes the wrong bits.
+    /// Checks another set's nodes against this one. `wrong` computes the wrong bits.
     fn check_set(
         &self,
         nodes: &Occupancy,
@@ -93,7 +93,7 @@ fn widest<K: Kernel<Output = u32>>(pass: K, words: usize) -> u32 {
     if words < FEW_WORDS { pass.run() } else { Vectors::widest().run(pass) }
 }
 
-/// A pass that clears the bits that are not set in another set, and counts the rest.
+/// A pass that clears bits not set in another set, and counts the rest.
 struct Keep<'a> {
     words: &'a mut [u64],
     other: &'a [u64],

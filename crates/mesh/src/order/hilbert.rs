@@ -10,15 +10,15 @@
 //! Nodes are sorted by their position on the curve of the enclosing power-of-two square or cube.
 //! The position is computed only from the coordinates (Skilling, "Programming the Hilbert curve",
 //! AIP Conference Proceedings 707, 2004). Positions outside the grid are never visited, so a
-//! 65535x2 grid costs O(N log N) like any other, not as much as a square of side 65536. On a
-//! power-of-two square or cube, every step leads to a neighbor; on other grids, the curve jumps
-//! where it leaves the grid.
+//! 65535x2 grid costs O(N log N) like any other, rather than as much as a square with side 65536.
+//! On a power-of-two square or cube, every step leads to a neighbor; on other grids, the curve
+//! jumps where it leaves the grid.
 
 use super::{interleave, row_major, sort_by_key};
 use crate::{Grid, NodeId};
 
-/// Returns the nodes along a Hilbert curve, which starts at node 0. If only one axis of the grid is
-/// longer than 1, the nodes follow this axis.
+/// Returns the nodes along a Hilbert curve, starting at node 0. If only one axis is longer than 1,
+/// the nodes follow that axis.
 ///
 /// ```
 /// use pavior_mesh::{Grid, order};
@@ -58,10 +58,10 @@ pub fn sort_hilbert(grid: &Grid, nodes: &mut [NodeId]) {
     });
 }
 
-/// Computes Skilling's transposed index: the bits of the index, dealt to the axes from axis 0.
+/// Computes Skilling's transposed index: the index bits, dealt to the axes from axis 0.
 fn transpose(axes: &mut [u32], bits: u32) {
     for bit in (1..bits).rev() {
-        // Undo the turn and the reflection of the quarter that the higher bits select.
+        // Undoes the rotation and reflection of the quadrant that the higher bits select.
         let (mask, low) = (1 << bit, (1 << bit) - 1);
         for axis in 0..axes.len() {
             if axes[axis] & mask != 0 {
@@ -120,7 +120,7 @@ mod tests {
         let long = Grid::mesh(&[65535, 2]).unwrap();
         let order = hilbert(&long);
         assert!(is_permutation(&long, &order));
-        // The curve visits all of a 2x2 square before it leaves it.
+        // The curve visits all of a 2x2 square before leaving it.
         let squares = order.chunks(4).take(100);
         assert!(squares.into_iter().all(|four| {
             four.iter().all(|&node| long.point(node)[0] / 2 == long.point(four[0])[0] / 2)

@@ -1,7 +1,7 @@
-//! Orders of the nodes: row-major, snake, Hilbert, and the shuffled orders of Paging.
+//! Node orders: row-major, snake, Hilbert, and the shuffled orders of Paging.
 //!
-//! An order is a list of all nodes of a grid. The position of a node in the list is its rank.
-//! Orders ignore wraps.
+//! An order is a list of all nodes of a grid. A node's position in the list is its rank. Orders
+//! ignore wraps.
 
 mod hilbert;
 mod shuffled;
@@ -49,21 +49,21 @@ fn by_key(grid: &Grid, key: impl Fn(Coordinates, u32) -> u64) -> Vec<NodeId> {
     nodes
 }
 
-/// Sorts nodes by ascending key. A key is a function of the coordinates and of the number of bits
-/// of the enclosing power of two. Sorting closes the gaps of absent nodes.
+/// Sorts nodes by ascending key, which is a function of the coordinates and of the number of bits
+/// of the enclosing power of two. Sorting closes the gaps left by missing nodes.
 fn sort_by_key(grid: &Grid, nodes: &mut [NodeId], key: impl Fn(Coordinates, u32) -> u64) {
     let bits = enclosing_bits(grid);
     nodes.sort_by_cached_key(|&node| (key(grid.point(node), bits), node));
 }
 
-/// Returns the number of bits of a coordinate on the smallest power-of-two square or cube that
-/// contains the grid: at most 16.
+/// Returns the number of bits per coordinate on the smallest power-of-two square or cube that
+/// contains the grid, at most 16.
 fn enclosing_bits(grid: &Grid) -> u32 {
     let longest = *grid.sides().iter().max().expect("three sides");
     u32::from(longest).next_power_of_two().ilog2()
 }
 
-/// Interleaves the bits of the coordinates. In each group of three the last axis is highest.
+/// Interleaves the bits of the coordinates, with the last axis highest in each group of three.
 fn interleave(point: [u32; 3], bits: u32) -> u64 {
     let group = |bit: u32| point.iter().rev().fold(0, |digit, c| digit << 1 | (c >> bit & 1));
     (0..bits).rev().fold(0, |key, bit| key << 3 | u64::from(group(bit)))
@@ -73,7 +73,7 @@ fn interleave(point: [u32; 3], bits: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// Returns the index matrix of an order as the literature prints it: the first line is y = 0.
+    /// Returns an order's index matrix as printed in the literature: the first line is y = 0.
     pub(super) fn matrix(grid: &Grid, order: &[NodeId]) -> Vec<Vec<usize>> {
         let mut rows = vec![vec![0; usize::from(grid.side(0))]; usize::from(grid.side(1))];
         for (rank, &node) in order.iter().enumerate() {

@@ -9,9 +9,9 @@
 //! ```
 //!
 //! The literature shows a drawing of the first one (Z-order). It also mentions a "shuffled
-//! snake-like" order, for which we found no definition; the other two, and
-//! [`hilbert`](fn@super::hilbert), are candidates for it. On grids whose sides are not equal powers
-//! of two, the index in the enclosing power-of-two square or cube is used, with the gaps closed.
+//! snake-like" order without, as far as we know, defining it; the other two and
+//! [`hilbert`](fn@super::hilbert) are candidates. On grids whose sides are not equal powers of two,
+//! the index in the enclosing power-of-two square or cube is used, with the gaps closed.
 
 use super::{by_key, interleave};
 use crate::{Grid, NodeId};
@@ -29,12 +29,12 @@ pub fn shuffled_row_major(grid: &Grid) -> Vec<NodeId> {
     by_key(grid, |point, bits| interleave(point.map(u32::from), bits))
 }
 
-/// Returns the nodes by the index of the snake, shuffled as the row-major index is in Z-order.
+/// Returns the nodes by the snake's index, shuffled as Z-order shuffles the row-major index.
 pub fn shuffled_snake(grid: &Grid) -> Vec<NodeId> {
     by_key(grid, |point, bits| {
         let last = (1u32 << bits) - 1;
         let [x, y, z] = point.map(u32::from);
-        // The snake reverses y on odd planes, and x on odd rows of its resulting path.
+        // The snake reverses y on odd planes, and x on odd rows of the resulting path.
         let y = if z % 2 == 1 { last - y } else { y };
         let x = if y % 2 == 1 { last - x } else { x };
         interleave([x, y, z], bits)

@@ -1,13 +1,13 @@
-//! The choice of the search on a machine of more than 8x8x8 nodes.
+//! The choice of search on machines larger than 8x8x8.
 //!
 //! ```text
 //!   busy boxes:   0         up to 15, on rings     up to a bound      more
 //!   search:       none      corners                leaps              rows
 //! ```
 //!
-//! The bound is the length of the list at which leaps cost as much as shifts over the rows. It
-//! depends on whether the shape has a long side. A search by leaps that takes too many steps gives
-//! up, and the search of the rows continues from the plane that it reached.
+//! The bound is the list length where leaps cost as much as shifts over the rows, and depends on
+//! whether the shape has a long side. A search by leaps that takes too many steps gives up, and the
+//! search of the rows continues from the plane it had reached.
 //!
 //! Invariant: the list of busy boxes and the rows show the same nodes as busy.
 //!
@@ -29,43 +29,42 @@ pub(super) struct BoxIndex {
     grid: Grid,
     busy: BusyBoxes,
     free_rows: FreeRows,
-    /// True if an axis wraps.
+    /// True if any axis wraps.
     rings: bool,
-    /// The longest list that is searched, for shapes with short sides and with a long one. If the
-    /// list is longer, the rows are searched.
+    /// The maximum length of a list that is searched, for shapes without and with a long side.
+    /// Otherwise, the rows are searched.
     longest_list: [usize; 2],
-    /// The longest list that is searched by corners, 0 if no axis wraps.
+    /// The maximum length of a list that is searched by corners; 0 if no axis wraps.
     corner_search_limit: usize,
     /// The number of leaps that cost as much as a search of the rows, for the same two kinds of
-    /// shapes, by the number of groups minus one.
+    /// shape, by the number of groups minus one.
     budgets: [[u32; BusyBoxes::GROUPS]; 2],
-    /// The vector instructions of the processor.
+    /// The processor's vector instructions.
     vectors: Vectors,
     pub(super) work: SearchWork,
 }
 
-/// The longest list that is searched by leaps.
+/// The maximum length of a list that is searched by leaps.
 const LEAP_SEARCH_LIMIT: usize = BusyBoxes::LANES * BusyBoxes::GROUPS;
-/// The longest list that is searched by corners.
+/// The maximum length of a list that is searched by corners.
 const CORNER_SEARCH_LIMIT: usize = 15;
 
-/// The smallest side for which a search of the rows takes many passes.
+/// The smallest side that takes many passes in a search of the rows.
 const LONG_SIDE: u16 = 9;
 
-/// Returns true if the shapes, which are orientations of one shape, have a long side.
+/// Returns true if the shapes, which are orientations of a single shape, have a long side.
 fn is_long(shapes: &[Sides]) -> bool {
     shapes.first().is_some_and(|shape| shape.iter().any(|&side| side >= LONG_SIDE))
 }
 
 impl BoxIndex {
-    /// Creates an index in which all nodes are free.
+    /// Creates an index with all nodes free.
     pub(super) fn new(grid: Grid, methods: SearchMethods, vectors: Vectors) -> BoxIndex {
         let free_rows = FreeRows::new(grid, methods);
         let rows_cost = [false, true].map(|is_long| {
             if methods.rows { free_rows.search_cost(&grid, is_long) } else { u32::MAX }
         });
-        // The measured number of instructions per leap. A search takes about as many leaps as there
-        // are boxes.
+        // The measured number of instructions per leap. A search takes about one leap per box.
         let leap_cost = |groups: u32| 60 + 20 * groups;
         let leaps_pay = |count: u32, rows_cost: u32| {
             count * leap_cost(count.div_ceil(BusyBoxes::LANES as u32)) <= rows_cost
@@ -101,7 +100,7 @@ impl BoxIndex {
     }
 
     /// Marks a box as busy permanently. The given parts of it were free. The list contains the box
-    /// instead of its parts.
+    /// instead of these parts.
     pub(super) fn cover(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         let is_listed = self.busy.add_cover(cuboid);
         for part in free {
@@ -113,7 +112,7 @@ impl BoxIndex {
         }
     }
 
-    /// Marks a box as busy. The given parts of it were free, and the others are covered.
+    /// Marks a box as busy. The given parts of it were free; the rest is covered.
     pub(super) fn take_over(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         self.busy.add(cuboid);
         for part in free {
@@ -121,24 +120,24 @@ impl BoxIndex {
         }
     }
 
-    /// Marks a box that was taken as free again.
+    /// Marks a busy box as free again.
     pub(super) fn give(&mut self, cuboid: &Cuboid) {
         self.busy.remove(cuboid);
         self.flip(cuboid);
     }
 
-    /// Returns true if the list is so short that a search near one box is no cheaper than a search
-    /// of the whole machine.
+    /// Returns true if the list is so short that searching near one box is no cheaper than
+    /// searching the whole machine.
     pub(super) fn is_short(&self) -> bool {
         self.busy.count() <= self.longest_list[0].min(2 * BusyBoxes::LANES)
     }
 
-    /// Flips a box in the rows. Deferred if the list is short, since no search reads the rows.
+    /// Flips a box in the rows, or defers it while the list is short, as no search reads the rows.
     fn flip(&mut self, cuboid: &Cuboid) {
         self.free_rows.flip(cuboid, self.busy.count() <= self.longest_list[1]);
     }
 
-    /// Returns the nodes that are in no box of the list.
+    /// Returns the nodes that are in none of the list's boxes.
     pub(super) fn listed(&self) -> Occupancy {
         let mut free = Occupancy::all_free(self.grid);
         for node in self.busy.iter().flat_map(|cuboid| cuboid.nodes(&self.grid)) {
@@ -155,8 +154,8 @@ impl BoxIndex {
 
     /// Finds the first free box, in row-major order of bases, of the first shape that has one.
     ///
-    /// The search by leaps is compiled for lists of at most 1, 2, 4 and 8 groups of eight boxes,
-    /// with and without rings.
+    /// The search by leaps is compiled for lists of up to 1, 2, 4 or 8 groups of eight boxes, with
+    /// and without rings.
     pub(super) fn first(
         &mut self,
         free: &Occupancy,
@@ -184,7 +183,7 @@ impl BoxIndex {
     }
 
     /// Searches by corners, among at most [`CORNER_SEARCH_LIMIT`] boxes. The search is compiled for
-    /// each of these numbers of groups, vectors and candidates: see [`Corners`].
+    /// each combination of groups, vectors and candidates (see [`Corners`]).
     fn first_by_corners(&mut self, shapes: &[Sides]) -> Option<Cuboid> {
         fn among<const G: usize, const R: usize, const C: usize>(
             boxes: &BoxIndex,
@@ -209,8 +208,7 @@ impl BoxIndex {
         }
     }
 
-    /// Searches by leaps, among at most N groups of boxes. After too many leaps, the rows are
-    /// searched.
+    /// Searches by leaps, among at most N groups of boxes. After too many leaps, searches the rows.
     fn first_by_leaps<const N: usize, const RINGS: bool>(
         &mut self,
         free: &Occupancy,

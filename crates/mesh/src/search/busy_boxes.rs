@@ -1,4 +1,4 @@
-//! The list of busy boxes, in groups of eight, with a vector for each coordinate of a group.
+//! The list of busy boxes, in groups of eight, with one vector per coordinate of a group.
 //!
 //! ```text
 //!   group 0:   base x   [x0 x1 x2 .. x7]     sides x   [a0 a1 .. a7]      and so for y and z
@@ -10,7 +10,7 @@
 //! Invariant: `keys[i]` is the base of the i-th box, and no two boxes have the same base. A cover,
 //! which may overlap boxes and contain their bases, has a separate key.
 //!
-//! Cost: O(1) to add or remove a box. To find a box, a short list is scanned; a long one, with
+//! Cost: O(1) to add or remove a box. To find a box, a short list is scanned; a long list, with
 //! thousands of jobs, has an index.
 
 use super::key_index::KeyIndex;
@@ -22,18 +22,18 @@ use crate::{Coordinates, Cuboid};
 pub(super) struct BusyBoxes {
     /// The groups, padded with empty boxes.
     groups: Vec<Group>,
-    /// The bases, each in a word.
+    /// The bases, one word each.
     keys: Vec<u64>,
     /// The position of each base in the list. Unused while the list is short.
     index_of_keys: KeyIndex,
 }
 
-/// A longer list gets an index.
+/// A list longer than this gets an index.
 const LONG: usize = 128;
-/// The index is dropped when the list has shrunk to this length.
+/// The index is dropped when the list shrinks to this length.
 const SHORT: usize = 64;
 
-/// Eight boxes: by axis, their bases and their sides.
+/// Eight boxes: for each axis, the bases and the sides.
 pub(super) type Group = [[I16x8; 2]; 3];
 
 fn key(base: Coordinates) -> u64 {
@@ -41,13 +41,13 @@ fn key(base: Coordinates) -> u64 {
     x | y << 16 | z << 32
 }
 
-/// The key of a cover is the key of its base with this bit set, which is not set for any base.
+/// The bit that distinguishes the key of a cover from its base's key; it is never set in a base.
 const COVER: u64 = 1 << 63;
 
 impl BusyBoxes {
     /// The number of boxes in a group.
     pub(super) const LANES: usize = 8;
-    /// The number of groups by which the list grows, so a search may read this many at once.
+    /// The number of groups by which the list grows, so that a search may read this many at once.
     pub(super) const GROUPS: usize = 8;
 
     /// Returns the number of boxes.
@@ -61,7 +61,7 @@ impl BusyBoxes {
         (0..self.count()).map(|index| self.get(index))
     }
 
-    /// Returns the first N groups of a list that is not empty.
+    /// Returns the first N groups of a nonempty list.
     #[inline(always)]
     pub(super) fn groups<const N: usize>(&self) -> &[Group; N] {
         self.groups.first_chunk().expect("padded")
@@ -73,7 +73,7 @@ impl BusyBoxes {
     }
 
     /// Adds a box that is never removed and whose nodes all stay busy. It may overlap other boxes.
-    /// Returns false and does not add it if another cover has this base. O(m) for m boxes.
+    /// Returns false, without adding it, if another cover has the same base. O(m) for m boxes.
     pub(super) fn add_cover(&mut self, cuboid: &Cuboid) -> bool {
         let key = key(cuboid.base) | COVER;
         if let Some(index) = self.keys.iter().position(|&other| other == key) {
@@ -83,7 +83,7 @@ impl BusyBoxes {
         true
     }
 
-    /// Returns true if any box may overlap others.
+    /// Returns true if some box may overlap others.
     pub(super) fn has_covers(&self) -> bool {
         self.keys.iter().any(|key| key & COVER != 0)
     }
@@ -100,7 +100,7 @@ impl BusyBoxes {
         self.set(index, cuboid.base, cuboid.sides);
     }
 
-    /// Removes a box that was added.
+    /// Removes a box.
     pub(super) fn remove(&mut self, cuboid: &Cuboid) {
         let index = self.unlist(key(cuboid.base)).expect("only taken boxes are released");
         debug_assert_eq!(self.get(index), *cuboid, "boxes are released whole");
@@ -110,7 +110,7 @@ impl BusyBoxes {
         self.set(last, [0; 3], [0; 3]);
     }
 
-    /// Removes a key and returns its position, to which the last key is moved.
+    /// Removes a key and returns its position, where the last key is moved.
     fn unlist(&mut self, key: u64) -> Option<usize> {
         if !self.index_of_keys.is_used() {
             let index = self.keys.iter().position(|&other| other == key)?;
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn the_list_holds_what_was_added_and_not_removed() {
         let (mut busy, mut truth) = (BusyBoxes::default(), Vec::new());
-        // The list grows and shrinks past both limits of the index, with removals at all positions.
+        // The list grows and shrinks past both index limits, with removals at all positions.
         for (up, down) in [(LONG + 90, SHORT), (LONG, LONG + 20), (2 * LONG, 2)] {
             for _ in 0..up {
                 let number = truth.last().map_or(0, |last: &Cuboid| last.base[0] + 1);

@@ -1,9 +1,9 @@
-//! The first free base among few busy boxes, found by testing every position where it can be.
+//! The first free base among few busy boxes, found by testing every possible position.
 //!
-//! On each axis the first free base is at 0 or directly after a busy box: otherwise the base before
-//! it on that axis would also be free, and would come earlier. Therefore m boxes give m + 1
-//! candidates per axis, the same for all shapes. A box forbids a candidate to a side a if the gap
-//! from the candidate to the box is less than a:
+//! On each axis the first free base is at 0 or directly after a busy box: otherwise, the preceding
+//! base on that axis would also be free. Therefore m boxes give m + 1 candidates per axis, the same
+//! for all shapes. A box rules out a candidate for a side a if the gap from the candidate to the
+//! box is less than a:
 //!
 //! ```text
 //!   0       4         9            The candidate behind A is 4. B is 5 ahead of it, and forbids it
@@ -11,12 +11,12 @@
 //!           |<-- 5 -->|            nothing. On a ring of 12, A is 9 ahead.
 //! ```
 //!
-//! The gap is 0 inside a box. Boxes are in groups of eight, with one bit of a byte for each: for
-//! each candidate and group, a byte contains the boxes that forbid it. A base is free if the bytes
-//! for its three coordinates share no bit. Vectors test many bases at once, without a branch.
+//! The gap is 0 inside a box. Boxes are in groups of eight. For each candidate and group, a byte
+//! has one bit for each box that forbids the candidate. A base is free if the bytes for its three
+//! coordinates share no bit. Vectors test many bases at once, without a branch.
 //!
-//! Invariant: the candidates of an axis include the coordinate of every first free base. The answer
-//! is therefore exact, on lines and on rings.
+//! Invariant: the candidates on an axis include the coordinate of every possible first free base.
+//! The answer is therefore exact, on lines and on rings.
 //!
 //! Cost: O(m^3 / 16) vector operations per shape.
 
@@ -24,29 +24,29 @@ use super::busy_boxes::{BusyBoxes, Group};
 use super::lanes::{I16x8, U8x16};
 use crate::{Coordinates, Cuboid, Grid, Sides};
 
-/// The gap to a box that is behind: greater than every side.
+/// The gap to a box behind the candidate: greater than every side.
 const NEVER: i16 = i16::MAX;
 
-/// By group of boxes and batch of eight candidates: a byte per candidate, with a bit for each box
-/// of the group that forbids it.
+/// By group of boxes and batch of eight candidates: one byte per candidate, with a bit for each of
+/// the group's boxes that forbids it.
 type ForbiddenBy<const G: usize> = [[u64; G]; G];
 
-/// The mark of a word that is not computed yet. A word with this value is computed again.
+/// Marks a word as not computed yet. A computed word with this value is computed again.
 const NOT_KNOWN: u64 = u64::MAX;
 
 /// The candidates on an axis: up to G batches of eight, just as the boxes are G groups of eight.
 #[derive(Clone, Copy, Debug)]
 struct Axis<const G: usize> {
-    /// The coordinates: after each box, and 0 in lanes without a box.
+    /// The coordinates: those after each box, and 0 in lanes without a box.
     at: [I16x8; G],
-    /// The gaps from candidates to boxes: by batch, candidate of the batch and group of boxes.
+    /// The gaps from candidates to boxes: by batch, candidate in the batch, and group of boxes.
     gaps: [[[I16x8; G]; BusyBoxes::LANES]; G],
-    /// The distance from each candidate to the end of the line, or more than any side on a ring.
+    /// The distance from each candidate to the end of the line; on a ring, more than any side.
     room: [I16x8; G],
 }
 
 impl<const G: usize> Axis<G> {
-    /// Computes the first C candidates: all candidates, and possibly the one at 0 again.
+    /// Computes the first C candidates: all of them, and possibly the one at 0 again.
     #[inline(always)]
     fn new<const C: usize>(grid: &Grid, axis: usize, groups: &[Group; G]) -> Axis<G> {
         let n = splat(grid.side(axis));
@@ -68,13 +68,13 @@ impl<const G: usize> Axis<G> {
             room[g] = n - at[g];
         }
         let gaps = Axis::gaps::<C>(groups, axis, &at, |ahead, sides| {
-            // A box that begins before the candidate either covers it or ends before it.
+            // A box that starts before the candidate either covers it or ends before it.
             ahead.max(I16x8::ZERO) | never(ahead + sides)
         });
         Axis { at, gaps, room }
     }
 
-    /// Computes the gaps from the distances to the boxes, which may be negative, and their sides.
+    /// Computes the gaps from the boxes' sides and (possibly negative) distances.
     #[inline(always)]
     fn gaps<const C: usize>(
         groups: &[Group; G],
@@ -94,8 +94,8 @@ impl<const G: usize> Axis<G> {
         gaps
     }
 
-    /// Computes the boxes that forbid each of the first C candidates to a side. A candidate too
-    /// near to the end of a line is replaced by the one at 0, which has the number `count`.
+    /// Computes which boxes forbid each of the first C candidates for a side. A candidate too close
+    /// to the end of a line is replaced by the one at 0, which has the number `count`.
     #[inline(always)]
     fn forbidden<const C: usize>(&self, side: u16, count: usize) -> ForbiddenBy<G> {
         let side = splat(side);
@@ -143,8 +143,8 @@ fn spread<const G: usize>(bytes: &[u64; G], index: usize) -> u64 {
 /// A search among boxes in G groups, 1 or 2, on a grid whose sides are at most
 /// [`leaps::LONGEST`](super::leaps::LONGEST).
 ///
-/// It tests C candidates on the axes x and y, and Z along z: C, or 1 on a flat grid. C is even and
-/// greater than the number of boxes. The candidates of a plane fill R = C G / 2 vectors.
+/// It tests C candidates on each of the x and y axes, and Z along z: C, or 1 on a flat grid. C is
+/// even and greater than the number of boxes. A plane's candidates fill R = C G / 2 vectors.
 pub(super) struct Corners<const G: usize, const R: usize, const C: usize, const Z: usize> {
     grid: Grid,
     axes: [Axis<G>; 3],
@@ -152,7 +152,7 @@ pub(super) struct Corners<const G: usize, const R: usize, const C: usize, const 
 }
 
 impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, R, C, Z> {
-    /// The number of rows in a vector.
+    /// The number of rows per vector.
     const ROWS: usize = 2 / G;
 
     /// Computes the candidates of the first `count` boxes.
@@ -162,10 +162,10 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         Corners { grid, axes: [axis(0), axis(1), axis(2)], count }
     }
 
-    /// Finds the first free base of the first of the shapes that has one.
+    /// Finds the first free base of the first shape that has one.
     #[inline(always)]
     pub(super) fn first(&self, shapes: &[Sides]) -> Option<Cuboid> {
-        // The orientations of a shape share three sides, each on each axis.
+        // The orientations of a shape share three sides, each occurring on each axis.
         let sides = shapes.first().copied().unwrap_or_default();
         let mut known = [[[[NOT_KNOWN; G]; G]; 3]; 3];
         shapes.iter().find_map(|&shape| {
@@ -195,7 +195,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     #[inline(always)]
     fn base(&self, shape: Sides, [x, y, z]: [ForbiddenBy<G>; 3]) -> Option<Cuboid> {
         // By pair of candidates along x and y, and group of boxes: the boxes that forbid both. The
-        // pairs with one candidate along y are a row. One row, or two, fill a vector.
+        // pairs with the same candidate along y form a row. One or two rows fill a vector.
         let mut rows = [[U8x16::ZERO; G]; R];
         for row in 0..R {
             let [first, last] = [row * Self::ROWS, row * Self::ROWS + Self::ROWS - 1];
@@ -228,8 +228,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         in_plane
     }
 
-    /// Returns the first free base, which must exist: the first base in the first row with one, in
-    /// the first plane with one.
+    /// Returns the first free base, which must exist: the first base in the first row that has one,
+    /// in the first plane that has one.
     #[inline(always)]
     fn first_of(&self, rows: &[[U8x16; G]; R], z: &ForbiddenBy<G>) -> Coordinates {
         let mut planes_with_bases = 0;
@@ -257,9 +257,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         [x, y, base_z]
     }
 
-    /// Returns the number and the coordinate of the first of some candidates, given as bits. A
-    /// candidate too close to the end of a line is never first, because the one at 0 is then among
-    /// them.
+    /// Returns the number and coordinate of the first candidate, given as bits. A candidate too
+    /// close to the end of a line is never first, because then the one at 0 is among them.
     #[inline(always)]
     fn least(&self, axis: usize, mut candidates: u32) -> (usize, u16) {
         let mut least = (0, u16::MAX);
@@ -276,7 +275,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     }
 }
 
-/// Returns the candidates of a vector that no box crossing their plane forbids.
+/// Returns the candidates in a vector that are not forbidden by any box crossing their plane.
 #[inline(always)]
 fn free<const G: usize>(row: &[U8x16; G], in_plane: &[U8x16; G]) -> U8x16 {
     let mut taken = row[0] & in_plane[0];

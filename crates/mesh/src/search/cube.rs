@@ -1,5 +1,4 @@
-//! The first free base on a machine with at most 8x8x8 nodes, found in eight words that stay in
-//! registers.
+//! The first free base on machines of up to 8x8x8, found in eight words that stay in registers.
 //!
 //! Bit `x + 8 y` of word z is set while the node is free. For a shape a x b x c:
 //!
@@ -9,12 +8,12 @@
 //!   runs along y:  the same, with shifts of eight times as many bits
 //! ```
 //!
-//! Every side takes three shifts, so that no branch depends on the shape: a shift by 0 changes
-//! nothing. A shift along x carries bits over the end of a row, into columns that contain no bases.
-//! On a ring they are replaced by bits from the other end of the row. A final mask clears all bits
-//! except bases.
+//! Every side takes three shifts, some of them by 0, so that no branch depends on the shape. A
+//! shift along x carries bits past the end of a row, into columns that contain no bases. On a ring,
+//! these bits are replaced by bits from the other end of the row. A final mask clears all bits that
+//! are not bases.
 //!
-//! Invariant: if z wraps, the planes are repeated after the last one. Otherwise, zeros follow it.
+//! Invariant: if z wraps, the planes are repeated after the last one; otherwise, zeros follow it.
 //!
 //! Cost: about forty vector operations per shape, with no branch that depends on the state.
 
@@ -42,9 +41,9 @@ pub(super) struct Cube {
 struct Tables {
     /// The shifts that leave the bases of runs along x.
     along_x: [[Shift; 3]; SIDE],
-    /// The same along y.
+    /// The shifts that leave the bases of runs along y.
     along_y: [[Shift; 3]; SIDE],
-    /// The positions in a plane that are bases of a shape with two given sides.
+    /// The positions in a plane that can be bases of a shape with two given sides.
     bases: [[u64; SIDE]; SIDE],
 }
 
@@ -67,7 +66,7 @@ fn corner(columns: u16, rows: u16) -> u64 {
 impl Shift {
     /// Creates the shift by `step` coordinates of an axis.
     fn by(step: u16, grid: &Grid, axis: usize) -> Shift {
-        // Bits of neighbors along the axis are `scale` apart.
+        // Neighboring nodes along the axis are `scale` bits apart.
         let (n, scale) = (grid.side(axis), if axis == 0 { 1 } else { 8 });
         let ahead = u32::from(step) * scale;
         if step == 0 || !grid.wraps(axis) {
@@ -83,8 +82,8 @@ impl Shift {
         }
     }
 
-    /// Returns the shifts that leave the bases of runs of a side. Each doubles the length of the
-    /// runs until the side is reached.
+    /// Returns the shifts that leave the bases of runs of a given length. Each shift doubles the
+    /// length of the runs until it is reached.
     fn runs(side: u16, grid: &Grid, axis: usize) -> [Shift; 3] {
         let mut reached = 1;
         [(); 3].map(|()| {
@@ -96,7 +95,7 @@ impl Shift {
 }
 
 impl Cube {
-    /// Creates a machine with all nodes free. Returns `None` if the grid is too large.
+    /// Creates a machine with all nodes free. Returns `None` for a larger grid.
     pub(super) fn new(grid: Grid, vectors: Vectors) -> Option<Cube> {
         let [w, d, h] = grid.sides();
         if [w, d, h].iter().any(|&side| usize::from(side) > SIDE) {
@@ -104,7 +103,7 @@ impl Cube {
         }
         let runs = |axis: usize| {
             std::array::from_fn(|index| {
-                // A side that does not fit has no bases, regardless of the shifts.
+                // A side that does not fit has no bases, whatever the shifts.
                 Shift::runs((index as u16 + 1).min(grid.side(axis)), &grid, axis)
             })
         };
@@ -123,7 +122,7 @@ impl Cube {
         Some(cube)
     }
 
-    /// Flips the nodes of a box, which are all free or all busy.
+    /// Flips the nodes of a box, which must be all free or all busy.
     pub(super) fn flip(&mut self, cuboid: &Cuboid) {
         let h = self.grid.side(2);
         for piece in cuboid.unwrapped(&self.grid) {
@@ -151,7 +150,7 @@ impl Cube {
     }
 }
 
-/// A search for the first of several shapes.
+/// A search for the first free box of several shapes.
 struct InCube<'c> {
     cube: &'c Cube,
     shapes: &'c [Sides],
@@ -207,7 +206,7 @@ fn runs_along_z(planes: &[u64; 2 * SIDE]) -> [Words; SIDE] {
     runs
 }
 
-/// Computes the bases of runs along x and y if neither axis wraps.
+/// Computes the bases of runs along x and y when neither axis wraps.
 #[inline(always)]
 fn meshes(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     for shifts in [along_x, along_y] {
@@ -218,7 +217,7 @@ fn meshes(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     set
 }
 
-/// Computes the bases of runs along x and y if one or both axes wrap.
+/// Computes the bases of runs along x and y when one or both axes wrap.
 #[inline(always)]
 fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     for shifts in [along_x, along_y] {
@@ -234,7 +233,7 @@ fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     set
 }
 
-/// Finds the first bit under a mask, in the first `planes` planes.
+/// Finds the first bit under a mask in the first `planes` planes.
 #[inline(always)]
 fn first(set: Words, mask: u64, planes: usize) -> Option<Coordinates> {
     let [even, odd] = (set[0] | set[1] | set[2] | set[3]).to_array();

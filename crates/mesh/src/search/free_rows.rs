@@ -1,7 +1,7 @@
-//! The free nodes as rows, updated when they are searched.
+//! The free nodes as rows, which are updated only when searched.
 //!
-//! While the list of busy boxes is short, no search reads the rows, and flipping the nodes of a
-//! large box costs more than a search. Boxes may therefore wait to be flipped:
+//! While the list of busy boxes is short, no search reads the rows, and flipping a large box costs
+//! more than a search. Flips may therefore be deferred:
 //!
 //! ```text
 //!   taken while the list is short:  the box waits
@@ -9,10 +9,10 @@
 //!   before a search of the rows:    all waiting boxes are flipped
 //! ```
 //!
-//! Invariant: the rows, with the nodes of each waiting box flipped, show the free nodes. No box is
-//! in the list twice, since flipping it twice would change nothing.
+//! Invariant: flipping each waiting box in the rows yields the free nodes. No box waits twice,
+//! since two flips cancel out.
 //!
-//! Cost: O(1) for each of the few boxes that wait; O(rows of the box) to flip one.
+//! Cost: O(1) for each waiting box, of which there are few; O(rows of the box) to flip one.
 
 use super::SearchMethods;
 use super::region::Region;
@@ -21,7 +21,7 @@ use super::rows::Rows;
 use super::vectors::Vectors;
 use crate::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
-/// The free nodes as rows, except for the boxes that wait to be flipped.
+/// The free nodes as rows, except for boxes that are waiting to be flipped.
 #[derive(Clone, Debug)]
 pub(super) struct FreeRows {
     rows: Lanes,
@@ -29,7 +29,7 @@ pub(super) struct FreeRows {
 }
 
 /// Rows in the narrowest possible lanes. There are none if rows have more than 64 nodes or are
-/// turned off: each search then computes a set of bases from the occupancy.
+/// disabled. Each search then computes a set of bases from the occupancy.
 #[derive(Clone, Debug)]
 enum Lanes {
     Narrow(Rows<u16, 16>),
@@ -39,7 +39,7 @@ enum Lanes {
 }
 
 impl FreeRows {
-    /// Creates rows in which all nodes are free.
+    /// Creates rows with all nodes free.
     pub(super) fn new(grid: Grid, methods: SearchMethods) -> FreeRows {
         let rows = match grid.side(0) {
             _ if !methods.rows => Lanes::Whole(BaseSet::new(grid)),
@@ -51,7 +51,7 @@ impl FreeRows {
         FreeRows { rows, waiting: Vec::new() }
     }
 
-    /// Makes the free nodes of a box busy, or its busy nodes free: now, or before the next search.
+    /// Makes a box's free nodes busy, or its busy nodes free, either now or before the next search.
     pub(super) fn flip(&mut self, cuboid: &Cuboid, may_wait: bool) {
         if let Lanes::Whole(_) = self.rows {
             return;
@@ -75,8 +75,8 @@ impl FreeRows {
         Some(shown ^ (flips % 2 == 1))
     }
 
-    /// Estimates the number of instructions of a search, for shapes with short sides or with a long
-    /// one. The constants are measured. A long side takes more passes over the rows.
+    /// Estimates the number of instructions for a search, for shapes without or with a long side.
+    /// The constants are measured. A long side takes more passes over the rows.
     pub(super) fn search_cost(&self, grid: &Grid, is_long: bool) -> u32 {
         let rows = u32::from(grid.side(2)) * (u32::from(grid.side(1)) + 1);
         let vectors = match self.rows {
@@ -89,7 +89,7 @@ impl FreeRows {
         if grid.has_wrap() { 1500 + 50 * passes * vectors } else { 600 + 20 * passes * vectors }
     }
 
-    /// Finds the first free base of a shape in a region that contains all of them. Also returns the
+    /// Finds a shape's first free base in a region that contains all of them. Also returns the
     /// number of words computed.
     pub(super) fn first(
         &mut self,

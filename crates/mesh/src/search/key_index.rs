@@ -1,24 +1,24 @@
 //! An index from the keys of a list to their positions.
 //!
 //! It is a hash table with open addressing and linear probing. Its slots contain positions in the
-//! list instead of keys, so that it is one array and quick to copy.
+//! list rather than keys, so it is a single array that is quick to copy.
 //!
-//! Invariant: every key of the list has one slot, and at most half of the slots are in use.
+//! Invariant: every key in the list has one slot, and at most half of the slots are in use.
 //!
-//! Cost: O(1) per operation, expected.
+//! Cost: O(1) expected per operation.
 
 /// An empty slot.
 const NONE: u32 = u32::MAX;
 
-/// The positions of the keys of a list, which are distinct.
+/// The positions of a list's keys, which are distinct.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeyIndex {
-    /// The slots; their number is a power of two, or 0 if there is no index.
+    /// The slots. Their number is a power of two, or 0 if there is no index.
     slots: Vec<u32>,
 }
 
 impl KeyIndex {
-    /// Creates the index of a list.
+    /// Creates the index for a list.
     pub(super) fn of(keys: &[u64]) -> KeyIndex {
         let mut places = KeyIndex { slots: vec![NONE; (4 * keys.len()).next_power_of_two()] };
         for (place, &key) in keys.iter().enumerate() {
@@ -32,7 +32,7 @@ impl KeyIndex {
         !self.slots.is_empty()
     }
 
-    /// Adds the last key of a list, which is new.
+    /// Adds the list's last key, which is new.
     pub(super) fn pushed(&mut self, keys: &[u64]) {
         if keys.len() * 2 > self.slots.len() {
             *self = KeyIndex::of(keys);
@@ -41,7 +41,7 @@ impl KeyIndex {
         }
     }
 
-    /// Removes a key from the list, moves the last key to its position, and returns that position.
+    /// Removes a key from the list, moving the last key to its position, and returns that position.
     pub(super) fn swap_remove(&mut self, keys: &mut Vec<u64>, key: u64) -> Option<usize> {
         let hole = self.find(keys, key)?;
         let place = self.slots[hole];
@@ -81,7 +81,7 @@ impl KeyIndex {
         self.slots[slot] = place as u32;
     }
 
-    /// Empties a slot, and moves later entries that could no longer be found.
+    /// Empties a slot, and moves later entries that could otherwise no longer be found.
     fn empty(&mut self, keys: &[u64], mut hole: usize) {
         let mask = self.slots.len() - 1;
         let mut slot = self.after(hole);

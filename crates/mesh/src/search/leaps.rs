@@ -1,7 +1,7 @@
 //! The first free base among few busy boxes, found by leaps from the end of one box to the next.
 //!
-//! A busy box of w nodes on an axis forbids `w + a - 1` bases to a shape with side a. While a box
-//! forbids the current base, the search leaps to the end of that box along x.
+//! A busy box that is w nodes long on an axis rules out `w + a - 1` bases there for a shape with
+//! side a. While a box forbids the current base, the search leaps to the end of that box along x.
 //!
 //! ```text
 //!   2x2 in 8x4:  A A A . . B B .      A forbids x = 0..2, B forbids x = 4..6, both in rows 0..1.
@@ -10,15 +10,14 @@
 //!                . . . . C C C C
 //! ```
 //!
-//! A row that is forbidden to its end remains so until the first of the boxes that forbid it ends
-//! along y. A plane remains forbidden until the first of its boxes ends along z. The search leaps
-//! over such rows and planes as a whole.
+//! A row that is forbidden to its end remains so, along y, until the first of the boxes that forbid
+//! it ends. A plane remains forbidden, along z, until the first of its boxes ends. The search leaps
+//! over whole rows and planes of this kind.
 //!
 //! Invariant: no base before the current one, in row-major order, is free. The answer is exact.
 //!
 //! Cost: O(m / 8) vector operations per leap, for m busy boxes, and at most O(m^3) leaps. In states
-//! from real schedules, there are about m leaps. The search gives up when it exceeds a budget of
-//! leaps.
+//! from real schedules, there are about m. The search gives up when it exceeds its budget of leaps.
 
 use std::ops::ControlFlow;
 
@@ -27,12 +26,12 @@ use super::lanes::I16x8;
 use super::region::Region;
 use crate::{Coordinates, Grid, Sides};
 
-/// The answer of a search that may give up.
+/// The result of a search that may give up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// The first free base.
     Base(Coordinates),
-    /// No base is free.
+    /// There is no free base.
     Nothing,
     /// The search gave up. No base before this plane is free.
     Unknown(u16),
@@ -44,11 +43,11 @@ pub(super) struct Leaps<'b, const N: usize, const RINGS: bool> {
     pub(super) busy: &'b BusyBoxes,
     pub(super) shape: Sides,
     pub(super) region: Region,
-    /// The number of leaps after which the search gives up. It is checked once per row.
+    /// The number of leaps after which the search gives up, checked once per row.
     pub(super) budget: u32,
 }
 
-/// The longest axis on which sums of two coordinates fit into a lane.
+/// The longest axis for which the sum of two coordinates fits into a lane.
 pub(super) const LONGEST: u16 = 16_383;
 
 /// The forbidden bases on one axis, by box.
@@ -90,7 +89,7 @@ impl<const N: usize> Forbidden<N> {
         Forbidden { from, count, around: I16x8::ZERO }
     }
 
-    /// Returns how many bases from `at` on each box forbids, or 0 if it does not forbid `at`.
+    /// Returns how many bases from `at` onward each box forbids, or 0 if it does not forbid `at`.
     #[inline(always)]
     fn left<const RINGS: bool>(&self, at: u16) -> [I16x8; N] {
         let mut left = [I16x8::ZERO; N];
@@ -99,7 +98,7 @@ impl<const N: usize> Forbidden<N> {
             if RINGS {
                 past += self.around & past.simd_lt(I16x8::ZERO);
             }
-            // As an unsigned number, a base before the first forbidden one is far past all of them.
+            // As an unsigned number, a base before the first forbidden one is far past them all.
             left[i] = self.count[i].saturating_sub_unsigned(past);
         }
         left
@@ -153,7 +152,7 @@ fn splat(value: u16) -> I16x8 {
 }
 
 impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
-    /// Runs the search. Returns the answer and the number of leaps.
+    /// Runs the search. Returns the result and the number of leaps.
     #[inline(always)]
     pub(super) fn run(&self) -> (Found, u32) {
         let Leaps { grid, busy, shape, region: Region { first, last, .. }, .. } = self;
@@ -183,8 +182,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         }
     }
 
-    /// Searches a plane. If all of it is forbidden, returns the number of planes until that may
-    /// change.
+    /// Searches a plane. If all of it is forbidden, returns for how many planes this lasts.
     #[inline(always)]
     fn plane(
         &self,
@@ -195,7 +193,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         steps: &mut u32,
     ) -> ControlFlow<Found, u16> {
         let Region { first, last, .. } = self.region;
-        // The number of planes until the first of the boxes that forbid rows seen so far ends.
+        // The number of planes until one of the boxes that forbid the rows seen so far ends.
         let (mut plane_lasts, mut y) = (u16::MAX, first[1]);
         loop {
             let left_y = along[1].left::<RINGS>(y);
@@ -239,8 +237,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
     }
 }
 
-/// Returns the longest leap over boxes that forbid a whole row or plane, and the box; 0 if none
-/// does. On a mesh, there often is one. On a ring, there rarely is, so none is searched for.
+/// Returns the longest leap over boxes that forbid a whole row or plane, and the box, or 0 if there
+/// is none. Such boxes are common on a mesh. On a ring, they are rare, and not searched for.
 #[inline(always)]
 fn forbidden_whole<const N: usize, const RINGS: bool>(
     left: &[I16x8; N],

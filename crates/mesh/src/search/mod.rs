@@ -1,7 +1,7 @@
 //! The exact search for the first free box of a shape, in row-major order of the bases.
 //!
 //! [`BoxSearch`] maintains an index of the busy nodes, which the caller updates for every box that
-//! is taken or released. For each question it runs the cheapest of its searches:
+//! is taken or released. For each query it runs the cheapest of several searches:
 //!
 //! ```text
 //!              take, give                         first(shapes)
@@ -21,10 +21,10 @@
 //! Invariant: every search gives the same answer. The choice depends only on the state, never on
 //! the clock.
 //!
-//! Cost: stated in each file. docs/search.md has the measurements on which the choice is based.
+//! Cost: stated in each file. docs/search.md has the measurements behind the choice.
 
-// A search is compiled for each instruction set, so all of it must be inlined. The compiler
-// vectorizes loops over several arrays only if they are indexed.
+// A search is compiled for each instruction set, so all of it must be inlined. Compilers vectorize
+// loops over several arrays only if the arrays are indexed.
 #![allow(clippy::inline_always, clippy::needless_range_loop)]
 
 mod box_index;
@@ -50,8 +50,8 @@ use vectors::Vectors;
 
 /// The exact search, in row-major order.
 ///
-/// The caller must report every box that is taken or released. Boxes must be released exactly as
-/// they were taken.
+/// The caller must report every box that is taken or released. Each box must be released exactly as
+/// it was taken.
 ///
 /// ```
 /// use pavior_mesh::{RefusalKey, BoxSearch, Cuboid, Grid, Occupancy};
@@ -80,25 +80,25 @@ enum Index {
     Boxes(Box<BoxIndex>),
 }
 
-/// The methods that a search may use. All are on, except `wide`, unless a test or a measurement
-/// turns some off.
+/// The methods that a search may use. All but `wide` are enabled, unless a test or a measurement
+/// disables some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools)] // Each method is on or off, in any combination.
+#[allow(clippy::struct_excessive_bools)] // Each method can be enabled independently.
 pub struct SearchMethods {
-    /// Words in registers, on machines of at most 8x8x8.
+    /// Words in registers, on machines of up to 8x8x8.
     pub cube: bool,
-    /// Candidates after busy boxes, tested all at once, if there are few boxes and an axis wraps.
+    /// Candidates after busy boxes, tested all at once, if boxes are few and an axis wraps.
     pub corners: bool,
     /// Leaps over the list of busy boxes.
     pub leaps: bool,
-    /// Shifts over the rows. If off, and on grids wider than 64, shifts over the whole machine
+    /// Shifts over the rows. If disabled, and on grids wider than 64, shifts over the whole machine
     /// ([`BaseSet`](crate::BaseSet)) are used instead.
     pub rows: bool,
-    /// The memory of refusals.
+    /// The cache of refusals.
     pub memory: bool,
-    /// Instructions that not every processor has.
+    /// Instructions that only some processors have.
     pub vectors: bool,
-    /// Rows in the widest lanes, regardless of the width of the grid.
+    /// Rows in the widest lanes, whatever the width of the grid.
     pub wide: bool,
 }
 
@@ -119,14 +119,14 @@ impl Default for SearchMethods {
 /// The amount of work done by searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchWork {
-    /// Busy boxes tested: the list for each leap or shape searched by corners; one if it is empty.
+    /// Busy boxes tested: the whole list per leap or per shape searched by corners; at least one.
     pub boxes: u64,
     /// Rows computed, or words of the whole machine.
     pub words: u64,
 }
 
 impl BoxSearch {
-    /// Creates a search of a grid with all nodes free.
+    /// Creates a search on a grid with all nodes free.
     pub fn new(grid: Grid) -> BoxSearch {
         BoxSearch::with(grid, SearchMethods::default())
     }
@@ -155,8 +155,8 @@ impl BoxSearch {
     }
 
     /// Marks a box as busy permanently. The given disjoint parts of it were free. This costs less
-    /// than taking many parts. After a box that overlaps it is released, the caller must cover it
-    /// again.
+    /// than taking many parts. The caller must cover the box again after releasing one that
+    /// overlaps it.
     ///
     /// ```
     /// use pavior_mesh::{BoxSearch, Cuboid, Grid, Occupancy, RefusalKey};
@@ -180,7 +180,7 @@ impl BoxSearch {
     }
 
     /// Marks a box that overlaps a covered one as busy. The given disjoint parts of it were free.
-    /// After it is released, the caller must cover the other box again.
+    /// After releasing it, the caller must cover the other box again.
     pub fn take_over(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         match &mut self.index {
             Index::Cube(cube) => free.iter().for_each(|part| cube.flip(part)),
@@ -188,7 +188,7 @@ impl BoxSearch {
         }
     }
 
-    /// Marks a box that was taken as free again.
+    /// Marks a busy box as free again.
     pub fn give(&mut self, cuboid: &Cuboid) {
         self.untake(cuboid);
         match &self.index {
@@ -197,8 +197,8 @@ impl BoxSearch {
         }
     }
 
-    /// Undoes a take after which only [`RefusalKey::Once`] was used. Earlier refusals remain valid,
-    /// since every node that is free now was already free when they were recorded.
+    /// Undoes a take, provided that only [`RefusalKey::Once`] was used since. Earlier refusals
+    /// remain valid, since every node that is free now was already free when they were recorded.
     pub fn untake(&mut self, cuboid: &Cuboid) {
         match &mut self.index {
             Index::Cube(cube) => cube.flip(cuboid),
@@ -233,9 +233,9 @@ impl BoxSearch {
         }
     }
 
-    /// Finds the first free box, in row-major order of the bases, of the first of these shapes that
-    /// has one. `asked` identifies the question in the cache of refusals. `free` contains the nodes
-    /// that are free after all boxes were taken and released.
+    /// Finds the first free box, in row-major order of bases, of the first of these shapes that has
+    /// one. `asked` identifies the query in the cache of refusals. `free` contains the nodes that
+    /// are free after all boxes taken and released so far.
     pub fn first(
         &mut self,
         free: &Occupancy,

@@ -1,8 +1,8 @@
-//! Refusals of earlier questions and the boxes that were released since then.
+//! Refusals of earlier queries and the boxes released since then.
 //!
-//! A shape that was refused stays refused while no box is released, as does every larger shape.
-//! Taking boxes changes nothing. After a box is released, the shape can fit only where it overlaps
-//! that box, so the search is limited to that region.
+//! A refused shape, and every larger one, stays refused until a box is released. Taking boxes
+//! changes nothing. After a release, the shape can fit only where it overlaps the released box, so
+//! the search is limited to that region.
 //!
 //! ```text
 //!   refused 3x2      taken: no change       given back B: only bases of 3x2 that meet B
@@ -10,48 +10,48 @@
 //!
 //! Invariant: a refusal is valid for every base whose box does not overlap its `released` box.
 //!
-//! Cost: O(32) per question, for the 32 stored refusals.
+//! Cost: one check per stored refusal, of which there are at most 32, for each query.
 
 use super::region::Region;
 use crate::{Cuboid, Grid, Sides};
 
-/// The key under which the refusal of a question is stored. The same key must always be used with
-/// the same shapes, in any order.
+/// The key that a query's refusal is stored under. A key must always be used with the same shapes,
+/// in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKey {
-    /// A question that is not stored.
+    /// A query that is not stored.
     Once,
-    /// A question whose refusal has no consequences for others.
+    /// A query whose refusal implies nothing for others.
     Alone([u16; 3]),
-    /// A question whose refusal also refuses every key that is at least as large on each axis,
-    /// because each shape of the larger one contains a shape of the smaller one.
+    /// A query whose refusal also refuses every key that is at least as large on each axis, because
+    /// each shape of the larger one contains a shape of the smaller one.
     Ordered([u16; 3]),
 }
 
 /// The most recent refusals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Refusals {
-    /// In the order they were noted, until the list is full. No refusal covers an earlier one.
+    /// In the order recorded, until the list is full. No refusal covers an earlier one.
     kept: Vec<Refusal>,
-    /// The position that was overwritten last, if the list is full.
+    /// The position last overwritten once the list is full.
     next: usize,
-    /// A box around everything that was released since the last question. It is added to the
-    /// refusals at the next question, since a job may consist of thousands of boxes.
+    /// A box around everything released since the last query. It is added to the refusals at the
+    /// next query, since a job may consist of thousands of boxes.
     pending: Option<Cuboid>,
 }
 
-/// The number of stored refusals: enough for the smallest shapes of a long queue. The smallest
-/// matter most, since a refused shape refuses all larger ones.
+/// The number of stored refusals: enough for the smallest shapes in a long queue. These matter
+/// most, since a refused shape refuses all larger ones.
 const KEPT: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
 struct Refusal {
     asked: RefusalKey,
-    /// A box around everything that was released since. On a ring it may pass the end.
+    /// A box around everything released since the refusal. On a ring, it may pass the end.
     released: Option<Cuboid>,
 }
 
-/// The known facts about a request.
+/// What is known about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     /// Nothing is known.
@@ -63,8 +63,8 @@ pub(super) enum Known {
 }
 
 impl Known {
-    /// Records that the request fits only where it overlaps `released`. The smaller box leaves less
-    /// to search.
+    /// Records that the request fits only where it overlaps `released`. The smaller of two such
+    /// boxes leaves less to search.
     fn narrowed_to(self, released: Cuboid) -> Known {
         match self {
             Known::Except(other) if other.volume() <= released.volume() => self,
@@ -73,7 +73,7 @@ impl Known {
         }
     }
 
-    /// Returns the region of a shape's first base if it has one, or `None` if it has none.
+    /// Returns the region that contains a shape's first base, or `None` if there is no base.
     #[inline(always)]
     pub(super) fn region(&self, grid: &Grid, shape: Sides) -> Option<Region> {
         match self {
@@ -85,7 +85,7 @@ impl Known {
 }
 
 impl Refusals {
-    /// Returns the known facts about a question.
+    /// Returns what is known about a query.
     #[inline(always)]
     pub(super) fn of(&mut self, grid: &Grid, asked: RefusalKey) -> Known {
         if self.kept.is_empty() || asked == RefusalKey::Once {
@@ -111,7 +111,7 @@ impl Refusals {
         known
     }
 
-    /// Notes that the question was refused.
+    /// Records that the query was refused.
     pub(super) fn note(&mut self, asked: RefusalKey) {
         if asked == RefusalKey::Once {
             return;
@@ -127,14 +127,14 @@ impl Refusals {
         }
     }
 
-    /// Forgets all refusals after a release anywhere.
+    /// Forgets all refusals, as after a release anywhere.
     #[inline]
     pub(super) fn forget(&mut self) {
         self.kept.clear();
         self.pending = None;
     }
 
-    /// Notes that a box is free again.
+    /// Records that a box is free again.
     #[inline]
     pub(super) fn released(&mut self, grid: &Grid, cuboid: &Cuboid) {
         if !self.kept.is_empty() {
@@ -143,9 +143,9 @@ impl Refusals {
         }
     }
 
-    /// Adds a box that is free again, or a box around several, to every refusal.
+    /// Adds a newly free box, or a box around several, to every refusal.
     fn add_released(&mut self, grid: &Grid, cuboid: &Cuboid) {
-        // Searching half of the machine is no better than searching all of it.
+        // Searching half of the machine is no faster than searching all of it.
         let is_large =
             |released: &Cuboid| u64::from(released.volume()) * 2 > u64::from(grid.nodes());
         self.kept.retain_mut(|refusal| {
@@ -158,7 +158,7 @@ impl Refusals {
 }
 
 impl Refusal {
-    /// Returns true if the refusal of this question implies that of `asked`.
+    /// Returns true if the refusal of this query implies that of `asked`.
     fn refuses(&self, asked: RefusalKey) -> bool {
         match (self.asked, asked) {
             (RefusalKey::Ordered(refused), RefusalKey::Ordered(asked)) => {
@@ -169,13 +169,13 @@ impl Refusal {
     }
 }
 
-/// Returns a box around two boxes. On a ring, the smaller of the two possible boxes is used.
+/// Returns a box around two boxes. On a ring, it is the smaller of the two possible ones.
 fn around(grid: &Grid, a: &Cuboid, b: &Cuboid) -> Cuboid {
     let mut both = *a;
     for axis in 0..3 {
         let n = grid.side(axis);
         let [one, other] = [a, b].map(|cuboid| (cuboid.base[axis], cuboid.sides[axis]));
-        // From the base of one until both have ended, around the ring if necessary.
+        // From the base of one until both have ended, wrapping around on a ring.
         let from = |first: (u16, u16), second: (u16, u16)| {
             let ahead =
                 if second.0 >= first.0 { second.0 - first.0 } else { second.0 + (n - first.0) };

@@ -5,24 +5,24 @@
 //!                                     at 0. The planes g of its gap do not belong to it.
 //! ```
 //!
-//! Invariant: `first` and `last` are bases of the shape, and belong to the region.
+//! Invariant: `first` and `last` are bases of the shape and belong to the region.
 //!
 //! Cost: O(1).
 
 use crate::{Coordinates, Cuboid, Grid, Sides};
 
-/// The bases from `first` to `last`, both included, on each axis.
+/// The bases from `first` to `last`, inclusive, on each axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Region {
     pub(super) first: Coordinates,
     pub(super) last: Coordinates,
-    /// The planes between `first` and `last` that do not belong to the region: the first of them,
-    /// and the one after the last.
+    /// The planes between `first` and `last` that are outside the region: the first of them, and
+    /// the one after the last.
     pub(super) gap: [u16; 2],
 }
 
 impl Region {
-    /// Returns the region of all canonical bases of a shape; `None` if it does not fit the grid.
+    /// Returns the region of all canonical bases of a shape; `None` if it does not fit.
     #[inline]
     pub(super) fn whole(grid: &Grid, shape: Sides) -> Option<Region> {
         let mut last = [0; 3];
@@ -34,9 +34,9 @@ impl Region {
         Some(Region { first: [0; 3], last, gap: [0; 2] })
     }
 
-    /// Returns the region of all bases at which a shape overlaps a box. If they pass the end of a
-    /// ring along x or y, the region contains every base on that axis. Returns `None` if the shape
-    /// does not fit.
+    /// Returns the region of all bases where a shape overlaps a box. If these bases pass the end of
+    /// a ring along x or y, the region contains every base on that axis. Returns `None` if the
+    /// shape does not fit.
     pub(super) fn meeting(grid: &Grid, shape: Sides, cuboid: &Cuboid) -> Option<Region> {
         let mut region = Region::whole(grid, shape)?;
         for axis in 0..3 {
@@ -47,7 +47,7 @@ impl Region {
                 region.first[axis] = base.saturating_sub(reach) as u16;
                 region.last[axis] = region.last[axis].min(end as u16);
             } else if axis == 2 && u32::from(region.last[axis]) == n - 1 && sides + reach < n {
-                // The region goes from `first` over the end of the ring to `last`.
+                // The region continues from `first` past the end of the ring to `last`.
                 let first = if base >= reach { base - reach } else { base + n - reach };
                 let last = if end < n { end } else { end - n };
                 region.gap = [last as u16 + 1, first as u16];

@@ -1,4 +1,4 @@
-//! The first free base by shifts and ANDs, with a row of nodes in each lane of a vector.
+//! The first free base by shifts and ANDs, with one row of nodes per vector lane.
 //!
 //! ```text
 //!   runs of c along z:  plane & plane + 1 & .. & plane + c - 1      loads at whole rows
@@ -9,21 +9,21 @@
 //! The remaining bits are the free bases. Planes are searched in scan order, in groups of a few
 //! kilobytes. The search ends with the first group that contains a base.
 //!
-//! Invariant: after each pass, the rows that are still read contain the bases of the runs so far.
+//! Invariant: after each pass, the rows still to be read contain the bases of the runs so far.
 //!
-//! Cost: O(planes * D * (log a + log b + log c) / lanes), for the planes up to the first base. An
-//! axis that wraps costs more: rotations along x, and copies of rows or planes beyond the end.
+//! Cost: O(planes * D * (log a + log b + log c) / lanes), for the planes up to the first base. A
+//! wrapping axis costs more: rotations along x, and copies of rows or planes beyond the end.
 
 use super::region::Region;
 use super::rows::{Row, Rows};
 use super::vectors::Kernel;
 use crate::{Coordinates, Grid, Sides};
 
-/// The approximate number of bytes of rows that are searched at a time.
+/// The approximate number of bytes of rows searched at a time.
 const GROUP: usize = 1536;
-/// Runs along z of up to this length are computed from the planes directly.
+/// Runs along z of up to this length are computed directly from the planes.
 const DIRECT: u16 = 8;
-/// Planes with more rows are searched in part if at most half of their rows are in the region.
+/// In planes with more rows, only the region is searched if it has at most half of the rows.
 const LARGE: usize = 32;
 /// The number of shifts for a run of any length within 64 bits.
 const SHIFTS: usize = 6;
@@ -32,19 +32,19 @@ const SHIFTS: usize = 6;
 #[derive(Clone, Copy)]
 struct Searched<'r, R> {
     list: &'r [R],
-    /// The number of rows of a plane, including its row of zeros.
+    /// The number of rows per plane, including its row of zeros.
     plane_rows: usize,
     plane_count: usize,
     /// The region, relative to these rows.
     region: Region,
-    /// The y and z coordinates on the machine of the first row.
+    /// The machine's y and z coordinates of the first row.
     origin: [u16; 2],
 }
 
 impl<R: Row> Searched<'_, R> {
-    /// Copies the rows of the region, each plane followed by a row of zeros. Returns `None` if
-    /// copying does not pay (see [`LARGE`]), or if a run along y may pass the end of a ring. A run
-    /// along z may.
+    /// Copies the region's rows, each plane followed by a row of zeros. Returns `None` if copying
+    /// does not pay off (see [`LARGE`]), or if a run along y may pass the end of a ring. A run
+    /// along z may do so.
     #[inline(always)]
     fn part<'p, const L: usize>(
         &self,
@@ -74,7 +74,7 @@ impl<R: Row> Searched<'_, R> {
         Some(Searched { list: part, plane_rows, plane_count, region, origin })
     }
 
-    /// Computes the bases of runs along z and x in the first scratch list, for planes from z on.
+    /// Computes the bases of runs along z and x in the first scratch list, from plane z onward.
     #[inline(always)]
     fn runs_along_z_and_x<const L: usize>(
         &self,
@@ -98,7 +98,7 @@ impl<R: Row> Searched<'_, R> {
     }
 }
 
-/// A search in rows.
+/// A search of the rows.
 pub(super) struct InRows<'r, R, const L: usize> {
     pub(super) rows: &'r mut Rows<R, L>,
     pub(super) shape: Sides,
@@ -114,7 +114,7 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
         let InRows { rows, shape: [a, b, c], region } = self;
         let plane_rows = rows.stride();
         let Rows { grid, list, scratch, part } = rows;
-        // On a ring a run along y may continue at the first rows, so these are repeated after the
+        // On a ring, a run along y may continue at the first rows, so these are repeated after the
         // last, before the row of zeros.
         let is_ring = grid.wraps(1) && b > 1 && b < grid.side(1);
         let runs = RunsAlongX::new(*grid, a, &region);
@@ -122,7 +122,7 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
         let whole = Searched { list, plane_rows, plane_count, region, origin: [0; 2] };
         let searched = whole.part::<L>(part, [b, c], *grid).unwrap_or(whole);
         let Searched { plane_rows, region, origin, .. } = searched;
-        // The number of rows of a plane, including the repeated ones.
+        // The number of rows per plane, including repeated ones.
         let stride = if is_ring { plane_rows + usize::from(b) - 1 } else { plane_rows };
         let most_planes = planes_at_a_time::<R>(stride, c);
         let (mut computed, mut z) = (0, region.first[2]);
@@ -130,7 +130,7 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
             z = from;
             let planes = planes.min(most_planes);
             let count = usize::from(planes) * stride;
-            // Runs along z read c - 1 more planes. Passes read beyond the rows that they write, and
+            // Runs along z read c - 1 more planes. Passes read beyond the rows that they write, in
             // whole vectors.
             let needed = (usize::from(planes) + usize::from(c) - 1) * stride;
             let room = needed + usize::from(b).max(usize::from(c) * stride) + L;
@@ -183,14 +183,14 @@ fn and<R: Row, const L: usize>(a: [R; L], b: [R; L]) -> [R; L] {
     std::array::from_fn(|lane| a[lane] & b[lane])
 }
 
-/// The shifts that reduce a row to the bases of runs of a side.
+/// The shifts that reduce a row to the bases of runs of a given length.
 #[derive(Clone, Copy)]
 struct RunsAlongX<R> {
-    /// The shifts, 0 if fewer are needed.
+    /// The shifts, padded with 0.
     shifts: [u32; SHIFTS],
-    /// The number of columns on a ring, otherwise 0.
+    /// The number of columns on a ring, or 0.
     around: u32,
-    /// The columns of the region.
+    /// The columns in the region.
     mask: R,
 }
 
@@ -212,7 +212,7 @@ impl<R: Row> RunsAlongX<R> {
     #[inline(always)]
     fn of<const L: usize>(self, rows: [R; L]) -> [R; L] {
         let mut runs = rows;
-        // No run in 16 bits needs more than four shifts, none in 32 more than five.
+        // A run within 16 bits needs at most four shifts, and one within 32 at most five.
         let enough = 4 + size_of::<R>() / 4;
         if self.around == 0 {
             for &shift in &self.shifts[..enough] {
@@ -239,7 +239,7 @@ impl<R: Row> RunsAlongX<R> {
 }
 
 /// Computes runs along z and x of `count` rows: `rows[i] & rows[i + plane_rows] & ..` over c
-/// planes, and the runs of that along x. One pass, compiled for each c.
+/// planes, then the runs along x in the result. One pass, compiled for each c.
 #[inline(always)]
 fn runs_over_planes<R: Row, const L: usize>(
     set: &mut [R],
@@ -260,7 +260,7 @@ fn runs_over_planes<R: Row, const L: usize>(
     }
 }
 
-/// Computes the same as [`runs_over_planes`] over C planes.
+/// Like [`runs_over_planes`], for a fixed number of planes, C.
 #[inline(always)]
 fn runs_over<R: Row, const L: usize, const C: usize>(
     set: &mut [R],
@@ -280,7 +280,7 @@ fn runs_over<R: Row, const L: usize, const C: usize>(
     }
 }
 
-/// Copies planes from z on and continues with the first after the last one. It copies at most two
+/// Copies planes from z onward, continuing with the first after the last. It copies at most two
 /// pieces, since planes may be small.
 #[inline(always)]
 fn gather<R: Row>(list: &[R], set: &mut [R], [planes, plane_rows]: [usize; 2], z: u16) {
@@ -290,8 +290,8 @@ fn gather<R: Row>(list: &[R], set: &mut [R], [planes, plane_rows]: [usize; 2], z
     around.copy_from_slice(&list[..around.len()]);
 }
 
-/// Copies planes whose y axis wraps. The first rows of each plane are repeated after its last, as
-/// many as the stride leaves space for, and followed by a row of zeros.
+/// Copies planes whose y axis wraps. Each plane's first rows are repeated after its last, as many
+/// as the stride allows, followed by a row of zeros.
 #[inline(always)]
 fn lay_around<R: Row>(planes: &[R], set: &mut [R], [plane_rows, stride]: [usize; 2]) {
     let (around, d) = (stride - plane_rows, plane_rows - 1);
@@ -303,8 +303,8 @@ fn lay_around<R: Row>(planes: &[R], set: &mut [R], [plane_rows, stride]: [usize;
 }
 
 /// Computes runs of `length` at multiples of `stride`: `set[i] & set[i + stride] & ..`, for `count`
-/// rows. Returns true if any runs are left. The rows of the last `length - 1` strides are
-/// meaningless afterwards, except along y, where the last row is all zeros and ends every run.
+/// rows. Returns true if any run is left. The rows in the last `length - 1` strides are then
+/// meaningless, except along y, where the last row is all zeros and ends every run.
 #[inline(always)]
 fn runs_by_doubling<R: Row, const L: usize>(
     [set, other]: &mut [Vec<R>; 2],

@@ -1,4 +1,4 @@
-//! The free nodes as rows: an integer for each row along x, in which bit x is set while the node is
+//! The free nodes as rows: one integer per row along x, in which bit x is set while the node is
 //! free.
 //!
 //! Each plane is followed by a row of zeros, so that no run of rows continues into the next plane:
@@ -24,9 +24,9 @@ pub(super) trait Row:
     + std::ops::Shl<u32, Output = Self>
     + std::ops::Shr<u32, Output = Self>
 {
-    /// Returns `count` ones (at least one), starting at a bit.
+    /// Returns `count` set bits (at least one), starting at a bit.
     fn ones(from: u16, count: u16) -> Self;
-    /// Returns the position of the lowest one.
+    /// Returns the position of the lowest set bit.
     fn lowest(self) -> u16;
 }
 
@@ -46,7 +46,7 @@ macro_rules! row {
 }
 row!(u16, u32, u64);
 
-/// The free nodes of a machine as rows. L rows fill 32 bytes.
+/// A machine's free nodes as rows. L rows fill 32 bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Rows<R, const L: usize> {
     pub(super) grid: Grid,
@@ -55,12 +55,12 @@ pub(super) struct Rows<R, const L: usize> {
     pub(super) list: Vec<R>,
     /// Scratch memory: the rows that the next pass reads, and those that it writes.
     pub(super) scratch: [Vec<R>; 2],
-    /// Scratch memory: the rows of a small region, searched instead of all rows.
+    /// Scratch memory: the rows of a small region that is searched instead of all rows.
     pub(super) part: Vec<R>,
 }
 
 impl<R: Row, const L: usize> Rows<R, L> {
-    /// Creates rows with all nodes free, on a grid with at most as many columns as R has bits.
+    /// Creates rows with all nodes free, for a grid with at most as many columns as R has bits.
     pub(super) fn new(grid: Grid) -> Rows<R, L> {
         let [w, d, h] = grid.sides();
         let mut plane = vec![R::ones(0, w); usize::from(d)];
@@ -70,12 +70,12 @@ impl<R: Row, const L: usize> Rows<R, L> {
         Rows { grid, list, scratch: [Vec::new(), Vec::new()], part: Vec::new() }
     }
 
-    /// Returns the number of rows of a plane, including its row of zeros.
+    /// Returns the number of rows per plane, including its row of zeros.
     pub(super) fn stride(&self) -> usize {
         usize::from(self.grid.side(1)) + 1
     }
 
-    /// Flips the nodes of a box, which are all free or all busy.
+    /// Flips the nodes of a box, which must be all free or all busy.
     pub(super) fn flip(&mut self, cuboid: &Cuboid) {
         let stride = self.stride();
         for piece in cuboid.unwrapped(&self.grid) {

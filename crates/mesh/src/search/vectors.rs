@@ -1,17 +1,17 @@
 //! The widest vector instructions of the processor, selected at run time.
 //!
 //! The searches are plain loops over arrays, which the compiler turns into vector instructions.
-//! Every x86-64 processor has vectors of 16 bytes, and with AVX2, vectors of 32 bytes. Each search
-//! is therefore compiled twice.
+//! Every x86-64 processor has 16-byte vectors; AVX2 adds 32-byte vectors. Each search is therefore
+//! compiled twice.
 //!
-//! Invariant: no other file detects the processor. AVX2 code runs only where `Seen` proves that the
-//! processor supports it.
+//! Invariant: no other file detects processor features. AVX2 code runs only where `Seen` proves
+//! that the processor supports it.
 
 /// With fewer words, a loop is faster than detecting the processor's instructions.
 pub(crate) const FEW_WORDS: usize = 64;
 
 /// A search that is compiled for each instruction set. It and all functions that it calls must be
-/// `#[inline(always)]`, since a function that is not inlined is compiled once, for the baseline.
+/// `#[inline(always)]`: other functions are compiled only once, for the baseline.
 pub(crate) trait Kernel {
     /// The result of the search.
     type Output;
@@ -25,7 +25,7 @@ pub(crate) enum Vectors {
     /// The instructions of every processor of the architecture.
     Baseline,
     /// AVX2 and the bit instructions that came with it. Created only by [`Vectors::widest`], after
-    /// a check that the processor has them.
+    /// checking that the processor has them.
     #[cfg(target_arch = "x86_64")]
     Avx2(Seen),
 }

@@ -19,7 +19,7 @@ proptest! {
         let scan: Scan = scan.parse().unwrap();
         let mut search = BaseSet::new(grid);
         for draw in draws {
-            // Mostly small shapes, sometimes the whole axis or one node too many.
+            // Mostly small shapes; sometimes the whole axis, or one node too many.
             let shape = std::array::from_fn(|axis| {
                 let n = grid.side(axis);
                 match draw[axis] % 8 {

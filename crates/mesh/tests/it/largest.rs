@@ -1,4 +1,4 @@
-//! Tests of the largest free box against a trial of every box.
+//! Tests that compare the largest free box with a brute-force search.
 
 use pavior_mesh::{Cuboid, Occupancy, Scan, Sides};
 use pavior_trials::size;
@@ -53,7 +53,7 @@ proptest! {
     }
 }
 
-/// Creates an occupancy in which nodes drawn by a congruential generator are taken.
+/// Creates an occupancy with pseudo-randomly drawn nodes taken.
 fn with_holes(machine: &str, holes: u64) -> Occupancy {
     let grid: pavior_mesh::Grid = machine.parse().unwrap();
     let mut free = Occupancy::all_free(grid);
@@ -85,7 +85,7 @@ fn rows_of_several_words_are_searched_along_any_axis() {
     }
 }
 
-/// Finds the same by the longest run of every set of rows, fast enough for rows of several words.
+/// Finds the largest free box from the longest run of every set of rows, even in wide grids.
 fn by_rows(free: &Occupancy, most: Sides) -> Option<Cuboid> {
     let grid = *free.grid();
     let [w, d, h] = grid.sides();
@@ -119,7 +119,7 @@ fn by_rows(free: &Occupancy, most: Sides) -> Option<Cuboid> {
     best
 }
 
-/// Creates an occupancy in which boxes drawn by a congruential generator are taken, where free.
+/// Creates an occupancy with pseudo-randomly drawn boxes taken where free.
 fn with_boxes(machine: &str, boxes: u64, side: u16) -> Occupancy {
     let grid: pavior_mesh::Grid = machine.parse().unwrap();
     let mut free = Occupancy::all_free(grid);
@@ -175,7 +175,7 @@ fn machines_of_several_words_a_row_are_searched_as_row_by_row() {
     }
 }
 
-/// Searches machines that once took 15 seconds or more, while the live allocator did not answer.
+/// Searches machines that once took at least 15 seconds and blocked the live allocator.
 #[test]
 fn large_machines_with_failed_nodes_are_searched_at_once() {
     for (machine, holes) in

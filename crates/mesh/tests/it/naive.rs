@@ -3,7 +3,7 @@
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Scan, Sides};
 use proptest::prelude::*;
 
-/// Returns true if every node of a box is free, node by node.
+/// Checks node by node whether every node of a box is free.
 pub(crate) fn is_free(free: &Occupancy, cuboid: &Cuboid) -> bool {
     let grid = *free.grid();
     (0..grid.nodes())
@@ -11,7 +11,7 @@ pub(crate) fn is_free(free: &Occupancy, cuboid: &Cuboid) -> bool {
         .all(|node| !cuboid.contains(&grid, grid.point(node)) || free.is_node_free(node))
 }
 
-/// Returns all bases at which a shape is free, in scan order.
+/// Returns all bases where a shape is free, in scan order.
 pub(crate) fn bases(free: &Occupancy, shape: Sides, scan: Scan) -> Vec<Coordinates> {
     scan.bases(*free.grid(), shape)
         .filter(|&base| is_free(free, &Cuboid::new(base, shape)))
@@ -29,7 +29,7 @@ pub(crate) fn grids() -> impl Strategy<Value = Grid> {
     (sides, any::<[bool; 3]>()).prop_map(|(sides, wraps)| Grid::new(&sides, &wraps).unwrap())
 }
 
-/// Generates occupancies in which about 0 to 7 of 8 nodes are taken.
+/// Generates occupancies with up to about 7/8 of the nodes taken.
 pub(crate) fn occupancies() -> impl Strategy<Value = Occupancy> {
     (grids(), 0u8..8)
         .prop_flat_map(|(grid, busy)| {

@@ -1,4 +1,4 @@
-//! Tests of taking and giving boxes against sets of nodes.
+//! Tests that compare taking and giving boxes with sets of nodes.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Tests of the exact search, with every combination of methods, in lock-step with the definition.
+//! Tests of the exact search, with many combinations of methods, in lock-step with the definition.
 
 use pavior_mesh::{
     BoxSearch, Cuboid, Grid, Occupancy, RefusalKey, Scan, SearchMethods, Sides, orientations,
@@ -15,7 +15,7 @@ impl Dice {
     }
 }
 
-/// Returns each method alone, some combinations, and all together.
+/// Returns each method alone, some combinations, and all methods together.
 fn methods() -> Vec<SearchMethods> {
     let all = SearchMethods::default();
     let plain = SearchMethods {
@@ -58,7 +58,7 @@ fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
     let mut busy: Vec<Cuboid> = Vec::new();
     let mut request = [1; 3];
     for step in 0..steps {
-        // Sometimes the same request again, as from the head of a queue.
+        // Sometimes repeat the same request, as from the head of a queue.
         if dice.below(3) > 0 {
             request = std::array::from_fn(|axis| {
                 let n = grid.side(axis).min(longest);

@@ -1,5 +1,4 @@
-//! The time for which the messages of an iteration hold the links that they cross if there is no
-//! contention.
+//! How long an iteration's messages hold the links that they cross, without contention.
 
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;
@@ -10,31 +9,31 @@ use crate::engine::Settings;
 use crate::patterns::iteration;
 use crate::traffic::{Layout, TrafficPlan};
 
-/// The number of messages of an iteration that cross a link, and the time for which they hold it
-/// without contention.
+/// The number of an iteration's messages that cross a link, and how long they hold it without
+/// contention.
 ///
-/// A link is held from the grant of the header until the tail has left the buffer after it. With
-/// t_s the routing delay, L flits, buffers of B flits, and a channels after the link on the
-/// message's path (the ejection channel included), this takes `(t_s+1)(1+b)+L-1-bB` cycles,
-/// maximized over b from 0 to the lesser of (L-1)/B and a-1.
+/// A link is held from the header's grant until the tail has left the buffer after the link. With
+/// routing delay t_s, L flits, buffers of B flits, and a channels after the link on the message's
+/// path (including the ejection channel), this takes `(t_s+1)(1+b)+L-1-bB` cycles, maximized over b
+/// from 0 to the lesser of (L-1)/B and a-1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkHolds {
-    /// The link or the virtual channel of a link.
+    /// The link, or one of its virtual channels.
     pub link: ChannelId,
     /// The number of messages.
     pub messages: u64,
     /// The number of cycles, summed over messages.
     pub cycles: u64,
-    /// The squares of the numbers of cycles, summed over messages.
+    /// The squared number of cycles, summed over messages.
     pub squares: u64,
 }
 
 impl LinkHolds {
-    /// Computes the holds of a job in a layout, with each link listed once, in the order of their
-    /// numbers. The result is empty if the pattern has no iteration or sends nothing. The pattern
-    /// draws from a copy of `draw`.
+    /// Computes the holds for a job in a layout, one entry per link, in order of link number. The
+    /// result is empty if the pattern has no iteration or sends nothing. The pattern draws from a
+    /// copy of `draw`.
     ///
-    /// Cost: O(links crossed, summed over messages), with as many words of memory.
+    /// Cost: O(links crossed, summed over messages) time and memory.
     pub fn of(
         grid: &Grid,
         layout: &Layout,
@@ -61,12 +60,12 @@ impl LinkHolds {
     }
 }
 
-/// Returns the number of cycles for which a message holds a link with `behind` channels after it.
+/// Returns how many cycles a message holds a link with `behind` channels after it.
 fn hold(settings: &Settings, flits: u32, behind: u32) -> u64 {
     let (step, buffer) = (u64::from(settings.routing_delay) + 1, u64::from(settings.buffer));
     let tail = u64::from(flits) - 1;
     let most = (tail / buffer).min(u64::from(behind) - 1);
-    // The expression is linear in b, so its maximum is at an end.
+    // The expression is linear in b, so its maximum is at one end of the range.
     let held = |b: u64| step * (1 + b) + tail - b * buffer;
     held(0).max(held(most))
 }

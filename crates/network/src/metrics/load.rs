@@ -1,4 +1,4 @@
-//! The number of busy cycles of each channel and the energy used.
+//! The busy cycles of each channel, and the energy used.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -12,9 +12,9 @@ use crate::path::Path;
 /// Energy per flit, in units chosen by the caller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Energy {
-    /// The energy for each link that a flit crosses.
+    /// The energy per link that a flit crosses.
     pub per_link: f64,
-    /// The energy for each router that a flit traverses, one more than its links.
+    /// The energy per router that a flit traverses; there is one more router than links.
     pub per_router: f64,
 }
 
@@ -38,7 +38,7 @@ impl Energy {
         self.sum(u128::from(flits * hops), u128::from(flits * (hops + 1)))
     }
 
-    /// Returns the energy of the given numbers of link and router traversals by single flits.
+    /// Returns the energy for the given numbers of link and router traversals by single flits.
     pub(super) fn sum(&self, links: u128, routers: u128) -> f64 {
         links as f64 * self.per_link + routers as f64 * self.per_router
     }
@@ -47,21 +47,21 @@ impl Energy {
 /// A channel and its load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChannelUse {
-    /// The number of the channel.
+    /// The channel's number.
     pub id: ChannelId,
     /// The channel.
     pub channel: Channel,
-    /// The number of cycles in which a flit crossed it.
+    /// The number of cycles when a flit crossed the channel.
     pub busy_cycles: u64,
-    /// Busy cycles divided by all cycles, 0 to 1.
+    /// Busy cycles divided by all cycles, from 0 to 1.
     pub utilization: f64,
 }
 
-/// The flits that have crossed every channel, counted from deliveries.
+/// The number of flits that have crossed each channel, counted from deliveries.
 ///
 /// A message adds its flits to every channel on its path. Only the two ends of each straight run
-/// are recorded, and they are summed along the lines of the grid on request: O(axes) per message,
-/// regardless of the distance.
+/// are recorded; they are summed along the lines of the grid on request. This costs O(axes) per
+/// message, regardless of distance.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -80,7 +80,7 @@ pub struct ChannelLoad {
     channels: Channels,
     /// The flits recorded for single channels.
     own: Vec<u64>,
-    /// The increase of each link over the one before it in its direction.
+    /// The increase in flits from each link to the next in its direction.
     rise: Vec<i64>,
     flit_hops: u128,
     router_traversals: u128,
@@ -94,12 +94,12 @@ impl ChannelLoad {
         ChannelLoad { channels, own, rise, flit_hops: 0, router_traversals: 0 }
     }
 
-    /// Counts a message that has been delivered.
+    /// Counts a delivered message.
     pub fn count(&mut self, delivery: &Delivery) {
         self.add(delivery.from, delivery.to, delivery.flits);
     }
 
-    /// Counts a message by its ends and its length in flits.
+    /// Counts a message, given its source, destination and length in flits.
     pub fn add(&mut self, from: NodeId, to: NodeId, flits: u32) {
         let path = Path::new(&self.channels, from, to);
         self.own[path.injection().index()] += u64::from(flits);
@@ -107,7 +107,7 @@ impl ChannelLoad {
             if segment.count == 1 {
                 self.own[segment.first as usize] += u64::from(flits);
             } else {
-                // The link after the last is on the same line: a run never ends with a wrap link.
+                // The next link is on the same line, since a run never ends with a wrap link.
                 let behind =
                     i64::from(segment.first) + i64::from(segment.step) * i64::from(segment.count);
                 self.rise[segment.first as usize] += i64::from(flits);
@@ -128,7 +128,7 @@ impl ChannelLoad {
         self.router_traversals
     }
 
-    /// Returns the energy of everything counted.
+    /// Returns the energy of all counted messages.
     pub fn energy(&self, energy: Energy) -> f64 {
         energy.sum(self.flit_hops, self.router_traversals)
     }
@@ -173,7 +173,7 @@ impl ChannelLoad {
         }
     }
 
-    /// Lists every channel that exists, in the order of numbers, for a run of `cycles` cycles.
+    /// Lists every existing channel in order of number, for a run of `cycles` cycles.
     pub fn table(&self, cycles: u64) -> Vec<ChannelUse> {
         let busy = self.busy_cycles();
         let row = |(id, channel): (ChannelId, Channel)| {
@@ -184,7 +184,7 @@ impl ChannelLoad {
         self.channels.all().map(row).collect()
     }
 
-    /// Returns the `count` busiest channels, busiest first; ties are ordered by number.
+    /// Returns the `count` busiest channels, busiest first. Ties are ordered by number.
     pub fn hottest(&self, cycles: u64, count: usize) -> Vec<ChannelUse> {
         let mut table = self.table(cycles);
         table.sort_by_key(|row| (Reverse(row.busy_cycles), row.id));
@@ -192,11 +192,11 @@ impl ChannelLoad {
         table
     }
 
-    /// Writes the table as CSV: `kind,x,y,z,axis,direction,lane,busy_cycles,utilization`, with as
-    /// many coordinates of the node at which the channel starts as the machine has axes.
+    /// Writes the table as CSV: `kind,x,y,z,axis,direction,lane,busy_cycles,utilization`, with the
+    /// coordinates of the node where the channel starts, one per axis of the machine.
     ///
     /// # Errors
-    /// Returns an error if `out` fails.
+    /// Returns an error if writing fails.
     pub fn write_csv(&self, out: &mut impl fmt::Write, cycles: u64) -> fmt::Result {
         let grid = self.channels.grid();
         let axes = &["x", "y", "z"][..grid.axes()];

@@ -1,4 +1,4 @@
-//! Metrics: load of the channels, routes of jobs, and energy.
+//! Metrics: channel load, job routes, and energy.
 
 mod holds;
 mod load;

@@ -1,4 +1,4 @@
-//! The routes of an iteration of a job's pattern: its messages, and the links that they cross.
+//! The routes in an iteration of a job's pattern: its messages and the links that they cross.
 
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;
@@ -8,9 +8,9 @@ use crate::path::Path;
 use crate::patterns::{Pattern, PatternSelection, each_message, iteration};
 use crate::traffic::Layout;
 
-/// The number of messages of one iteration of a job's pattern, and of the links that they cross.
+/// The number of messages in one iteration of a job's pattern, and of the links that they cross.
 ///
-/// It depends on the positions of the ranks, and not on events on the network.
+/// These depend on the positions of the ranks, not on events on the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IterationRoutes {
     /// The number of messages.
@@ -22,10 +22,10 @@ pub struct IterationRoutes {
 }
 
 impl IterationRoutes {
-    /// Computes the routes of a job in a layout. Returns `None` if the pattern has no iteration or
-    /// the job sends nothing. The pattern draws from a copy of `draw`.
+    /// Computes a job's routes in a layout. Returns `None` if the pattern has no iteration or the
+    /// job sends nothing. The pattern draws from a copy of `draw`.
     ///
-    /// Cost: O(links crossed, summed over messages), with as many words of memory.
+    /// Cost: O(links crossed, summed over messages) time and memory.
     pub fn of(
         grid: &Grid,
         layout: &Layout,
@@ -43,14 +43,14 @@ impl IterationRoutes {
         (messages > 0).then_some(IterationRoutes { messages, hops, link_load: link_load as u64 })
     }
 
-    /// Returns the number of links crossed, as a mean over messages.
+    /// Returns the mean number of links crossed per message.
     pub fn mean_hops(&self) -> f64 {
         self.hops as f64 / self.messages as f64
     }
 }
 
-/// Calls `see` with every link that a message of an iteration crosses, and the number of channels
-/// after it on the message's path, including the ejection channel. Returns the number of messages.
+/// Calls `see` with every link that an iteration's messages cross, and the number of channels after
+/// it on the message's path, including the ejection channel. Returns the number of messages.
 pub(super) fn each_crossing(
     channels: &Channels,
     layout: &Layout,
@@ -61,7 +61,7 @@ pub(super) fn each_crossing(
     each_message(pattern, |from, to| {
         let [from, to] = [from, to].map(|rank| layout.nodes[rank as usize]);
         let path = Path::new(channels, from, to);
-        // The path without the injection and the ejection channel.
+        // The path without the injection and ejection channels.
         let links = path.channels().skip(1).take(path.hops() as usize);
         for (link, behind) in links.zip((1..=path.hops()).rev()) {
             see(link, behind);

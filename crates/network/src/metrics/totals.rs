@@ -3,11 +3,11 @@
 use super::Energy;
 use crate::message::Delivery;
 
-/// Sums over a number of messages. All sums are integers, so means do not depend on the order or
-/// grouping of the messages.
+/// Sums over messages. All sums are integers, so means do not depend on the order or grouping of
+/// the messages.
 ///
-/// A message has fewer than 2^32 flits, 2^18 links and 2^63 cycles, so that sums over fewer than
-/// 2^32 messages fit into 64 bits, or into 128 for the fields that have as many.
+/// A message has fewer than 2^32 flits, 2^18 links and 2^63 cycles, so sums over fewer than 2^32
+/// messages fit into the 64 or 128 bits of each field.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network;
@@ -40,7 +40,7 @@ pub struct MessageTotals {
     pub hops: u64,
     /// The number of flits.
     pub flits: u64,
-    /// The number of flits times the number of links that each crossed.
+    /// The number of flits multiplied by the number of links that each crossed.
     pub flit_hops: u128,
 }
 
@@ -55,7 +55,7 @@ impl MessageTotals {
         self.flit_hops += u128::from(flits * hops);
     }
 
-    /// Adds other totals. Sums that do not fit into 64 bits saturate.
+    /// Adds other totals. Sums that exceed 64 bits saturate.
     pub fn add(&mut self, other: &MessageTotals) {
         self.messages = self.messages.saturating_add(other.messages);
         self.latency += other.latency;
@@ -76,12 +76,12 @@ impl MessageTotals {
         }
     }
 
-    /// Returns the mean number of cycles from creation to delivery, or `None` without messages.
+    /// Returns the mean number of cycles from creation to delivery; `None` without messages.
     pub fn mean_latency(&self) -> Option<f64> {
         self.mean(self.latency as f64)
     }
 
-    /// Returns the mean latency above that of an empty network.
+    /// Returns the mean latency beyond that of an empty network.
     pub fn mean_blocking(&self, routing_delay: u32) -> Option<f64> {
         let headers = u128::from(self.hops + self.messages);
         let zero_load = (u128::from(routing_delay) + 1) * headers + u128::from(self.flits);
@@ -93,7 +93,7 @@ impl MessageTotals {
         self.mean(self.hops as f64)
     }
 
-    /// Returns the mean energy of a message.
+    /// Returns the mean energy per message.
     pub fn mean_energy(&self, energy: Energy) -> Option<f64> {
         self.mean(energy.sum(self.flit_hops, self.flit_hops + u128::from(self.flits)))
     }

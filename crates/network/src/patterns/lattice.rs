@@ -21,7 +21,7 @@ pub(super) const WRAP: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// The logical grid of a job: ranks in row-major order, x fastest, on the first `ranks` places.
+/// A job's logical grid: ranks in row-major order, x fastest, on the first `ranks` places.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lattice {
     pub(super) ranks: u32,
@@ -40,7 +40,7 @@ impl Lattice {
         [rank % w, rank / w % d, rank / (w * d)]
     }
 
-    /// Returns the rank at a displacement from another; `None` if it does not exist or is the same.
+    /// Returns the rank at a displacement; `None` if it does not exist or is the same rank.
     pub(super) fn displaced(&self, rank: u32, displacement: [i32; 3]) -> Option<u32> {
         let place = self.place(rank);
         let [w, d, _] = self.sides.map(u32::from);
@@ -50,7 +50,7 @@ impl Lattice {
             let at = place[axis] as i32 + displacement[axis];
             there[axis] = match at {
                 at if (0..side).contains(&at) => at as u32,
-                // With two places both ways lead to the same neighbor, as on a mesh.
+                // With two places, both ways lead to the same neighbor, as on a mesh.
                 at if self.wrap && side > 2 => at.rem_euclid(side) as u32,
                 _ => return None,
             };
@@ -81,7 +81,7 @@ impl Lattice {
         })
     }
 
-    /// Returns a bound on the number of neighbors: two for each axis longer than 1.
+    /// Returns an upper bound on the number of neighbors: two for each axis longer than 1.
     pub(super) fn most_neighbours(&self) -> u32 {
         2 * self.sides.iter().filter(|&&side| side > 1).count() as u32
     }

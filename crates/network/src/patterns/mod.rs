@@ -1,7 +1,7 @@
 //! Communication patterns of jobs, one file each, and their registry.
 //!
-//! A pattern is a rule, never a list. The destination of a rank in a round is computed on request,
-//! so that the 65,280 messages of an all-to-all among 256 processors are never in memory together.
+//! A pattern is a rule, never a list. A rank's destination in a round is computed on request, so
+//! the 65,280 messages of an all-to-all among 256 processors are never in memory at once.
 
 mod all_reduce;
 mod all_to_all;
@@ -27,7 +27,7 @@ use pavior_mesh::{Grid, Sides};
 pub(crate) use selection::iteration;
 pub use selection::{PatternRegistry, PatternSelection, UnsupportedPattern, supports_iterations};
 
-/// Every pattern, in the order of tables.
+/// Every pattern, in the order used in tables.
 const ALL: &[&Entry] = &[
     &one_to_all::ENTRY,
     &all_to_all::ENTRY,
@@ -46,20 +46,20 @@ const ALL: &[&Entry] = &[
 /// A pattern as data: its name, options and behavior.
 pub type Entry = pavior_kernel::Entry<PatternKind>;
 
-/// The behavior of a pattern, as data.
+/// A pattern's behavior, as data.
 #[derive(Clone, Debug)]
 pub struct PatternKind {
     /// A one-sentence description of an iteration.
     pub meaning: &'static str,
-    /// True if it has no iteration, only a number of messages.
+    /// True if the pattern has no iteration, only a number of messages.
     pub quota_only: bool,
-    /// The reason why it makes no sense on a machine with these axes, if there is one.
+    /// Why the pattern makes no sense on a machine with these axes, if so.
     pub objection: fn(&Grid, &Options) -> Option<String>,
-    /// The constructor for a job of at least two ranks. It draws the job's random values.
+    /// The constructor for a job with at least two ranks. It draws the job's random values.
     pub build: BuildPattern,
 }
 
-/// A constructor of a pattern for a job.
+/// A constructor of a job's pattern.
 #[derive(Clone)]
 pub enum BuildPattern {
     /// A function.
@@ -94,49 +94,48 @@ fn any_grid(_: &Grid, _: &Options) -> Option<String> {
     None
 }
 
-/// The view of a job that patterns use: its ranks, and the logical grid on which they are placed in
-/// row-major order.
+/// A job as patterns see it: its ranks, and the logical grid on which they are placed in row-major
+/// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RankGrid {
-    /// The number of ranks, at least 2 for a pattern to be built.
+    /// The number of ranks, which must be at least 2 to build a pattern.
     pub ranks: u32,
-    /// The sides of the logical grid. It may have more places than there are ranks.
+    /// The sides of the logical grid, which may have more places than there are ranks.
     pub sides: Sides,
 }
 
-/// The condition for a rank to send the message of a round.
+/// What a rank needs before it can send the message of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// Only the rank's own earlier messages.
     Nothing,
-    /// The messages that it receives in earlier rounds.
+    /// The messages that the rank receives in earlier rounds.
     Received,
     /// Every message of the earlier stages ([`Pattern::stage_end`]).
     Stages,
 }
 
-/// One iteration of a job's communication: rounds, in each of which a rank sends at most one
-/// message.
+/// One iteration of a job's communication, in rounds. A rank sends at most one message per round.
 ///
-/// A rank with a plain list of destinations sends to the j-th entry in round j. All messages are
+/// A rank with a plain list of destinations sends to the j-th of them in round j. All messages are
 /// ordered by (round, rank).
 pub trait Pattern: Debug + Send {
-    /// Returns the number of rounds of an iteration.
+    /// Returns the number of rounds per iteration.
     fn rounds(&self) -> u32;
 
-    /// Returns the rank to which `rank` sends in `round`.
+    /// Returns the rank that `rank` sends to in `round`.
     fn destination(&self, rank: u32, round: u32) -> Option<u32>;
 
     /// Returns the number of ranks.
     fn ranks(&self) -> u32;
 
-    /// Returns the condition for a rank to send.
+    /// Returns what a rank needs before it can send.
     fn needs(&self) -> Needs {
         Needs::Nothing
     }
 
-    /// Returns the rank from which `rank` receives in `round`. It is used only for patterns with
-    /// [`Needs::Received`], which have at most one.
+    /// Returns the rank that `rank` receives from in `round`. Used only for patterns with
+    /// [`Needs::Received`], where there is at most one.
     fn source(&self, _rank: u32, _round: u32) -> Option<u32> {
         None
     }
@@ -146,7 +145,7 @@ pub trait Pattern: Debug + Send {
         round + 1
     }
 
-    /// Returns true if non-sequential sending rounds a number of messages up to whole rounds.
+    /// Returns true if non-sequential sending rounds the message count up to whole rounds.
     fn whole_rounds(&self) -> bool {
         false
     }
@@ -156,12 +155,12 @@ pub trait Pattern: Debug + Send {
         count
     }
 
-    /// Finds the first round in `from..until` in which `rank` sends, and its destination.
+    /// Finds the first round in `from..until` in which `rank` sends, and the message's destination.
     fn next_send(&self, rank: u32, from: u32, until: u32) -> Option<(u32, u32)> {
         (from..until).find_map(|round| self.destination(rank, round).map(|to| (round, to)))
     }
 
-    /// Finds the first rank from `from` on that sends in `round`, and its destination.
+    /// Finds the first rank from `from` onward that sends in `round`, and its destination.
     fn next_sender(&self, round: u32, from: u32) -> Option<(u32, u32)> {
         (from..self.ranks()).find_map(|rank| self.destination(rank, round).map(|to| (rank, to)))
     }
@@ -176,13 +175,13 @@ pub trait Pattern: Debug + Send {
         (0..round).filter(|&round| self.destination(rank, round).is_some()).count() as u64
     }
 
-    /// Returns the number of messages of an iteration.
+    /// Returns the number of messages per iteration.
     fn messages(&self) -> u64 {
         (0..self.rounds()).map(|round| u64::from(self.senders(round))).sum()
     }
 }
 
-/// Calls `see` with the sender and receiver of every message of an iteration, in order (round,
+/// Calls `see` with the sender and receiver of every message in an iteration, ordered by (round,
 /// rank).
 pub(crate) fn each_message(pattern: &dyn Pattern, mut see: impl FnMut(u32, u32)) {
     for round in 0..pattern.rounds() {

@@ -1,5 +1,5 @@
 //! Multigrid: a V-cycle through levels 0..m..0 (m once), m = floor(log2(longest side - 1)), or 0 if
-//! that side is 1. At level l the ranks whose coordinates are all multiples of 2^l send to the
+//! that side is 1. At level l, the ranks whose coordinates are all multiples of 2^l send to the
 //! ranks ±2^l away on each axis. There is a barrier between levels.
 //!
 //! ```text

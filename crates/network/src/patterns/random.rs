@@ -1,8 +1,8 @@
-//! Random: every message has a uniform source, and a destination that is uniform among the others.
-//! The pattern has no iteration, only a number of messages.
+//! Random: every message has a uniformly drawn source, and a destination drawn uniformly from the
+//! other ranks. The pattern has no iteration, only a number of messages.
 //!
-//! The n-th message is a function of the job's random draw and n, so that the same messages are
-//! sent under every discipline and none has to be stored.
+//! The n-th message is a function of the job's random draw and n, so the same messages are sent
+//! under every discipline and none has to be stored.
 //!
 //! Source: the simulator ProcSimity (Windisch, Miller & Lo 1995).
 

@@ -1,6 +1,6 @@
-//! Recursive doubling, the butterfly of a fast Fourier transform, in log2 p rounds. In round r rank
-//! s exchanges messages with s xor 2^r. p is k rounded down to a power of two; other ranks are
-//! silent. With `--rounds barrier` a round waits for the previous one; otherwise only the sending
+//! Recursive doubling, the butterfly of a fast Fourier transform, in log2 p rounds. In round r,
+//! rank s exchanges messages with s xor 2^r. p is k rounded down to a power of two; other ranks are
+//! silent. With `--rounds barrier`, a round waits for the previous one; otherwise, only the sending
 //! discipline delays a rank.
 //!
 //! ```text

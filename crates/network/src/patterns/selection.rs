@@ -17,27 +17,27 @@ use super::{BuildPattern, Pattern, PatternKind, RankGrid};
 /// ```
 pub type PatternSelection = Selection<PatternKind>;
 
-/// The built-in patterns and those that are added.
+/// The built-in patterns and any added ones.
 pub type PatternRegistry = Registry<PatternKind>;
 
-/// The reason why a pattern cannot be used.
+/// The reason a pattern cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("pattern {pattern} {reason}")]
 pub struct UnsupportedPattern {
     /// The pattern's canonical name.
     pub pattern: String,
-    /// The reason, a clause that follows the name.
+    /// The reason, as a clause that follows the name.
     pub reason: String,
 }
 
 impl Buildable for PatternKind {
     type Place = Grid;
-    /// The ranks of a job and a stream for the values that are drawn once per job.
+    /// A job's ranks, and a stream for the values drawn once per job.
     type For<'a> = (&'a RankGrid, &'a mut Stream);
     type Built = Box<dyn Pattern>;
     type Fault = UnsupportedPattern;
 
-    /// Rejects machines of one node, which have no messages, and machines without a required axis.
+    /// Rejects one-node machines, which have no messages, and machines without a required axis.
     fn supports(selection: &PatternSelection, grid: &Grid) -> Result<(), UnsupportedPattern> {
         if grid.nodes() == 1 {
             let reason = format!("has no messages on {grid}, a machine of one node");
@@ -47,7 +47,7 @@ impl Buildable for PatternKind {
         objection.map_or(Ok(()), |reason| Err(unsupported(selection, reason)))
     }
 
-    /// Rejects jobs of fewer than two ranks, which send nothing.
+    /// Rejects jobs with fewer than two ranks, which send nothing.
     fn build(
         selection: &PatternSelection,
         (ranks, draw): (&RankGrid, &mut Stream),
@@ -80,7 +80,7 @@ pub fn supports_iterations(selection: &PatternSelection) -> Result<(), Unsupport
     Err(unsupported(selection, reason.to_string()))
 }
 
-/// Builds an iteration of a job's pattern or returns `None` if it has none.
+/// Builds one iteration of a job's pattern. Returns `None` if the pattern has none.
 pub(crate) fn iteration(
     selection: &PatternSelection,
     ranks: &RankGrid,

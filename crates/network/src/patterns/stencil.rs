@@ -1,6 +1,6 @@
-//! Stencil: every rank sends to all ranks around it on the logical grid, also across edges and
-//! corners: up to 26 in 3D, 8 in 2D. With `faces`, it only sends to the up to 6 ranks across its
-//! faces. The order is row-major by displacement. This is the halo exchange of grid codes on 3D
+//! Stencil: every rank sends to all ranks around it on the logical grid, including across edges and
+//! corners: up to 26 in 3D, or 8 in 2D. With `faces`, it sends only to the ranks across its faces,
+//! at most 6. The order is row-major by displacement. This is the halo exchange of grid codes on 3D
 //! machines.
 //!
 //! ```text

@@ -1,9 +1,9 @@
 //! The messages of one job, created as the network delivers earlier ones.
 //!
 //! Invariant: `undelivered` counts the messages that have not been delivered, whether or not they
-//! have been created. Within an instant, messages are created in the order of (rank, round).
+//! have been created. Within an instant, messages are created in order of (rank, round).
 //!
-//! Cost: O(1) per message, and the pattern's own rule; O(ranks) per barrier.
+//! Cost: O(1) per message, plus the pattern's own rule; O(ranks) per barrier.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::NodeId;
@@ -22,24 +22,23 @@ use crate::patterns::{Needs, Pattern, PatternSelection};
 pub struct TrafficPlan {
     /// The pattern.
     pub pattern: PatternSelection,
-    /// The number of messages in flight at once. `None` is the default of the service.
+    /// The number of messages in flight at once. `None` means the default.
     pub sending: Option<Sending>,
-    /// The separation of rounds. `None` means the pattern's own, except that an all-to-all with a
-    /// number of messages uses barriers unless messages are sent one at a time.
+    /// How rounds are separated. `None` means the pattern's default, except that an all-to-all with
+    /// a number of messages uses barriers unless messages are sent one at a time.
     pub rounds: Option<Rounds>,
     /// The length of a message in flits, at least 1.
     pub flits: u32,
 }
 
-/// The messages of a job: a state machine between the job and the network.
+/// A job's messages: a state machine between the job and the network.
 ///
-/// Within an instant, first report to every job its [`delivered`](JobTraffic::delivered) messages.
-/// Then, in the order of job ids, let every job with a report, and every job that starts,
-/// [`create`] its messages. Whenever the network reports that a message has *entered*, create the
-/// [`follower`] in the same instant. No message is stored: memory is O(ranks).
+/// Within an instant, first report each job's [`delivered`](JobTraffic::delivered) messages to it.
+/// Then, in order of job id, let every job with a report, and every job that starts, [`create`] its
+/// messages. Whenever the network reports that a message has *entered*, create the [`follower`] in
+/// the same instant. No message is stored: memory is O(ranks).
 ///
-/// [`create`]: JobTraffic::create
-/// [`follower`]: JobTraffic::follower
+/// [`create`]: JobTraffic::create [`follower`]: JobTraffic::follower
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network;
@@ -94,8 +93,8 @@ enum Senders {
 }
 
 impl JobTraffic {
-    /// Creates the traffic of a job that runs on the nodes of a layout. The tags of its messages
-    /// contain `owner`. The pattern uses `draw` for the values that are drawn once per job.
+    /// Creates the traffic of a job running on the nodes of a layout. Its messages' tags contain
+    /// `owner`. The pattern uses `draw` for the values drawn once per job.
     pub fn new(
         owner: u32,
         layout: Layout,
@@ -105,7 +104,7 @@ impl JobTraffic {
     ) -> JobTraffic {
         debug_assert!(plan.flits > 0, "a message has a header");
         let sending = plan.sending.unwrap_or(Sending::default_for(service));
-        // A job of one rank sends nothing.
+        // A job with one rank sends nothing.
         let pattern = plan.pattern.build((&layout.shape, draw)).ok();
         let senders = pattern.map(|pattern| senders(pattern, service, sending, plan.rounds));
         JobTraffic {
@@ -122,20 +121,19 @@ impl JobTraffic {
         &self.nodes
     }
 
-    /// Returns the number of undelivered messages, including those that are not created yet.
+    /// Returns the number of undelivered messages, including those not created yet.
     pub fn undelivered(&self) -> u64 {
         self.undelivered
     }
 
-    /// Returns true if everything has been delivered. For a job on one processor or without
-    /// messages, this is true from the start; the caller lets such a job hold its processors for
-    /// one cycle.
+    /// Returns true if everything has been delivered. For a job with one processor or no messages,
+    /// this is true from the start; the caller lets such a job hold its processors for one cycle.
     pub fn is_finished(&self) -> bool {
         self.undelivered == 0
     }
 
-    /// Records the delivery of the message with this tag. [`create`](JobTraffic::create) may then
-    /// have something to send.
+    /// Records the delivery of the message with this tag. The job may then be able to
+    /// [`create`](JobTraffic::create) more messages.
     pub fn delivered(&mut self, Tag { rank, sequence, .. }: Tag) {
         self.undelivered -= 1;
         match &mut self.senders {
@@ -150,8 +148,8 @@ impl JobTraffic {
         }
     }
 
-    /// Creates the messages that the job can send at `now`, in the order of rank and sequence, with
-    /// ids from `first_id` on. Returns the next id after those used or reserved. The first call
+    /// Creates the messages that the job can send at `now`, ordered by rank and sequence, with ids
+    /// from `first_id` onward. Returns the next id after those used or reserved. The first call
     /// starts the job.
     pub fn create(&mut self, now: Time, first_id: u64, mut send: impl FnMut(Message)) -> u64 {
         let Some((schedule, senders)) = &mut self.senders else { return first_id };
@@ -181,7 +179,7 @@ impl JobTraffic {
         }
     }
 
-    /// Creates the message that follows one of this job's that has entered the network.
+    /// Creates the message that follows one of the job's that has just entered the network.
     pub fn follower(&mut self, entered: &Entered) -> Message {
         let post = Post { owner: self.owner, flits: self.flits, nodes: &self.nodes };
         match &mut self.senders {

@@ -1,4 +1,4 @@
-//! The layout of a job: the node of each rank, and the logical grid of the ranks.
+//! A job's layout: the node of each rank, and the ranks' logical grid.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, orientations, volume};
 
@@ -8,10 +8,10 @@ use crate::patterns::RankGrid;
 /// The node of each rank and the logical grid on which the ranks are placed.
 ///
 /// The nodes of a single box are ranked by their offset from its base, x fastest, through the wrap.
-/// Several parts are ranked by [`RankOrder`]. Only as many nodes as were requested are used: in an
-/// oversized box, the box with the requested sides at its base, turned if it only fits that way;
-/// otherwise, the first ranks. The logical grid has the sides of the box, or of the request if
-/// there are several parts.
+/// Several parts are ranked by [`RankOrder`]. Only as many nodes as requested are used: in an
+/// oversized box, those of the box with the requested sides at its base, turned if it fits only
+/// that way; otherwise, those of the first ranks. The logical grid has the sides of that box, or of
+/// the request if there are several parts.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -34,10 +34,10 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Computes the layout of a job that was granted `parts` and had requested `nodes` nodes, in
-    /// the box `sides` if it had a shape. The parts must be on the grid, be disjoint, and have at
-    /// least `nodes` nodes in total. [`RankOrder::Pattern`] is treated as `Coordinates`, because it
-    /// needs a pattern ([`PatternLayouts`](super::PatternLayouts)).
+    /// Computes the layout of a job that was granted `parts` after requesting `nodes` nodes, in the
+    /// box `sides` if it had a shape. The parts must be on the grid, disjoint, and have at least
+    /// `nodes` nodes in total. [`RankOrder::Pattern`] is treated as `Coordinates`, because it needs
+    /// a pattern ([`PatternLayouts`](super::PatternLayouts)).
     pub fn new(
         grid: &Grid,
         parts: &[Cuboid],
@@ -59,7 +59,7 @@ impl Layout {
     }
 }
 
-/// Returns the sides of the part of a granted box in which ranks run.
+/// Returns the sides of the part of a granted box used by ranks.
 pub(super) fn used_sides(granted: Sides, nodes: u32, requested: Option<Sides>) -> Sides {
     let fits = |sides: &Sides| (0..3).all(|axis| sides[axis] <= granted[axis]);
     if volume(granted) == u64::from(nodes) {

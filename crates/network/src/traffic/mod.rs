@@ -1,7 +1,7 @@
-//! The messages that jobs send, and the time of each.
+//! The messages that jobs send, and when they send them.
 //!
 //! - [`Layout`]: the node of each rank.
-//! - [`Communication`]: the total messages that a job sends.
+//! - [`Communication`]: the total amount that a job sends.
 //! - [`Sending`]: the number of messages in flight at once.
 //! - [`JobTraffic`]: the creation of messages as the network delivers earlier ones.
 //!
@@ -28,24 +28,24 @@ pub use layout::Layout;
 pub use pattern_layouts::PatternLayouts;
 pub use rank_order::RankOrder;
 
-/// The amount of a job's communication.
+/// How much a job communicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Communication {
-    /// A number of iterations of its pattern.
+    /// A number of iterations of the job's pattern.
     Iterations(u64),
-    /// A number of messages. The pattern repeats if it is shorter, and is cut off if it is longer.
+    /// A number of messages. The pattern is repeated if it is shorter, and cut off if it is longer.
     Messages(u64),
 }
 
 /// The number of messages in flight at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sending {
-    /// One per job. The messages are sent in the order of (round, rank), each when the one before
-    /// is delivered.
+    /// One per job. The messages are sent in order of (round, rank), each when the previous one is
+    /// delivered.
     Sequential,
     /// One per rank.
     Blocking,
-    /// All that may be sent. All messages of a rank are created at once, and queue at its injection
+    /// No limit. All messages that a rank may send are created at once, and queue at its injection
     /// channel.
     Pipelined,
 }
@@ -60,11 +60,11 @@ impl Sending {
     }
 }
 
-/// The separation of two rounds.
+/// How two rounds are separated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounds {
-    /// A round (a level in multigrid) starts when everything before it has been delivered.
+    /// A round (or level, in multigrid) starts when everything before it has been delivered.
     Barrier,
-    /// No separation: ranks continue to send without waiting for messages that they receive.
+    /// Not at all: ranks continue to send without waiting for the messages they receive.
     Free,
 }

@@ -1,5 +1,5 @@
-//! The rounds in which a rank may send, limited by the messages that it must receive first and by
-//! barriers.
+//! The rounds in which a rank may send, limited by barriers and by the messages that it must
+//! receive first.
 //!
 //! ```text
 //!   received:   rank r may send up to the first round whose message it has not received
@@ -7,7 +7,7 @@
 //!               messages of this one are delivered
 //! ```
 //!
-//! Cost: O(log early) per delivery; O(rounds of the stage) when a stage opens.
+//! Cost: O(log early) per delivery; O(rounds in the stage) when a stage opens.
 
 use std::collections::BTreeSet;
 
@@ -29,17 +29,17 @@ pub(super) enum OpenRounds {
     Open,
     /// The rounds up to the first one whose message the rank has not received.
     Received {
-        /// That round, by rank.
+        /// The first such round, by rank.
         waits_for: Vec<u64>,
-        /// Messages (rank, round) that arrived before an earlier one.
+        /// Messages (rank, round) that arrived before the one of an earlier round.
         early: BTreeSet<(u32, u64)>,
     },
     /// The rounds of the current stage.
     Stages {
-        /// The first round of the stage, and of the next.
+        /// The first round of the stage and of the next.
         start: u64,
         end: u64,
-        /// The number of messages of the stage that are not delivered.
+        /// The number of undelivered messages in the stage.
         left: u64,
     },
 }
@@ -60,7 +60,7 @@ impl OpenRounds {
         }
     }
 
-    /// Returns true if a rank may send the message of a round.
+    /// Returns true if a rank may send its message in a round.
     pub(super) fn allows(&self, rank: u32, round: u64) -> bool {
         match self {
             OpenRounds::Open => true,
@@ -106,7 +106,7 @@ impl OpenRounds {
     }
 }
 
-/// Finds the first stage from a round on that has messages. Returns its rounds and message count.
+/// Finds the first stage with messages from a round onward. Returns its rounds and message count.
 fn stage(schedule: &Schedule, from: u64) -> (u64, u64, u64) {
     let rounds = u64::from(schedule.pattern().rounds()).max(1);
     let mut start = from;

@@ -1,7 +1,7 @@
 //! Layouts of jobs that all use the same pattern, with a cache of the data that depends only on the
 //! logical grid.
 //!
-//! Invariant: a cached map is the same as a new one. A pattern that draws values for each job is
+//! Invariant: a cached map is identical to a new one. A pattern that draws values for each job is
 //! never cached.
 
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use super::{Layout, RankOrder};
 use crate::patterns::{PatternSelection, RankGrid, iteration};
 
 /// Computes layouts of jobs that use a pattern, for [`RankOrder::Pattern`]. The requested logical
-/// grid is mapped to the job's nodes so that the messages of an iteration cross few links. Data
-/// that depends only on the logical grid is cached for the next job.
+/// grid is mapped to the job's nodes so that an iteration's messages cross few links. Data that
+/// depends only on the logical grid is cached for the next job.
 ///
 /// ```
 /// use pavior_kernel::Stream;
@@ -37,17 +37,17 @@ use crate::patterns::{PatternSelection, RankGrid, iteration};
 #[derive(Debug)]
 pub struct PatternLayouts {
     pattern: PatternSelection,
-    /// The maps by logical grid, if the pattern draws nothing for a job; `None` if no map helps.
+    /// The maps by logical grid, if the pattern draws nothing per job; `None` if no map helps.
     known: FxHashMap<RankGrid, Option<Arc<PatternMap>>>,
-    /// The number of ranks of all cached grids.
+    /// The total number of ranks in the cached grids.
     ranks: usize,
-    /// The layouts in requested boxes, at the first node. Only boxes of cached grids are included.
+    /// The layouts in requested boxes at the first node, for boxes of cached grids.
     boxes: FxHashMap<AskedBox, Layout>,
-    /// The number of ranks of all these layouts.
+    /// The total number of ranks in these layouts.
     box_ranks: usize,
 }
 
-/// A job in a box that it requested, at any position: everything that its layout depends on.
+/// A job in a box that it requested, at any position: everything its layout depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct AskedBox {
     grid: Grid,
@@ -57,24 +57,24 @@ struct AskedBox {
 }
 
 impl PatternLayouts {
-    /// The maximum number of ranks of the cached logical grids: about 40 MB.
+    /// The maximum number of ranks in the cached logical grids: about 40 MB.
     const MOST_RANKS: usize = 1 << 18;
 
-    /// The maximum number of ranks of the cached layouts: 16 MB.
+    /// The maximum number of ranks in the cached layouts: 16 MB.
     const MOST_BOX_RANKS: usize = 1 << 22;
 
-    /// Creates an empty cache for jobs that send in a pattern.
+    /// Creates an empty cache for jobs that use a pattern.
     pub fn new(pattern: PatternSelection) -> PatternLayouts {
         let (known, boxes) = (FxHashMap::default(), FxHashMap::default());
         PatternLayouts { pattern, known, ranks: 0, boxes, box_ranks: 0 }
     }
 
-    /// Computes the layout of a job, with the arguments of [`Layout::new`]. No other order that
-    /// `Layout::new` computes on the same grid has fewer hops, except one that takes long to
+    /// Computes a job's layout, with the same arguments as [`Layout::new`]. No other order that
+    /// `Layout::new` computes on the same grid has fewer hops, except possibly one that is slow to
     /// compute ([`RankOrder::Greedy`] with more than 1,024 nodes).
     ///
     /// The pattern draws from a copy of `draw`. If the pattern has no iteration, sends the same
-    /// amount between all ranks, or has more than 2^20 ranks times rounds, the map of
+    /// amount between all pairs of ranks, or if ranks times rounds exceed 2^20, the map of
     /// [`RankOrder::Coordinates`] is used.
     pub fn layout(
         &mut self,
@@ -86,7 +86,7 @@ impl PatternLayouts {
     ) -> Layout {
         let [granted] = parts else { return self.lay(grid, parts, nodes, sides, draw) };
         let own = used_sides(granted.sides, nodes, sides);
-        // Times are measured for the box that a job requests, at any position. Its map may not
+        // Times are measured for the box that a job requests, at any position. Its map must not
         // depend on the position, as it would with curves through the machine, so the map at the
         // first node is used.
         if !sides.is_some_and(|sides| orientations(sides).any(|one| one == own)) {
@@ -101,7 +101,7 @@ impl PatternLayouts {
         layout
     }
 
-    /// Returns the layout in a box that a job requested, at the first node.
+    /// Returns the layout in a box that a job requested, placed at the first node.
     fn in_asked_box(&mut self, asked: AskedBox, draw: &Stream) -> Layout {
         if let Some(layout) = self.boxes.get(&asked) {
             return layout.clone();
@@ -119,7 +119,7 @@ impl PatternLayouts {
         layout
     }
 
-    /// Computes the layout of a job on the nodes of some parts.
+    /// Computes a job's layout on the nodes of some parts.
     fn lay(
         &mut self,
         grid: &Grid,
@@ -143,7 +143,7 @@ impl PatternLayouts {
         layout
     }
 
-    /// Returns the map of the pattern on a logical grid, or `None` if no map helps.
+    /// Returns the pattern's map on a logical grid, or `None` if no map helps.
     fn map(&mut self, shape: &RankGrid, draw: &Stream) -> Option<Arc<PatternMap>> {
         if let Some(known) = self.known.get(shape) {
             return known.clone();
@@ -163,7 +163,7 @@ impl PatternLayouts {
     }
 }
 
-/// Returns the node whose offset from `base` is that of `node` from the first node, around rings.
+/// Returns the node at the same offset from `base` as `node` is from the first node, around rings.
 fn moved(grid: &Grid, node: NodeId, base: Coordinates) -> NodeId {
     let (at, sides) = (grid.point(node), grid.sides());
     let along =

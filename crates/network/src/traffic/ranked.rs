@@ -1,14 +1,14 @@
-//! Senders that advance rank by rank: each rank sends its messages one at a time, at its own pace.
+//! Senders that advance independently, each rank at its own pace.
 //!
-//! Invariant: a rank is in `turns` if it may have a message to send that it could not send before.
+//! Invariant: a rank is in `turns` if it may have become able to send a message.
 //!
 //! Cost: O(1) per message; O(ranks) when a barrier opens.
 
 use super::open_rounds::{OpenRounds, Unblocked};
 use super::schedule::Schedule;
 
-/// Blocking senders (one message of each rank in flight), and pipelined senders that wait for
-/// messages that they receive.
+/// Blocking senders (one message in flight per rank), and pipelined senders that wait for the
+/// messages they receive.
 #[derive(Debug)]
 pub(super) struct Ranked {
     open: OpenRounds,
@@ -28,7 +28,7 @@ impl Ranked {
         Ranked { open, next: vec![0; count], in_flight: vec![false; count], turns, blocking }
     }
 
-    /// Sends all messages that can be sent, by rank and round.
+    /// Sends all messages that can be sent, ordered by rank and round.
     pub(super) fn create(&mut self, schedule: &Schedule, mut send: impl FnMut(u32, u64, u32)) {
         self.turns.sort_unstable();
         self.turns.dedup();

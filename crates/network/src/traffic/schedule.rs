@@ -1,4 +1,4 @@
-//! All messages of a job, as a rule instead of a list.
+//! All messages of a job, as a rule rather than a list.
 //!
 //! The rounds of all iterations are numbered consecutively, and end after the job's last message:
 //!
@@ -9,23 +9,23 @@
 //!
 //! Invariant: a message exists if and only if its (round, rank) is less than `limit`.
 //!
-//! Cost: the pattern's rule once per question, for at most two iterations.
+//! Cost: one evaluation of the pattern's rule per query, over at most two iterations.
 
 use super::Communication;
 use crate::patterns::Pattern;
 
-/// The messages of a job.
+/// A job's messages.
 #[derive(Debug)]
 pub(super) struct Schedule {
     pattern: Box<dyn Pattern>,
     rounds: u64,
-    /// The messages are those whose (round, rank) is less than this limit.
+    /// Messages exist if their (round, rank) is less than this limit.
     limit: (u64, u32),
     total: u64,
 }
 
 impl Schedule {
-    /// Creates the schedule of `service`; `whole` rounds the messages up to whole rounds.
+    /// Creates the schedule for `service`. If `whole`, messages are rounded up to whole rounds.
     pub(super) fn new(pattern: Box<dyn Pattern>, service: Communication, whole: bool) -> Schedule {
         let rounds = u64::from(pattern.rounds());
         let all = pattern.messages();
@@ -79,23 +79,23 @@ impl Schedule {
         self.total
     }
 
-    /// Returns one more than the last round.
+    /// Returns the last round plus one.
     pub(super) fn end(&self) -> u64 {
         self.limit.0 + u64::from(self.limit.1 > 0)
     }
 
-    /// Returns one more than the last round in which a rank may send.
+    /// Returns the last round in which a rank may send, plus one.
     fn end_of(&self, rank: u32) -> u64 {
         self.limit.0 + u64::from(rank < self.limit.1)
     }
 
-    /// Returns the destination of a rank in a round in which it sends.
+    /// Returns a rank's destination in a round when it sends.
     pub(super) fn destination(&self, rank: u32, round: u64) -> u32 {
         let to = self.pattern.destination(rank, (round % self.rounds) as u32);
         to.expect("only messages that exist are delivered")
     }
 
-    /// Finds the first round from `from` on in which a rank sends, and its destination.
+    /// Finds the first round from `from` onward in which a rank sends, and the destination.
     pub(super) fn next_send(&self, rank: u32, from: u64) -> Option<(u64, u32)> {
         let end = self.end_of(rank);
         let mut from = from;
@@ -115,7 +115,7 @@ impl Schedule {
         None
     }
 
-    /// Finds the first sender at or after (round, rank). Returns round, rank and destination.
+    /// Finds the first sender at or after (round, rank). Returns the round, rank and destination.
     pub(super) fn next_sender(&self, round: u64, rank: u32) -> Option<(u64, u32, u32)> {
         let (mut round, mut from) = (round, rank);
         while round < self.end() {
@@ -128,7 +128,7 @@ impl Schedule {
         None
     }
 
-    /// Returns the number of messages of a round.
+    /// Returns the number of messages in a round.
     pub(super) fn senders(&self, round: u64) -> u64 {
         let local = (round % self.rounds) as u32;
         if round < self.limit.0 {
@@ -138,7 +138,7 @@ impl Schedule {
         (0..self.limit.1).filter(sends).count() as u64
     }
 
-    /// Returns the number of messages that a rank sends in the rounds `from..until`.
+    /// Returns the number of messages that a rank sends in rounds `from..until`.
     pub(super) fn count(&self, rank: u32, from: u64, until: u64) -> u64 {
         let before = |round: u64| {
             let round = round.min(self.end_of(rank));
@@ -151,7 +151,7 @@ impl Schedule {
         before(until) - before(from)
     }
 
-    /// Finds the first round from `from` on in which a rank receives a message.
+    /// Finds the first round from `from` onward in which a rank receives a message.
     pub(super) fn next_receive(&self, rank: u32, from: u64) -> Option<u64> {
         let receives = |round: u64| {
             let source = self.pattern.source(rank, (round % self.rounds) as u32);

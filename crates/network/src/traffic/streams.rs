@@ -1,10 +1,10 @@
 //! Pipelined senders that never wait: conceptually, all their messages exist from the beginning.
 //!
-//! The messages are not actually created together. Those of each rank queue at its injection
-//! channel in order, so each is needed only when the previous one has taken the channel.
+//! In fact, they are not created together. A rank's messages queue at its injection channel in
+//! order, so each is needed only when the previous one has taken the channel.
 //!
-//! Invariant: the ids of a stage are reserved when it begins, by rank, then by round. They
-//! therefore do not depend on the time at which a message is created.
+//! Invariant: the ids of a stage are reserved when the stage begins, by rank, then by round. They
+//! therefore do not depend on when a message is created.
 //!
 //! Cost: O(1) per message; O(ranks) per stage.
 
@@ -27,8 +27,7 @@ pub(super) struct Head {
 #[derive(Debug)]
 pub(super) struct Streams {
     open: OpenRounds,
-    /// For each rank: the first round in which it has not sent, the next id, and the number of
-    /// messages left.
+    /// For each rank: the first round without a send, the next id, and the number of messages left.
     next: Vec<u64>,
     ids: Vec<u64>,
     left: Vec<u64>,
@@ -44,7 +43,7 @@ impl Streams {
         Streams { open, next, ids, left, created: Time::ZERO, due: true }
     }
 
-    /// Creates the messages of the stage that has begun, if any, and sends the first of every rank.
+    /// Creates the messages of the stage that has begun, if any, and sends each rank's first one.
     /// Returns the first id that is not reserved.
     pub(super) fn create(
         &mut self,

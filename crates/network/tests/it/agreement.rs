@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use crate::recurrence;
 
-/// A drawn case.
+/// A randomly drawn case.
 #[derive(Clone, Debug)]
 struct Case {
     grid: Grid,
@@ -18,7 +18,7 @@ struct Case {
     messages: Vec<Message>,
 }
 
-/// Runs the messages. Returns every delivery, and the deadlock if the run ends in one.
+/// Runs the messages. Returns every delivery, and the deadlock if there is one.
 fn outcome<E: Engine>(mut engine: E, messages: &[Message]) -> (Vec<Delivery>, Option<Deadlock>) {
     let mut order: Vec<Message> = messages.to_vec();
     order.sort_by_key(|message| (message.created, message.id));
@@ -43,12 +43,12 @@ struct Traffic {
     seed: u64,
     count: u32,
     flits: u32,
-    /// True if every message has `flits` flits, false for 1 to `flits`.
+    /// True if every message has `flits` flits; false if it has between 1 and `flits`.
     fixed: bool,
-    /// Messages are created within this many cycles, on multiples of `burst`.
+    /// Messages are created within this many cycles, at multiples of `burst`.
     span: u64,
     burst: u64,
-    /// One in this many messages goes to the hot spot; 0 for no hot spot.
+    /// One in this many messages goes to the hot spot; 0 if there is none.
     hot: u64,
 }
 
@@ -167,7 +167,7 @@ proptest! {
     }
 }
 
-/// Replies to every delivery in the same cycle, until a budget is used up, and stops at odd times.
+/// Replies to every delivery in the same cycle until a budget is used up, and stops at odd times.
 fn conversation<E: Engine>(mut engine: E, grid: &Grid, seed: u64, budget: u64) -> Vec<Delivery> {
     let mut draw = Stream::new(seed, 0, "conversation");
     let nodes = u64::from(grid.nodes());

@@ -40,8 +40,8 @@ fn machines() -> impl Strategy<Value = Grid> {
     .prop_map(|name| name.parse().expect("a machine"))
 }
 
-/// Draws `count` different nodes within `spread` places of each other, through the wraps, in a
-/// drawn order.
+/// Draws `count` different nodes within `spread` places of each other, across wraps, in random
+/// order.
 fn nodes(grid: &Grid, seed: u64, count: usize, spread: u16) -> Vec<NodeId> {
     let mut draw = Stream::new(seed, 0, "footprint");
     let base = grid.point(NodeId(draw.below(grid.nodes().into()) as u32));
@@ -60,7 +60,7 @@ fn nodes(grid: &Grid, seed: u64, count: usize, spread: u16) -> Vec<NodeId> {
     nodes
 }
 
-/// Creates all-to-all messages among nodes, from `first_id` and `start` on, at drawn times.
+/// Creates all-to-all messages among nodes at random times, starting with `first_id` and `start`.
 fn messages(nodes: &[NodeId], start: u64, first_id: u64, seed: u64) -> Vec<Message> {
     let mut draw = Stream::new(seed, 1, "footprint");
     let pairs = nodes.iter().flat_map(|&from| nodes.iter().map(move |&to| (from, to)));

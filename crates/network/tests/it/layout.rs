@@ -29,7 +29,7 @@ fn parts_are_ranked_by_coordinates_or_one_after_the_other() {
     let by = |order| nodes(&Layout::new(&grid, &parts, 5, Some([5, 1, 1]), order));
     assert_eq!(by(RankOrder::Coordinates), [4, 5, 6, 10, 11]);
     assert_eq!(by(RankOrder::Parts), [10, 11, 4, 5, 6]);
-    // Only as many nodes as were requested; the logical grid is that of the request.
+    // Only as many nodes as requested; the logical grid is that of the request.
     let few = Layout::new(&grid, &parts, 3, Some([3, 1, 1]), RankOrder::Parts);
     assert_eq!((nodes(&few), few.shape.sides), (vec![10, 11, 4], [3, 1, 1]));
 }
@@ -41,7 +41,7 @@ fn an_over_sized_box_uses_the_requested_sides() {
     let layout = |n, sides| Layout::new(&grid, &granted, n, sides, RankOrder::Coordinates);
     let fits = layout(6, Some([2, 3, 1]));
     assert_eq!((nodes(&fits), fits.shape.sides), (vec![0, 1, 8, 9, 16, 17], [2, 3, 1]));
-    // Five processors in a 2 x 3 box: its first five.
+    // Five processors in a 2 x 3 box use its first five.
     assert_eq!(nodes(&layout(5, Some([2, 3, 1]))), [0, 1, 8, 9, 16]);
     // No such box fits inside, so the job gets the first ranks of the whole box.
     let long = layout(6, Some([6, 1, 1]));

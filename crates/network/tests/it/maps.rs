@@ -1,4 +1,4 @@
-//! Tests of maps of ranks to nodes that are computed for a pattern.
+//! Tests of mapping ranks to nodes for a given pattern.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, NodeId};
@@ -23,7 +23,7 @@ fn mapped(grid: &Grid, parts: &[Cuboid], sides: [u16; 3], pattern: &str) -> Layo
     PatternLayouts::new(pattern.parse().unwrap()).layout(grid, parts, nodes, Some(sides), &draw)
 }
 
-/// Returns the fewest hops of all maps.
+/// Returns the smallest number of hops among all maps.
 fn least(grid: &Grid, layout: &Layout, pattern: &str) -> u64 {
     fn permute(layout: &mut Layout, from: usize, see: &mut impl FnMut(&Layout)) {
         if from == layout.nodes.len() {
@@ -48,7 +48,7 @@ fn a_turned_box_and_a_box_of_other_sides_keep_the_grid_that_was_asked_for() {
     let turned = mapped(&grid, &[Cuboid::new([2, 1, 0], [3, 4, 1])], [4, 3, 1], "near-neighbour");
     assert_eq!(turned.shape.sides, [4, 3, 1]);
     assert_eq!(hops(&grid, &turned, "near-neighbour"), 34);
-    // In a row: column by column, 9 pairs of neighbors are 3 hops apart and 8 are adjacent.
+    // In a row, column by column: 9 pairs of neighbors are 3 hops apart, and 8 are adjacent.
     let row = mapped(&grid, &[Cuboid::new([0, 5, 0], [12, 1, 1])], [4, 3, 1], "near-neighbour");
     assert!(hops(&grid, &row, "near-neighbour") <= 2 * (9 * 3 + 8));
     assert_eq!(row.shape.sides, [4, 3, 1]);
@@ -121,8 +121,8 @@ fn links_are_counted_once_in_each_direction() {
     let routes = IterationRoutes::of(&grid, &layout, &one_to_all, &draw).unwrap();
     assert_eq!(routes.messages, 2);
 
-    // A message over two hops: the first link is held (3 + 1)(1 + 1) + 7 - 1 cycles. The second,
-    // with only the ejection channel after it, is held 3 + 1 + 7.
+    // A message over two hops: the first link is held for (3 + 1)(1 + 1) + 7 - 1 cycles. The
+    // second, with only the ejection channel after it, is held for 3 + 1 + 7.
     let plan = TrafficPlan { pattern, sending: None, rounds: None, flits: 8 };
     let holds = LinkHolds::of(&grid, &layout, &plan, &Settings::default(), &draw);
     let cycles: Vec<u64> = holds.iter().map(|hold| hold.cycles).collect();

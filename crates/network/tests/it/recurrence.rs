@@ -1,5 +1,5 @@
-//! A third, tiny implementation: the recurrence of the model, computed cell by cell without regard
-//! to cost, for small cases of drained release and separate virtual channels.
+//! A third, tiny implementation: the model's recurrence, computed cell by cell without regard to
+//! cost, for small cases with drained release and separate virtual channels.
 
 use pavior_kernel::Time;
 use pavior_network::{Channels, Message, Path, Settings};
@@ -20,12 +20,12 @@ impl Cells {
         self.c[i][self.message.flits as usize - 1]
     }
 
-    /// Returns the cycle at which channel i, once granted, is free again.
+    /// Returns the cycle in which channel i, once granted, becomes free again.
     fn released(&self, i: usize) -> Option<u64> {
         if i == self.last() { self.tail(i).map(|t| t + 1) } else { self.tail(i + 1) }
     }
 
-    /// Returns the channel that the header waits for, and the cycle of its request.
+    /// Returns the channel that the header waits for, and the cycle in which it requests it.
     fn request(&self, delay: u64) -> Option<(usize, u64)> {
         let i = (0..self.path.len()).find(|&i| self.c[i][0].is_none())?;
         let at = if i == 0 { self.message.created.0 } else { self.c[i - 1][0]? + 1 + delay };
@@ -42,7 +42,7 @@ impl Cells {
     }
 }
 
-/// Returns the cycle of every delivery in the order of messages; `None` if it never happens.
+/// Returns the cycle of each delivery, in message order; `None` if it never happens.
 pub(crate) fn deliveries(
     channels: &Channels,
     settings: Settings,
@@ -60,7 +60,7 @@ pub(crate) fn deliveries(
         .collect();
     let mut t = messages.iter().map(|m| m.created.0).min().unwrap_or(0);
     let mut quiet = 0;
-    // No event is ever further away than the longest routing or creation.
+    // No event is ever further ahead than the longest routing or creation.
     let patience = delay + 2 + messages.iter().map(|m| m.created.0).max().unwrap_or(0);
     while quiet <= patience && all.iter().any(|m| m.tail(m.last()).is_none()) {
         quiet += 1;
@@ -72,7 +72,7 @@ pub(crate) fn deliveries(
     all.iter().map(|m| m.tail(m.last()).map(|t| Time(t + 1))).collect()
 }
 
-/// Derives everything that follows for cycle `t` from the known cells. Returns true if any is new.
+/// Derives what follows for cycle `t` from the known cells. Returns true if any is new.
 fn pass(all: &mut [Cells], t: u64, delay: u64, buffer: usize) -> bool {
     let mut changed = false;
     for m in 0..all.len() {

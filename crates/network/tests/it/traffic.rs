@@ -29,7 +29,7 @@ fn layout(grid: &Grid, sides: [u16; 3], ranks: u32) -> Layout {
     Layout::new(grid, &[Cuboid::new([0; 3], sides)], ranks, Some(sides), RankOrder::Coordinates)
 }
 
-/// The events of a run.
+/// The events in a run.
 #[derive(Default)]
 struct Log {
     created: Vec<(Message, Time)>,
@@ -75,7 +75,7 @@ fn services(name: &str) -> Vec<Communication> {
     if name == "random" { counts.to_vec() } else { [&counts[..], &whole].concat() }
 }
 
-/// Returns the messages of a run as (sequence, rank, to), sorted.
+/// Returns a run's messages as (sequence, rank, to), sorted.
 fn messages(log: &Log) -> Vec<(u64, u32, u32)> {
     let mut list: Vec<_> =
         log.deliveries.iter().map(|d| (d.tag.sequence, d.tag.rank, d.to.0)).collect();
@@ -133,14 +133,14 @@ fn senders_in_turn_send_their_lists_one_after_the_other() {
     let grid: Grid = "mesh:4x4".parse().unwrap();
     let layout = layout(&grid, [2, 2, 1], 4);
     let plan = plan("all-to-all:from-zero:senders=in-turn", Sending::Sequential);
-    // Twelve messages are an iteration; the thirteenth begins the next one.
+    // Twelve messages make up an iteration; the thirteenth begins the next one.
     let job = JobTraffic::new(0, layout, &plan, Communication::Messages(13), &mut draw());
     let log = run(Worm::new(grid, Settings::default()).unwrap(), job);
     let ranks: Vec<u32> = log.deliveries.iter().map(|one| one.tag.rank).collect();
     assert_eq!(ranks, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 0]);
 }
 
-/// Checks the order of creations against deliveries: (created at, delivered at) by (round, rank).
+/// Checks creations against deliveries: (created at, delivered at) by (round, rank).
 fn check_rules(log: &Log, pattern: &dyn Pattern, sending: Sending, case: &str) {
     let mut times = BTreeMap::new();
     for delivery in &log.deliveries {
@@ -230,8 +230,8 @@ fn rounds_of_an_all_to_all_are_kept_apart_by_barriers() {
     }
 }
 
-/// Compares followers of pipelined senders, passed on one by one, with all of them created at once,
-/// in the order of rank and round. The network never contains many messages.
+/// Compares passing on a pipelined sender's messages one by one with creating them all at once, in
+/// order of rank and round. The network never contains many messages.
 #[test]
 fn an_all_to_all_of_256_is_never_in_memory() {
     let grid: Grid = "mesh:16x16".parse().unwrap();

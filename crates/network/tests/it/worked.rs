@@ -13,7 +13,7 @@ fn grid(name: &str) -> Grid {
     name.parse().unwrap()
 }
 
-/// Returns the delivery cycles, equal for both engines, of messages `(from, to, flits, created)`.
+/// Returns the delivery cycles, equal in both engines, of messages `(from, to, flits, created)`.
 fn delivered(machine: &str, settings: Settings, messages: &[(u32, u32, u32, u64)]) -> Vec<u64> {
     let both = BOTH.map(|kind| {
         let mut network = Network::new(grid(machine), settings, kind).unwrap();
@@ -44,24 +44,24 @@ fn alone_a_message_takes_its_zero_load_latency() {
         let to_itself = delivered("mesh:6x5", settings(delay, buffer), &[(7, 7, flits, 0)]);
         assert_eq!(to_itself, [zero_load_latency(0, flits, delay)]);
     }
-    // The example of the interfaces page.
+    // The example in the documentation of interfaces.
     assert_eq!(delivered("mesh:4x4", settings(3, 1), &[(0, 11, 8, 0)]), [32]);
 }
 
 #[test]
 fn two_messages_meet_on_a_link() {
     // 0 -> 2 and 1 -> 2 on a line, L = 8, t_s = 3, B = 1. Message 1 requests the link 1 -> 2 at 4
-    // and gets it. Message 0 requests it at 8. Message 1 holds it until its tail has left the
-    // buffer after it, crossing the ejection channel: header there at 8, tail at 8 + 7 = 15. Then
-    // message 0 crosses at 15, its ejection channel at 19, and is delivered at 19 + 8.
+    // and gets it. Message 0 requests it at 8. Message 1 holds it until the tail crosses the
+    // ejection channel: the header does so at 8, the tail at 8 + 7 = 15. Message 0 then crosses the
+    // link at 15 and its ejection channel at 19, and is delivered at 19 + 8.
     assert_eq!(delivered("mesh:3", settings(3, 1), &[(0, 2, 8, 0), (1, 2, 8, 0)]), [27, 16]);
-    // Equal request times on the injection channel: the smaller id first, regardless of its length.
+    // Equal request times on the injection channel: the smaller id goes first, whatever its length.
     assert_eq!(delivered("mesh:2", settings(0, 1), &[(0, 1, 3, 0), (0, 1, 1, 0)])[0], 5);
 }
 
 #[test]
 fn ties_go_to_the_smaller_id_and_earlier_requests_go_first() {
-    // Both request the ejection channel of node 1 (from 0 and from 2) in the same cycle.
+    // Both request node 1's ejection channel (from 0 and from 2) in the same cycle.
     let tie = delivered("mesh:3", settings(1, 1), &[(2, 1, 4, 0), (0, 1, 4, 0)]);
     assert!(tie[0] < tie[1]);
     let later = delivered("mesh:3", settings(1, 1), &[(2, 1, 4, 1), (0, 1, 4, 0)]);
@@ -69,8 +69,8 @@ fn ties_go_to_the_smaller_id_and_earlier_requests_go_first() {
 }
 
 /// Blocks the ejection channel of node 4 on a line of 5 with a long message W, and waits with a
-/// message M of 3 flits behind it. With B = 2 M fills two buffers: those after channels 3 -> 4 and
-/// 2 -> 3. The links 0 -> 1 and 1 -> 2 must be free, and the two that M occupies must not.
+/// message M of 3 flits behind it. With B = 2, M fills two buffers: those after channels 3 -> 4 and
+/// 2 -> 3. The links 0 -> 1 and 1 -> 2 must be free; the two that M occupies must not.
 #[test]
 fn a_blocked_worm_holds_exactly_the_channels_it_fills() {
     let through = |from: u32, to: u32| {
@@ -84,20 +84,20 @@ fn a_blocked_worm_holds_exactly_the_channels_it_fills() {
     // W has the ejection channel from cycle 4 to cycle 504.
     assert!(through(2, 3) > 500);
     assert!(through(3, 4) > 500);
-    // Deeper buffers take all of M into the last one.
+    // Deeper buffers hold all of M in the last one.
     let list = [(4, 4, 500, 0), (0, 4, 3, 0), (2, 3, 1, 100)];
     assert_eq!(delivered("mesh:5", settings(3, 3), &list)[2], alone(1));
 }
 
 #[test]
 fn a_chain_of_blocked_messages_moves_together() {
-    // One-flit messages: each occupies one buffer. 0 blocks node 5's ejection until 4 + 50. The
-    // others queue up behind it one channel apart, and cross in the cycle in which it opens.
+    // One-flit messages: each occupies one buffer. Message 0 blocks node 5's ejection until 4 + 50.
+    // The others queue up behind it, one channel apart, and cross in the cycle in which it opens.
     let list = [(5, 5, 50, 0), (4, 5, 1, 0), (3, 5, 1, 0), (2, 5, 1, 0), (1, 5, 1, 0)];
     let got = delivered("mesh:6", settings(3, 1), &list);
     assert_eq!(got[0], 54);
-    // 1 crosses at 54. In that cycle 2 enters the buffer that 1 left, and requests the ejection
-    // channel at 58, and so on, each t_s + 1 cycles after the one before.
+    // Message 1 crosses at 54. In that cycle, 2 enters the buffer that 1 left, and requests the
+    // ejection channel at 58, and so on: each is t_s + 1 cycles after the one before.
     assert_eq!(got[1..], [55, 59, 63, 67]);
 }
 
@@ -111,8 +111,8 @@ fn ring_of_four(virtual_channels: VirtualChannels, kind: EngineKind) -> Result<V
     Ok(cycles)
 }
 
-/// Sends four messages, each of which holds a link of a ring of four and waits for the next. Every
-/// one could move if all did at once, but they do not: grants are the least fixpoint.
+/// Sends four messages, each of which holds a link of a ring of four and waits for the next. If all
+/// moved at once, every one could, but they do not: grants are the least fixpoint.
 #[test]
 fn a_full_ring_is_a_deadlock_and_not_a_rotation() {
     for kind in BOTH {
@@ -153,8 +153,8 @@ fn messages_that_are_not_in_the_way_still_arrive_before_a_deadlock_is_reported()
     }
 }
 
-/// Checks that a list continues after a deadlock: with both engines everything else is delivered,
-/// although one of them finds the deadlock earlier than the other.
+/// Checks that a list continues after a deadlock: both engines deliver everything else, although
+/// one of them finds the deadlock earlier than the other.
 #[test]
 fn a_list_is_run_to_its_end_before_a_deadlock_is_reported() {
     for kind in BOTH {
@@ -228,8 +228,8 @@ fn bad_messages_are_refused() {
     assert!(error([[0; 3], [0; 3]], 1, u64::MAX).contains("2^62"));
 }
 
-/// Checks paths on a ring of six: the shorter way, ties towards greater coordinates, virtual
-/// channel 1 from the wrap link.
+/// Checks paths on a ring of six: the shorter way, ties towards greater coordinates, and virtual
+/// channel 1 from the wrap link onward.
 #[test]
 fn paths_on_rings() {
     let names = |machine: &str, virtual_channels, from, to| -> Vec<String> {
@@ -257,8 +257,8 @@ fn paths_on_rings() {
 #[test]
 fn shared_lanes_take_turns() {
     // On a ring of six, 5 -> 1 takes the wrap link and then 0 -> 1 on virtual channel 1; 0 -> 2
-    // takes virtual channel 0. Long messages share the link 0 -> 1 flit by flit: together they need
-    // 200 of its cycles.
+    // takes virtual channel 0. Long messages share the link 0 -> 1 flit by flit: together, they
+    // need 200 of its cycles.
     let run = |virtual_channels| {
         let settings = Settings { virtual_channels, buffer: 4, ..Settings::default() };
         let mut network = Network::new(grid("torus:6"), settings, EngineKind::Flit).unwrap();

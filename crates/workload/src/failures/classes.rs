@@ -1,4 +1,4 @@
-//! Failure classes: the components that fail, and their times to failure and to repair.
+//! Failure classes: the components that fail, and their times to failure and repair.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -8,7 +8,7 @@ use pavior_kernel::{BadName, OptionSpec, Options, Values, unknown_name};
 
 use super::ComponentKind;
 
-/// The range of means that can be drawn. It keeps times well within 64 bits of ticks.
+/// The range of valid means. It keeps times well within 64 bits of ticks.
 pub(super) const MEANS: RangeInclusive<f64> = 1e-3..=1e12;
 
 const fn mean(key: &'static str, meaning: &'static str) -> OptionSpec {
@@ -21,8 +21,8 @@ const OPTIONS: &[OptionSpec] = &[
     mean("mttr", "the mean time to repair one, exponential"),
 ];
 
-/// Components with the same distributions: each fails after an exponential time with one mean and
-/// is repaired after an exponential time with another, independently of the others.
+/// Components with the same distributions: each fails after an exponential time and is repaired
+/// after another, each with its own mean, independently of the other components.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailureClass {
     /// The kind of component.
@@ -33,7 +33,7 @@ pub struct FailureClass {
     pub mttr: f64,
 }
 
-/// Classes of failures, at most one for each kind of component.
+/// Failure classes, at most one per kind of component.
 ///
 /// They are written as `node:mttf=1000:mttr=10,cube:mttf=5000:mttr=24`: a class is `node` (or
 /// `chip`), `cube` or `switch`, with both means.
@@ -50,7 +50,7 @@ pub struct FailureClass {
 pub struct FailureClasses(Vec<FailureClass>);
 
 impl FailureClasses {
-    /// Creates a class of nodes alone.
+    /// Creates a list with only a class of nodes.
     pub fn nodes(mttf: f64, mttr: f64) -> FailureClasses {
         FailureClasses(vec![FailureClass { kind: ComponentKind::Node, mttf, mttr }])
     }

@@ -11,7 +11,7 @@ use super::classes::MEANS;
 use super::{Change, ComponentKind, FailureClass, FailureClasses, FailureEvent};
 use crate::TimeUnit;
 
-/// The reason why failures cannot be drawn.
+/// Reasons why failures cannot be drawn.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadFailures {
     /// A mean is out of range.
@@ -25,27 +25,26 @@ pub enum BadFailures {
     /// The machine has no such components.
     #[error("{machine} has no {}: it is not made of cubes of 4x4x4 nodes", kind.word())]
     Missing {
-        /// The kind that is missing.
+        /// The missing kind.
         kind: ComponentKind,
         /// The machine.
         machine: Grid,
     },
 }
 
-/// An endless stream of failures and repairs of the components of a machine, in the order of time.
+/// An endless stream of failures and repairs of a machine's components, in order of time.
 ///
-/// Every healthy component of a class fails after an exponentially distributed time with one mean.
-/// It is repaired after an exponentially distributed time with another mean. Components are
-/// independent.
+/// Every healthy component of a class fails after an exponentially distributed time, and is
+/// repaired after another, each with its own mean. Components are independent.
 ///
-/// Events are drawn on request. The failures of all N components of a class are one Poisson process
-/// of rate N/MTTF, and a failure of a component that has already failed is dropped. This gives the
-/// same distribution, because exponential times are memoryless.
+/// Events are drawn on request. The failures of all N components of a class form one Poisson
+/// process with rate N/MTTF, and a failure of a component that has already failed is dropped. This
+/// gives the same distribution, because exponential times are memoryless.
 ///
 /// Cost: O(N / healthy) draws and O(log F) steps per event, and memory for the F components that
 /// have failed. If fewer than one component in 64 is healthy, the healthy ones are listed, and the
 /// next failure is drawn among them. An event then costs a fixed number of draws, however long
-/// repairs take. Only creating the list takes time proportional to N.
+/// repairs take. Only creating the list takes O(N) time.
 ///
 /// Nodes use the streams "failures" and "repairs", and each other class uses two separate streams,
 /// so that adding a class does not change the others.
@@ -65,7 +64,7 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// Creates the events of a replication.
+    /// Creates the events for a replication.
     ///
     /// # Errors
     /// Returns an error if a mean is out of range, or the machine has no components of a class.
@@ -87,8 +86,8 @@ impl Failures {
 impl Iterator for Failures {
     type Item = FailureEvent;
 
-    /// Returns the first of the next events of all classes. At the same instant, repairs come
-    /// first, and ties are resolved in the order of the classes.
+    /// Returns the next event of any class. At the same instant, repairs come first; ties are
+    /// resolved in the order of the classes.
     fn next(&mut self) -> Option<FailureEvent> {
         let next = self.classes.iter_mut().enumerate().filter_map(|(index, class)| {
             let event = class.peek()?;
@@ -104,23 +103,23 @@ struct Drawn {
     kind: ComponentKind,
     count: u64,
     unit: TimeUnit,
-    /// The mean time between failures if all components were healthy, and the mean time to repair,
+    /// The mean time between failures, if all components were healthy, and the mean time to repair,
     /// in units.
     between: f64,
     repair: f64,
     fail_draws: Stream,
     repair_draws: Stream,
     failed: BTreeSet<u32>,
-    /// Pending repairs: the number of a component, and the time in units.
+    /// Pending repairs: a component's number, and the time in units.
     pending: Agenda<(u32, f64)>,
-    /// The healthy components, while there are few of them.
+    /// The healthy components, while there are few.
     few: Option<Vec<u32>>,
-    /// The time of the next failure drawn, in units, whose component is not yet drawn. If healthy
-    /// components are listed, the failure is that of a healthy one.
+    /// The time of the next failure, in units. Its component is not yet drawn; if healthy
+    /// components are listed, it will be one of them.
     next: f64,
 }
 
-/// Healthy components are listed if there are more than this many components for each of them.
+/// Healthy components are listed if there are more than this many components per healthy one.
 const LISTED: u64 = 64;
 
 impl Drawn {
@@ -175,8 +174,8 @@ impl Drawn {
         }
     }
 
-    /// Draws the next failure from an instant on if healthy components are listed. Exponential
-    /// times are memoryless, so the earlier draw may be dropped at any instant.
+    /// Draws the next failure after an instant if healthy components are listed. Exponential times
+    /// are memoryless, so the earlier draw may be dropped at any instant.
     fn draw_from(&mut self, now: f64) {
         let Some(few) = &self.few else { return };
         let healthy = few.len() as f64;

@@ -30,11 +30,11 @@ enum Op {
 /// Reads a list of events, one JSON object per line as in the live allocator, with the time in
 /// units: `{"op":"fail","node":[1,1,0],"at":3600}`. On a machine that consists of cubes, a line may
 /// name a `cube` or a `switch` instead of a node. A cube is given by its position among the cubes,
-/// and a switch by a number from 0 to 47. Blank lines are ignored. The events are returned in the
-/// order of time. At the same instant, repairs come first; otherwise the order of the list is kept.
+/// and a switch by a number from 0 to 47. Blank lines are ignored. Events are returned in order of
+/// time. At the same instant, repairs come first; otherwise, list order is kept.
 ///
 /// # Errors
-/// Returns an error if the reader fails, or if a line has another form or an unknown component.
+/// Returns an error if the reader fails, or if a line is malformed or names an unknown component.
 pub fn read_failures(
     reader: impl BufRead,
     grid: &Grid,
@@ -69,7 +69,7 @@ pub fn read_failures(
 }
 
 impl Line {
-    /// Returns the component that the line names.
+    /// Returns the component named in the line.
     fn component(&self, grid: &Grid) -> Result<Component, String> {
         let cubes = || Cubes::of(grid).ok_or_else(|| format!("{grid} is not made of cubes"));
         match (&self.node, &self.cube, self.switch) {

@@ -18,14 +18,14 @@ pub use list::read_failures;
 pub enum Component {
     /// A node.
     Node(NodeId),
-    /// A cube of 4x4x4 nodes, by its number among the [`Cubes`] of the machine.
+    /// A cube of 4x4x4 nodes, by its number among the machine's [`Cubes`].
     Cube(NodeId),
     /// One of the [`SWITCHES`] that join cubes.
     Switch(u32),
 }
 
-/// The number of optical switches of a pod: 16 for each of 3 axes. Each carries one of the 16
-/// fibers that leave a face of every cube (Jouppi et al. 2023).
+/// The number of optical switches in a pod: 16 per axis. Each carries one of the 16 fibers from
+/// each face of every cube (Jouppi et al. 2023).
 pub const SWITCHES: u32 = 48;
 
 /// The kinds of components.
@@ -53,7 +53,7 @@ impl ComponentKind {
         }
     }
 
-    /// Returns the number of them, or `None` for cubes and switches of a machine without cubes.
+    /// Returns the number of such components; `None` for cubes and switches without cubes.
     pub fn count(self, machine: &Grid) -> Option<u32> {
         match self {
             ComponentKind::Node => Some(machine.nodes()),
@@ -62,7 +62,7 @@ impl ComponentKind {
         }
     }
 
-    /// Returns the component of this kind with a number.
+    /// Returns the component of this kind with a given number.
     fn numbered(self, number: u32) -> Component {
         match self {
             ComponentKind::Node => Component::Node(NodeId(number)),
@@ -73,7 +73,7 @@ impl ComponentKind {
 }
 
 impl Component {
-    /// Returns the kind of the component and its number among components of that kind.
+    /// Returns the component's kind, and its number among components of that kind.
     pub fn parts(self) -> (ComponentKind, u32) {
         match self {
             Component::Node(NodeId(number)) => (ComponentKind::Node, number),
@@ -90,7 +90,7 @@ impl fmt::Display for Component {
     }
 }
 
-/// The failure or the repair of a component.
+/// The failure or repair of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailureEvent {
     /// The time.

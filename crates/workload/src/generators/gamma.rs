@@ -1,12 +1,12 @@
-//! The gamma distribution, on which the Lublin-Feitelson model is based.
+//! The gamma distribution, which the Lublin-Feitelson model is based on.
 
 use pavior_kernel::Stream;
 
-/// Draws a value with shape `alpha` and scale `beta` (mean alpha·beta), both above 0.
+/// Draws a value with shape `alpha` and scale `beta` (mean alpha·beta), both positive.
 ///
-/// For alpha of at least 1, a function of a normal value is accepted or rejected, in about 1.05
-/// tries (Marsaglia & Tsang 2000). Below 1, a value of shape alpha + 1 is multiplied by a power of
-/// a uniform value. The number of draws varies, so this needs a separate stream.
+/// For alpha of at least 1, a function of a normal value is accepted or rejected, taking about 1.05
+/// tries (Marsaglia & Tsang 2000). Below 1, a value with shape alpha + 1 is multiplied by a power
+/// of a uniform value. The number of draws varies, so this needs a separate stream.
 pub(super) fn sample(alpha: f64, beta: f64, draw: &mut Stream) -> f64 {
     if alpha < 1.0 {
         let power = libm::pow(1.0 - draw.unit(), 1.0 / alpha);
@@ -30,9 +30,9 @@ fn normal(draw: &mut Stream) -> f64 {
     radius * libm::cos(std::f64::consts::TAU * draw.unit())
 }
 
-/// Returns the probability of a value of at most `x`, for shape `alpha` and scale `beta`. This is
-/// the regularized lower incomplete gamma function, computed below the mean by its series, and
-/// above the mean by its continued fraction in Lentz's form.
+/// Returns the probability of a value no greater than `x`, for shape `alpha` and scale `beta`. This
+/// is the regularized lower incomplete gamma function, computed by its series below the mean, and
+/// by its continued fraction in Lentz's form above the mean.
 pub(super) fn cdf(x: f64, alpha: f64, beta: f64) -> f64 {
     let x = x / beta;
     if x <= 0.0 {

@@ -1,19 +1,19 @@
 //! The Lublin-Feitelson model of rigid jobs on a parallel machine.
 //!
-//! **Sizes.** A job is serial with probability `serial`. Otherwise the logarithm (base 2) of its
+//! **Sizes.** A job is serial with probability `serial`. Otherwise, the logarithm (base 2) of its
 //! size is two-stage uniform: uniform on [ulow, umed] with probability `uprob`, and otherwise on
-//! [umed, uhi]. With probability `pow2` (of all jobs) it is rounded, so that the size is a power of
-//! two.
+//! [umed, uhi]. With probability `pow2` (of all jobs), it is rounded, so that the size is a power
+//! of two.
 //!
 //! **Run times.** The natural logarithm of the seconds is hyper-gamma: from gamma(a1, b1) with
 //! probability p = pa·size + pb (kept within [0, 1]), otherwise from gamma(a2, b2). Large jobs run
-//! longer. Values above 12 (45 hours) are drawn again.
+//! longer. Values above 12 (45 hours) are redrawn.
 //!
 //! **Arrivals.** Each half hour of the day has a weight: the mass of gamma(anum, bnum) around it,
-//! with the day starting at 05:30, divided by the mean weight. A gap is exp(g) seconds. g is drawn
-//! from gamma(aarr·arar, barr), and drawn again above 13. Within each half hour, the gap elapses at
-//! a rate equal to the weight, so that the same gap takes longer at night. By default the log
-//! begins at midnight.
+//! with the day starting at 05:30, divided by the mean weight. A gap is exp(g) seconds, with g
+//! drawn from gamma(aarr·arar, barr), and redrawn above 13. Within each half hour, the gap elapses
+//! at a rate equal to the weight, so the same gap takes longer at night. By default, the log begins
+//! at midnight.
 //!
 //! ```text
 //!   weight  ▁▁▁▁▁▁▁▁▁▁▁▁▂▃▄▅▆▇██████▇▇▆▆▅▅▄▄▃▃▃▂▂▂▂▁▁▁▁
@@ -22,18 +22,17 @@
 //!
 //! **Classes.** The model has one set of parameters for all jobs together, and one each for batch
 //! and interactive jobs, which arrive independently. As in the published program, the queue (field
-//! 15) is 0 for interactive jobs and for those without a class, and 1 for batch jobs.
+//! 15) is 0 for interactive jobs and for jobs without a class, and 1 for batch jobs.
 //!
 //! Source: Lublin & Feitelson, "The workload on parallel supercomputers: modeling the
 //! characteristics of rigid jobs", JPDC 63(11), 2003, and the parameters of the program published
 //! with it.
 //!
-//! Departures: the program's uhi is that of a 128-node machine, and its user sets umed between
-//! uhi-3.5 and uhi-1.5. Here both follow from the logarithm of the number of nodes, at the same
-//! distances as at 128 nodes. A size that rounds up beyond the machine is halved. Arrival times are
-//! not rounded for each job, but only once, down to seconds. Gamma values come from a different
-//! sampler.
-//! Cost: O(1) per job.
+//! Departures: the program's uhi is for a 128-node machine, and its user sets umed between uhi-3.5
+//! and uhi-1.5. Here, both follow from the logarithm of the number of nodes, at the same distances
+//! as for 128 nodes. A size that rounds up beyond the machine is halved. Each arrival is rounded
+//! down to seconds only when output, so rounding errors do not add up. Gamma values come from a
+//! different sampler. Cost: O(1) per job.
 
 use std::iter::Peekable;
 
@@ -95,7 +94,7 @@ fn numbered(jobs: impl Iterator<Item = Record>) -> impl Iterator<Item = Record> 
     jobs.zip(1..).map(|(record, number)| Record { number, line: number, ..record })
 }
 
-/// Two endless streams merged by submission.
+/// Two endless streams merged by submission time.
 struct Merged {
     batch: Peekable<LublinJobs>,
     interactive: Peekable<LublinJobs>,
@@ -110,7 +109,7 @@ impl Iterator for Merged {
     }
 }
 
-/// The jobs that a set of parameters describes.
+/// The jobs described by a set of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// All jobs of a machine.
@@ -121,7 +120,7 @@ pub enum Class {
     Interactive,
 }
 
-/// The parameters of the model, with the names that its authors use.
+/// The model's parameters, with the names used by its authors.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -140,7 +139,7 @@ pub struct Lublin {
     pub serial: f64,
     /// The probability of a parallel job whose size is a power of two.
     pub pow2: f64,
-    /// The least logarithm of a parallel size.
+    /// The minimum logarithm of a parallel size.
     pub ulow: f64,
     /// The end of the first of the two uniform stages.
     pub umed: f64,
@@ -154,20 +153,20 @@ pub struct Lublin {
     pub long: (f64, f64),
     /// `pa` and `pb`: the probability of a shorter run time is pa·size + pb.
     pub short_share: (f64, f64),
-    /// `aarr·arar` and `barr`: shape and scale of the logarithm of a gap.
+    /// `aarr·arar` and `barr`: shape and scale of a gap's logarithm.
     pub gap: (f64, f64),
-    /// `anum` and `bnum`: shape and scale of the day, in half hours.
+    /// `anum` and `bnum`: shape and scale of the daily cycle, in half hours.
     pub day: (f64, f64),
-    /// The hour of the day at which the log begins.
+    /// The hour of the day when the log begins.
     pub start: usize,
 }
 
 impl Lublin {
-    /// Returns the published parameters, for a machine of at least 2 nodes. On a single node the
-    /// draws are those for 2, and every job has one node.
+    /// Returns the published parameters, for a machine of at least 2 nodes. For a single node, the
+    /// draws are those for 2 nodes, and every job has one node.
     pub fn new(class: Class, nodes: u32) -> Lublin {
         let log = libm::log2(f64::from(nodes.max(2)));
-        // On small machines the second stage would begin below the first, so it gets half the
+        // On small machines, the second stage would begin below the first, so it gets half the
         // range.
         let umed = |uhi: f64, ulow: f64, below: f64| (uhi - below).max(f64::midpoint(ulow, uhi));
         match class {
@@ -240,14 +239,14 @@ impl Lublin {
 
 /// The number of half hours in a day.
 const BUCKETS: usize = 48;
-/// The half hour at which the day of the model begins: 05:30.
+/// The half hour when the model's day begins: 05:30.
 const DAY_START: usize = 11;
 const SECONDS_IN_BUCKET: f64 = 1800.0;
-/// The maximum logarithm of a run time, and of a gap, in seconds.
+/// The maximum logarithm of a run time and, below, of a gap (in seconds).
 const LONGEST_RUN: f64 = 12.0;
 const LONGEST_GAP: f64 = 13.0;
 
-/// An endless stream of the model's jobs, in the order of submission. Times are whole seconds.
+/// An endless stream of the model's jobs, in order of submission. Times are whole seconds.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -258,8 +257,8 @@ const LONGEST_GAP: f64 = 13.0;
 pub struct LublinJobs {
     model: Lublin,
     weights: [f64; BUCKETS],
-    /// The half hour of the log in which the last job arrived, and the part of its weight used up
-    /// by that time.
+    /// The half hour of the log when the last job arrived, and how much of its weight had been used
+    /// up by then.
     bucket: u64,
     used: f64,
     arrivals: Stream,
@@ -268,7 +267,7 @@ pub struct LublinJobs {
 }
 
 impl LublinJobs {
-    /// Creates the jobs of a replication.
+    /// Creates the jobs for a replication.
     pub fn new(model: Lublin, seed: u64, replication: u64) -> LublinJobs {
         // Each class has separate streams, so that `both` is exactly the two classes merged.
         let stream = |part: &str| {
@@ -279,7 +278,7 @@ impl LublinJobs {
         LublinJobs { model, weights, bucket: 0, used: 0.0, arrivals, sizes, runs }
     }
 
-    /// Returns the seconds from the beginning of the log to the next submission.
+    /// Returns the time of the next submission, in seconds from the start of the log.
     fn submit(&mut self) -> u64 {
         let (shape, scale) = self.model.gap;
         let gap = below(LONGEST_GAP, || gamma::sample(shape, scale, &mut self.arrivals));
@@ -310,7 +309,7 @@ impl LublinJobs {
         if size > nodes { size / 2 } else { size }
     }
 
-    /// Returns the run time of a job of a size, in whole seconds.
+    /// Returns a job's run time in whole seconds, given its size.
     fn run(&mut self, size: u32) -> u64 {
         let Lublin { short, long, short_share: (slope, at_zero), .. } = self.model;
         let share = slope * f64::from(size) + at_zero;

@@ -1,4 +1,4 @@
-//! Models of whole workloads, which write logs: one model per file, and a list of them.
+//! Models of whole workloads, which generate logs: one model per file, and a list of them.
 
 mod gamma;
 mod lublin;
@@ -9,10 +9,10 @@ use crate::traces::Record;
 
 pub use lublin::{Class, Lublin, LublinJobs};
 
-/// The behavior of a workload model.
+/// A workload model's behavior.
 pub struct Generator {
-    /// A function that returns an endless stream of its jobs in the order of submission, given a
-    /// number of nodes, a seed and a replication.
+    /// A function that returns an endless stream of jobs in order of submission, given a number of
+    /// nodes, a seed and a replication.
     pub generate: fn(&Options, u32, u64, u64) -> Box<dyn Iterator<Item = Record> + Send>,
 }
 

@@ -1,4 +1,4 @@
-//! Parts of a summary: use of the machine, weeks, classes of jobs, estimates and dependencies.
+//! Parts of a summary: machine use, weeks, job classes, estimates and dependencies.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,11 +15,11 @@ use crate::traces::{Dependencies, Record};
 pub struct DependencyCounts {
     /// The number of jobs that refer to a preceding job.
     pub jobs: u64,
-    /// The number of preceding jobs that `--dependencies` follows.
+    /// The number of preceding jobs that `--dependencies` takes into account.
     pub followed: u64,
     /// The number of preceding jobs that are not among the jobs.
     pub missing: u64,
-    /// The number of preceding jobs that are later in the log.
+    /// The number of preceding jobs that come later in the log.
     pub later: u64,
     /// The number of cycles.
     pub cycles: u64,
@@ -35,20 +35,20 @@ impl DependencyCounts {
     }
 }
 
-/// The values of a field that classifies jobs.
+/// The values in a field that classifies jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Class {
     /// The field: `status`, `user`, `group`, `app`, `queue` or `partition`.
     pub field: &'static str,
     /// The number of jobs with a known value.
     pub jobs: u64,
-    /// The number of different values.
+    /// The number of distinct values.
     pub values: u64,
     /// The ten most frequent values.
     pub most: Vec<ClassCount>,
 }
 
-/// A value of a field and its number of jobs.
+/// A field's value and its number of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ClassCount {
     /// The value.
@@ -57,11 +57,11 @@ pub struct ClassCount {
     pub jobs: u64,
 }
 
-/// The number of values that a [`Class`] lists.
+/// The number of values listed in a [`Class`].
 const MOST: usize = 10;
 
 impl Class {
-    /// Returns the fields that any job has, given the number of jobs for each value of all fields.
+    /// Returns the fields that any job has, given the number of jobs for each value of every field.
     pub(super) fn all(counts: &[FxHashMap<i64, u64>; 6]) -> Vec<Class> {
         const FIELDS: [&str; 6] = ["status", "user", "group", "app", "queue", "partition"];
         let classes = FIELDS.into_iter().zip(counts).map(|(field, counts)| {
@@ -77,17 +77,17 @@ impl Class {
     }
 }
 
-/// A week of a log, counted from its first submission.
+/// A week in a log, counted from its first submission.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Week {
-    /// The number of jobs that were submitted in it.
+    /// The number of jobs submitted in the week.
     pub jobs: u64,
-    /// The work of the jobs divided by the capacity of the machine in the week, or, for the last
-    /// week, in the part that the log covers.
+    /// The jobs' work divided by the machine's capacity in the week or, for the last week, in the
+    /// part that the log covers.
     pub load: Option<f64>,
 }
 
-/// The longest log whose weeks are listed: twenty years.
+/// The maximum number of weeks that are listed: twenty years.
 const WEEKS: u64 = 1_044;
 const WEEK: u64 = 7 * 86_400 * TimeUnit::SECOND.ticks;
 
@@ -111,26 +111,26 @@ impl Entry {
         Entry { nodes: self.nodes.div_ceil(by), ..self }
     }
 
-    /// Returns the work in ticks of a node.
+    /// Returns the work in node-ticks.
     fn work(&self) -> u128 {
         u128::from(self.run.0) * u128::from(self.nodes)
     }
 }
 
-/// The sizes of jobs, and their work and use of the machine over time.
+/// The sizes of jobs, and their work and machine use over time.
 #[derive(Default)]
 pub(super) struct Course {
     sizes: FxHashMap<u32, u64>,
     work: u128,
-    /// The jobs and the work of each week, as long as there are few.
+    /// The jobs and work in each week, as long as there are few.
     weeks: Vec<(u64, u128)>,
     /// The first and the latest submission.
     submits: Option<(Time, Time)>,
-    /// True if the weeks are unknown: the log is too long, or not in order.
+    /// True if the weeks are unknown because the log is too long or not in order.
     has_no_weeks: bool,
-    /// True if the use is unknown: a job has no wait, or the log is not in order.
+    /// True if the use is unknown because a job has no wait or the log is not in order.
     has_no_use: bool,
-    /// True if a job was submitted before the one before it.
+    /// True if a job was submitted before the one preceding it.
     pub(super) is_unsorted: bool,
     /// Starts and ends after the latest submission.
     changes: BinaryHeap<Reverse<(Time, i64)>>,
@@ -139,13 +139,13 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Counts the size and work of a job, in any order.
+    /// Counts a job's size and work, in any order.
     pub(super) fn count(&mut self, job: &Entry) {
         *self.sizes.entry(job.nodes).or_default() += 1;
         self.work += job.work();
     }
 
-    /// Adds a job in the order of submission.
+    /// Adds a job, in order of submission.
     pub(super) fn add(&mut self, job: &Entry) {
         let (first, last) = self.submits.unwrap_or((job.submit, job.submit));
         self.submits = Some((first, job.submit.max(last)));
@@ -169,7 +169,7 @@ impl Course {
         self.changes.push(Reverse((start.saturating_add(job.run), -nodes)));
     }
 
-    /// Follows the use of the machine up to a time. At one time, ends come before starts.
+    /// Tracks machine use up to a time. At the same time, ends come before starts.
     fn use_until(&mut self, time: Time) {
         while let Some(&Reverse((at, change))) = self.changes.peek()
             && at < time
@@ -180,15 +180,15 @@ impl Course {
         }
     }
 
-    /// Returns the largest number of nodes in use at one time, by the waits in the log; `None` if
-    /// any job has none.
+    /// Returns the largest number of nodes in use at once, from the waits in the log; `None` if any
+    /// job has none.
     pub(super) fn greatest_use(&mut self) -> Option<u64> {
         self.use_until(Time(u64::MAX));
         self.used = 0;
         u64::try_from(self.most_used).ok().filter(|&most| most > 0 && !self.has_no_use)
     }
 
-    /// Returns the weeks, or none if the log is longer than twenty years.
+    /// Returns the weeks. Empty if the log is longer than twenty years.
     pub(super) fn weeks(&self, machine_size: Option<u64>) -> Vec<Week> {
         let Some((first, last)) = self.submits.filter(|_| !self.has_no_weeks) else {
             return Vec::new();

@@ -1,7 +1,7 @@
 //! Statistics of jobs, collected one job at a time.
 //!
-//! Distinct sizes, run times and values of fields are counted. Exact quantiles of estimates need 8
-//! bytes per job with an estimate, and the numbers of jobs 4 bytes each.
+//! Distinct sizes, run times and field values are counted. Exact quantiles of estimates need 8
+//! bytes per job with an estimate, and job numbers 4 bytes each.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,14 +14,14 @@ use super::{DependencyCounts, LogSummary, Spread};
 use crate::TimeUnit;
 use crate::traces::{Links, Record, Tags, Trace};
 
-/// The maximum number of jobs that are sorted by submission. In a log of more, weeks and use are
-/// unknown if a job is further from its place.
+/// The maximum number of jobs that are sorted by submission. In a longer log, weeks and use are
+/// unknown if a job is further out of place than this.
 const SORTED: usize = (1 << 18) - 1;
 
 /// The number of seconds in a week.
 const WEEK: i64 = 7 * 86_400;
 
-/// Statistics of the jobs of a log.
+/// Statistics of a log's jobs.
 pub(crate) struct Jobs {
     machine: Option<u64>,
     pub(super) with_estimate: u64,
@@ -30,14 +30,14 @@ pub(crate) struct Jobs {
     runs: FxHashMap<u64, u64>,
     factors: Vec<f64>,
     pub(super) classes: [FxHashMap<i64, u64>; 6],
-    /// The number of submissions in each second of a week that begins with the log's clock.
+    /// The number of submissions in each second of a week that starts with the log's clock.
     seconds: Vec<u32>,
     links: Links,
     count: u32,
     pub(super) repeated: u64,
-    /// The next jobs in the order of submission.
+    /// The next jobs, in order of submission.
     sorted: BinaryHeap<Reverse<Entry>>,
-    /// The jobs with the sizes in the log.
+    /// The jobs with their sizes as in the log.
     plain: Course,
     /// The jobs with their sizes divided by a number, if the machine may require it.
     divided: Option<(u32, Course)>,
@@ -64,7 +64,7 @@ impl Jobs {
         }
     }
 
-    /// Prepares to divide sizes, given a divisor for machines with this number of nodes.
+    /// Prepares to divide sizes by a divisor for machines with a given number of nodes.
     pub(crate) fn may_divide(&mut self, divisor: Option<(u32, u64)>) {
         let divisor = divisor.filter(|&(_, nodes)| self.machine == Some(nodes));
         self.divided = divisor.map(|(by, _)| (by, Course::default()));
@@ -80,18 +80,18 @@ impl Jobs {
         self.plain.largest()
     }
 
-    /// Adds the next job of the log.
+    /// Adds the log's next job.
     pub(crate) fn add(&mut self, record: &Record) {
         self.link(self.count, record);
         self.add_unlinked(record);
     }
 
-    /// Adds the predecessors of the next job of the log.
+    /// Adds the predecessors of the log's next job.
     pub(super) fn link(&mut self, index: u32, record: &Record) {
         self.repeated += u64::from(!self.links.add(index, record));
     }
 
-    /// Adds a job except for its predecessors.
+    /// Adds a job, except for its predecessors.
     pub(super) fn add_unlinked(&mut self, record: &Record) {
         self.count += 1;
         self.first_submit = self.first_submit.min(record.submit);
@@ -121,7 +121,7 @@ impl Jobs {
         }
     }
 
-    /// Passes on the next job in the order of submission and returns false if there is none.
+    /// Passes on the next job in order of submission. Returns false if there is none.
     fn pass_next(&mut self) -> bool {
         let Some(Reverse(entry)) = self.sorted.pop() else { return false };
         if let Some((by, divided)) = &mut self.divided {
@@ -158,7 +158,7 @@ impl Jobs {
     }
 
     /// Returns the number of submissions in each hour of the day and on each weekday, on a clock
-    /// that differs from that of the log by some seconds.
+    /// that is some seconds ahead of the log's.
     pub(super) fn arrivals(&self, offset: i64) -> ([u64; 24], [u64; 7]) {
         let (mut by_hour, mut by_weekday) = ([0; 24], [0; 7]);
         for (second, &count) in (0..).zip(&self.seconds) {

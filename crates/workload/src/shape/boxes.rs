@@ -2,11 +2,11 @@
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// The sides of a machine in descending order and the axis of each.
+/// A machine's sides in descending order, each with its axis.
 ///
-/// A box fits in some orientation exactly when its sides in descending order fit the machine's
-/// sides in descending order. Boxes are therefore stored in descending order here, and turned only
-/// at the end, by [`Boxes::placed`].
+/// A box fits in some orientation exactly when its sides in descending order fit the machine's.
+/// Boxes here therefore have descending sides, and are turned only at the end, by
+/// [`Boxes::placed`].
 #[derive(Clone, Debug)]
 pub(crate) struct Boxes {
     most: Sides,
@@ -16,7 +16,7 @@ pub(crate) struct Boxes {
 impl Boxes {
     pub(crate) fn new(grid: &Grid) -> Boxes {
         let mut axes = [0, 1, 2];
-        // The sort is stable: axes of equal length stay in the order x, y, z.
+        // The sort is stable, so axes of equal length stay in the order x, y, z.
         axes.sort_by_key(|&axis| std::cmp::Reverse(grid.side(axis)));
         Boxes { most: axes.map(|axis| grid.side(axis)), axes }
     }
@@ -26,7 +26,7 @@ impl Boxes {
         self.most
     }
 
-    /// Assigns descending sides to the axes in descending order of the machine's sides.
+    /// Assigns descending sides to the axes, in descending order of the machine's sides.
     pub(crate) fn placed(&self, descending: Sides) -> Sides {
         let mut sides = [1; 3];
         for (side, axis) in descending.into_iter().zip(self.axes) {
@@ -35,22 +35,22 @@ impl Boxes {
         sides
     }
 
-    /// Returns half the number of faces perpendicular to axes longer than 1: half the surface of
-    /// the box on a machine with three axes, half its perimeter on one with two.
+    /// Returns half the number of faces perpendicular to axes longer than 1: half the box's surface
+    /// on a machine with three axes, half its perimeter on one with two.
     pub(crate) fn surface(&self, descending: Sides) -> u64 {
         let volume = volume(descending);
         (0..3).filter(|&i| self.most[i] > 1).map(|i| volume / u64::from(descending[i])).sum()
     }
 
     /// Calls `visit` with boxes of at least `nodes` nodes: for each choice of the two smaller
-    /// sides, the one with the smallest longest side. No other box has both less volume and less
+    /// sides, the one whose longest side is smallest. No other box has both less volume and less
     /// surface than all of these.
     ///
     /// Cost: at most C·B visits for a machine of sides A >= B >= C, and far fewer for small counts.
     pub(crate) fn tight(&self, nodes: u32, mut visit: impl FnMut(Sides)) {
         let [most_a, most_b, most_c] = self.most.map(u64::from);
         let nodes = u64::from(nodes);
-        // Smaller values would need a longest side beyond the maximum.
+        // Smaller values would require a longest side beyond the maximum.
         for c in nodes.div_ceil(most_a * most_b).max(1)..=most_c {
             for b in nodes.div_ceil(most_a * c).max(c)..=most_b {
                 let a = nodes.div_ceil(b * c).max(b);
@@ -66,8 +66,7 @@ impl Boxes {
         }
     }
 
-    /// Returns every box of exactly `nodes` nodes, in ascending order of the smallest side, then
-    /// the middle one.
+    /// Returns every box of exactly `nodes` nodes, ordered by smallest side, then middle side.
     pub(crate) fn exact(&self, nodes: u32) -> Vec<Sides> {
         let [most_a, most_b, most_c] = self.most.map(u32::from);
         let mut boxes = Vec::new();

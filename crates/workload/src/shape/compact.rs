@@ -1,9 +1,9 @@
-//! The tightest box: least volume of at least n, then least surface.
+//! The tightest box: the smallest volume of at least n nodes, then the smallest surface.
 //!
-//! With `slack=S`: the smallest surface among boxes of n to n(1+S) nodes, then the smallest volume,
-//! or no box if none has such a volume. Remaining ties go to the smaller longest side, then the
-//! smaller middle one. The rule misses nothing: for each pair of smaller sides, only the tightest
-//! box can be best. Cost: O(B·C) for a machine of sides A >= B >= C, once per count.
+//! With `slack=S`: the smallest surface among boxes of n to n(1+S) nodes, then the smallest volume;
+//! no box if none has a volume in that range. Remaining ties go to the smaller longest side, then
+//! the smaller middle side. The rule is exhaustive: for each pair of smaller sides, only the
+//! tightest box can be best. Cost: O(B·C) for a machine with sides A >= B >= C, once per count.
 //!
 //! ```text
 //!   n = 13 on 12x12        compact: 7x2 (14)      compact:slack=0.2: 5x3 (15)
@@ -52,7 +52,7 @@ impl Choose for Compact {
     }
 }
 
-/// Returns the box of least volume, then least surface.
+/// Returns the box with the smallest volume, then the smallest surface.
 pub(super) fn least_volume(boxes: &Boxes, nodes: u32) -> Option<Sides> {
     let mut best: Option<(u64, u64, Sides)> = None;
     boxes.tight(nodes, |sides| {

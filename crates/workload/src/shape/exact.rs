@@ -1,7 +1,6 @@
-//! Only boxes of exactly n nodes: the one with the smallest surface, with ties resolved as in
-//! `compact`.
+//! Boxes of exactly n nodes: the one with the smallest surface, with ties resolved as in `compact`.
 //!
-//! A prime count longer than the machine's longest side has no such box. Cost: the divisors of n.
+//! There is none for a prime n greater than the machine's longest side. Cost: O(divisors of n).
 
 use super::{Boxes, BuildRule, Choose, ShapeRule, Stream};
 use pavior_kernel::Entry;

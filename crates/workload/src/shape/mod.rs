@@ -1,14 +1,14 @@
-//! Shape rules, which choose the box in which a contiguous strategy places a number of nodes.
+//! Shape rules, which choose the box where a contiguous strategy places a number of nodes.
 //!
-//! Logs count processors and have no shapes. A rule chooses a box that fits the machine. The
-//! longest side of the box is along the longest side of the machine, the next one along the next
-//! (equal ones in the order x, y, z), so every shape fits unturned.
+//! Logs count processors and have no shapes. A rule chooses a box that fits the machine. The box's
+//! longest side is along the machine's longest side, the next one along the next (equal ones in the
+//! order x, y, z), so every shape fits unturned.
 //!
-//! Nodes of the box beyond the count are internal fragmentation. If a rule finds no box, the
+//! Nodes in the box beyond the count are internal fragmentation. If a rule finds no box, the
 //! request has no shape, and contiguous strategies refuse it.
 //!
-//! "Surface" means the faces perpendicular to axes longer than 1. On a machine with two axes it is
-//! the perimeter of the box.
+//! "Surface" means the faces perpendicular to axes longer than 1. On a machine with two axes, it is
+//! the box's perimeter.
 
 pub(crate) mod boxes;
 mod compact;
@@ -24,30 +24,30 @@ use pavior_mesh::{Grid, Request, Sides, volume};
 use boxes::Boxes;
 use rustc_hash::FxHashMap;
 
-/// The behavior of a shape rule.
+/// A shape rule's behavior.
 pub struct ShapeRule {
-    /// True if it draws random numbers, so that replications differ.
+    /// True if the rule draws random numbers, so that replications differ.
     pub draws: bool,
     pub(crate) build: BuildRule,
 }
 
-/// A constructor of a rule for a machine.
+/// A constructor of a machine's rule.
 pub(crate) enum BuildRule {
     /// A built-in rule.
     Function(fn(&Options) -> Box<dyn Choose>),
-    /// A rule that the caller adds.
+    /// A rule added by the caller.
     Closure(Arc<ShapeClosure>),
 }
 
-/// A rule that the caller adds: the sides, axis by axis, for a number of nodes on a machine.
+/// A rule added by the caller: returns the sides, axis by axis, for a number of nodes on a machine.
 type ShapeClosure = dyn Fn(&Grid, u32, &Options, &mut Stream) -> Option<Sides> + Send + Sync;
 
 impl ShapeRule {
     /// Creates a rule that can be added to a [registry](pavior_kernel::Registry).
     ///
     /// The closure returns the sides, axis by axis, of the box for a number of nodes on a machine,
-    /// or `None` if it finds no box. Sides that do not fit the machine, or that give fewer nodes,
-    /// count as `None`. A rule that does not draw must return the same box for the same count.
+    /// or `None` if it finds no box. Sides that do not fit the machine, or have fewer nodes, count
+    /// as `None`. A rule that does not draw must return the same box for the same count.
     ///
     /// ```
     /// # mod pavior { pub use pavior_kernel as strategies; pub use pavior_workload as workload; }
@@ -72,7 +72,7 @@ impl ShapeRule {
 }
 
 /// A built-in rule. It returns the sides in descending order, or `None` if it finds no box. A rule
-/// that does not draw must return the same box for the same count.
+/// that does not draw must return the same box whenever the count is the same.
 pub(crate) trait Choose: Send {
     fn choose(&mut self, boxes: &Boxes, nodes: u32, draw: &mut Stream) -> Option<Sides>;
 }
@@ -100,7 +100,7 @@ impl Family for ShapeRule {
 pub struct Shaper {
     rule: Rule,
     draw: Stream,
-    /// Choices made so far. `None` for a rule that draws, which may choose differently next time.
+    /// Cached choices. `None` for a rule that draws, since it may choose differently each time.
     known: Option<FxHashMap<u32, Option<Sides>>>,
 }
 
@@ -126,7 +126,7 @@ impl Rule {
 }
 
 impl Shaper {
-    /// Creates a rule for a machine, in a replication.
+    /// Creates a machine's rule for a replication.
     pub fn new(rule: &Selection<ShapeRule>, grid: &Grid, seed: u64, replication: u64) -> Shaper {
         let does = &rule.entry.does;
         let options = &rule.options;
@@ -157,7 +157,7 @@ impl Shaper {
         }
     }
 
-    /// Returns the request of a job for a number of nodes.
+    /// Returns a job's request for a number of nodes.
     pub fn request(&mut self, nodes: u32) -> Request {
         Request { shape: self.shape(nodes), ..Request::nodes(nodes) }
     }

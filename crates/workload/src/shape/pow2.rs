@@ -1,4 +1,4 @@
-//! The compact box with each side rounded up to a power of two, as a buddy system would grant.
+//! The compact box with each side rounded up to a power of two, as a buddy system would grant it.
 //!
 //! If a rounded side is longer than the machine's, the rule finds no box.
 

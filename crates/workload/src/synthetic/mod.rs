@@ -1,9 +1,9 @@
 //! Synthetic workloads: an endless stream of jobs, each drawn on request.
 //!
-//! A workload has three parts, each with a registry: [`ArrivalProcess`] for the times of arrivals,
-//! [`SideDistribution`] for requests, and [`ServiceDistribution`] for the work of jobs. Each part
+//! A workload has three parts, each with a registry: [`ArrivalProcess`] for arrival times,
+//! [`SideDistribution`] for requests, and [`ServiceDistribution`] for the jobs' work. Each part
 //! draws from a separate stream ("arrivals", "sides", "service"), so that changing one does not
-//! change the numbers of the others, and every strategy gets the same jobs.
+//! change the others' numbers, and every strategy gets the same jobs.
 
 mod arrivals;
 mod service;
@@ -32,23 +32,23 @@ pub use sides::{DrawSides, SideDistribution};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Synthetic {
-    /// Arrivals per unit of time: the reciprocal of the mean gap.
+    /// Arrivals per time unit: the reciprocal of the mean gap.
     pub load: f64,
     /// The arrival process.
     pub arrivals: Selection<ArrivalProcess>,
     /// The requested sides.
     pub sides: Selection<SideDistribution>,
-    /// The work of a job on its nodes.
+    /// The work that a job does on its nodes.
     pub service: Selection<ServiceDistribution>,
 }
 
-/// The reason why a synthetic workload cannot be created.
+/// Reasons why a synthetic workload cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SyntheticError {
     /// The load is not a positive number in range.
     #[error("a load must be a number of jobs per unit of time from 1e-6 to 1e6, not {0}")]
     Load(String),
-    /// The sides are not defined on the machine.
+    /// The side distribution is not defined on the machine.
     #[error("sides `{sides}` cannot be drawn on {machine}: {reason}")]
     Sides {
         /// The distribution.
@@ -61,7 +61,7 @@ pub enum SyntheticError {
 }
 
 impl Synthetic {
-    /// Selects the first entry of each registry (the TBL paper's, with uniform sides) at a load.
+    /// Selects the first entry of each registry (the TBL paper's, with uniform sides).
     pub fn at_load(load: f64) -> Synthetic {
         Synthetic {
             load,
@@ -71,7 +71,7 @@ impl Synthetic {
         }
     }
 
-    /// Returns the unit of its times: cycles if messages are simulated.
+    /// Returns the workload's time unit: cycles if messages are simulated.
     pub fn unit(&self) -> TimeUnit {
         self.service.entry.does.unit
     }
@@ -91,7 +91,7 @@ impl Synthetic {
     }
 }
 
-/// An endless stream of the jobs in a synthetic workload, in the order of arrival.
+/// An endless stream of a synthetic workload's jobs, in order of arrival.
 ///
 /// The same seed and replication give the same jobs. At a different load, the same jobs arrive at
 /// proportionally different times.
@@ -113,7 +113,7 @@ pub struct SyntheticJobs {
     sides: Box<dyn DrawSides>,
     service: Box<dyn DrawService>,
     draws: Draws,
-    /// The last arrival in units, not rounded, so that rounding errors do not add up.
+    /// The last arrival in units, unrounded, so that rounding errors do not add up.
     clock: f64,
     next: u64,
 }

@@ -1,4 +1,4 @@
-//! Batsim's workloads: JSON with jobs and the profiles that they run.
+//! Batsim workloads: JSON with jobs and the profiles that they run.
 //!
 //! ```json
 //! {"nb_res": 8,
@@ -7,17 +7,17 @@
 //!  "profiles": {"d60": {"type": "delay", "delay": 60}}}
 //! ```
 //!
-//! A job runs for the `delay` of its profile, or, if that is a sequence (`seq`), for the sum of the
-//! profiles in it, `repeat` times. Profiles without a run time (computation, communication, traces)
-//! need a platform model, which Pavior does not have, and result in an error if a job uses them.
-//! The estimate is the `walltime` if it is above 0. The shape is `shape` in `extra_data`, which is
-//! an object or, in version 5, text that contains one; it has one to three sides. `freedom` there
-//! is a word of [`Freedom`].
+//! A job runs for its profile's `delay` or, if the profile is a sequence (`seq`), for `repeat`
+//! times the sum of the profiles in it. Profiles without a run time (computation, communication,
+//! traces) need a platform model, which Pavior does not have, and result in an error if a job uses
+//! them. The estimate is `walltime` if positive. The shape, with one to three sides, is `shape` in
+//! `extra_data`, which is an object or, in version 5, text that contains one. `freedom` in it is
+//! one of the words of [`Freedom`].
 //!
-//! Versions differ in the names of the types of profiles (`delay`, in version 5 `DelayProfile`).
-//! The name is ignored, since only delays have a `delay`.
+//! Versions differ in the names of profile types (`delay`, or `DelayProfile` in version 5). The
+//! name is ignored, since only delays have a `delay`.
 //!
-//! Source: the Batsim documentation, "Workload". Cost: the text in memory, and one pass.
+//! Source: the Batsim documentation, "Workload". Cost: one pass, with the text in memory.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,10 +37,10 @@ use crate::TimeUnit;
 #[derive(Deserialize)]
 struct Workload<'t> {
     nb_res: Option<u64>,
-    // Raw, so that an error in one job has its position in the file and can be skipped.
+    // Raw, so that an error in one job is located in the file and the job can be skipped.
     #[serde(borrow)]
     jobs: Vec<&'t RawValue>,
-    // Raw, so that a repeated profile is found.
+    // Raw, so that repeated profiles are detected.
     #[serde(borrow)]
     profiles: &'t RawValue,
 }
@@ -50,15 +50,15 @@ struct Profile {
     #[serde(rename = "type")]
     kind: Option<String>,
     delay: Option<f64>,
-    /// The profiles of a sequence, each a name.
+    /// The names of a sequence's profiles.
     seq: Option<Vec<Box<RawValue>>>,
     /// The number of times that a sequence is run; `nb` in old versions.
     #[serde(alias = "nb")]
     repeat: Option<u64>,
 }
 
-/// Names and extra data may have any length, and are read in place: as values they would need many
-/// times the memory of their text.
+/// Names and extra data may have any length, and are parsed in place, since as values they would
+/// need many times the memory of their text.
 #[derive(Deserialize)]
 struct Entry<'t> {
     #[serde(borrow)]
@@ -72,7 +72,7 @@ struct Entry<'t> {
     extra_data: Option<&'t RawValue>,
 }
 
-/// The parts of a job's extra data that are read.
+/// The parts of a job's extra data that are used.
 #[derive(Default, Deserialize)]
 struct Extra {
     shape: Option<Box<RawValue>>,
@@ -82,8 +82,8 @@ struct Extra {
 /// Reads a workload.
 ///
 /// # Errors
-/// Returns an error if the reader fails, if the text is not JSON of this form, if a job is invalid
-/// (unless lenient), or if there are no jobs.
+/// Returns an error if the reader fails, if the text is not JSON in this format, if a job is
+/// invalid (unless lenient), or if there are no jobs.
 pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
     let mut text = Vec::new();
     reader.read_to_end(&mut text).map_err(|source| ReadError::Io { line: 0, source })?;
@@ -121,10 +121,10 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
     jobs.finish(place.line)
 }
 
-/// An error whose line and column are not known yet: a range of bytes in the text, and the reason.
+/// An error whose line and column are not known yet: its byte range in the text, and the reason.
 type Misfit = (Range<usize>, String);
 
-/// A position in the text, which only moves forward.
+/// A position in the text that only moves forward.
 struct Place<'t> {
     text: &'t [u8],
     offset: usize,
@@ -137,7 +137,7 @@ impl Place<'_> {
         self.offset = to;
     }
 
-    /// Locates an error that the JSON reader found in the text from here on.
+    /// Locates an error that the JSON reader found in the text from this position onward.
     fn json_fault(&self, error: &serde_json::Error) -> Misfit {
         let rest = &self.text[self.offset..];
         let before = rest.split_inclusive(|&byte| byte == b'\n').take(error.line().max(1) - 1);
@@ -147,8 +147,8 @@ impl Place<'_> {
         (at..at + 1, reason)
     }
 
-    /// Adds the path and the byte to the reason of an error in a job, if its line is so long that
-    /// its number does not help.
+    /// Adds the path and byte offset to the reason for an error in a job, if the line is so long
+    /// that its number does not help.
     fn with_path(&self, index: u64, at: &Range<usize>, reason: String) -> String {
         const LONG: usize = 400;
         let start = at.start.min(self.text.len());
@@ -159,7 +159,7 @@ impl Place<'_> {
         if short || whole { reason } else { format!("jobs[{index}] (byte {start}): {reason}") }
     }
 
-    /// Creates the error for bytes of the text from here on. It shows the first line of several.
+    /// Creates the error for a byte range from here onward. Of several lines, it shows the first.
     fn fault(&self, at: Range<usize>, reason: String) -> LineError {
         let newline = |&byte: &u8| byte == b'\n';
         let start = self.text[..at.start].iter().rposition(newline).map_or(0, |found| found + 1);
@@ -178,11 +178,11 @@ fn newlines(text: &[u8]) -> u64 {
 /// The profiles by name.
 struct Profiles {
     by_name: BTreeMap<String, Profile>,
-    /// The known run times of sequences.
+    /// The run times of sequences computed so far.
     sequences: RefCell<BTreeMap<String, f64>>,
 }
 
-/// The maximum depth of sequences in sequences.
+/// The maximum depth of nested sequences.
 const DEEPEST: usize = 100;
 
 impl Profiles {
@@ -197,8 +197,7 @@ impl Profiles {
         Ok(Profiles { by_name, sequences: RefCell::default() })
     }
 
-    /// Returns the run time of a profile, or the reason why there is none. Each sequence is summed
-    /// only once.
+    /// Returns a profile's run time, or why it has none. Each sequence is summed only once.
     fn run(&self, name: &str, depth: usize) -> Result<f64, String> {
         let Some(profile) = self.by_name.get(name) else {
             return Err(format!("unknown profile `{}`", shown(name)));
@@ -272,7 +271,7 @@ fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, 
 }
 
 /// Returns the number in an id, which is the whole id or its end: `w0!17` is job 17 of workload w0.
-/// Numbers of 2^63 or more are ignored, since they leave no space for others above them.
+/// Numbers of 2^63 or more are ignored, since they leave no room for higher ones.
 fn number(job: &RawValue) -> Option<u64> {
     #[derive(Deserialize)]
     struct Named<'t> {
@@ -285,8 +284,8 @@ fn number(job: &RawValue) -> Option<u64> {
 }
 
 /// Distinct numbers for all jobs. A job's number is the one in its id. If the id has none, it is
-/// the position of the job, or the next number that is not in any id if another job has that
-/// number. If two ids have the same number, all jobs are numbered by position.
+/// the job's position or, if another job has that number, the next number that is not in any id. If
+/// two ids have the same number, all jobs are numbered by position.
 ///
 /// Numbers are assigned job by job, in order, so that a document with millions of invalid entries
 /// fails at the first one.
@@ -324,11 +323,11 @@ fn word(value: &RawValue) -> String {
     serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_string())
 }
 
-/// Reads a job's extra data, an object or text that contains one. Other data is ignored.
+/// Reads a job's extra data: an object, or text that contains one. Other data is ignored.
 fn extra(given: Option<&RawValue>) -> Result<Extra, String> {
     let Some(given) = given else { return Ok(Extra::default()) };
     let object = |text: &str| {
-        // Otherwise, a list of two values would be read as an object.
+        // Otherwise, a list of two values would be parsed as an object.
         let is_object = text.trim_start().starts_with('{');
         is_object.then(|| serde_json::from_str(text).ok()).flatten().unwrap_or_default()
     };
@@ -336,7 +335,7 @@ fn extra(given: Option<&RawValue>) -> Result<Extra, String> {
         return Ok(object(given.get()));
     };
     match json::check(text.as_bytes()) {
-        // It contains an object with a repeated member.
+        // The text contains an object with a repeated member.
         Err(error) if error.is_data() => Err(format!("extra_data: {}", json::reason(&error))),
         _ => Ok(object(&text)),
     }
@@ -375,7 +374,7 @@ fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
     }
 }
 
-/// The names that a version of Batsim reads.
+/// The names understood by a Batsim version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     /// `delay`; extra data as an object.
@@ -384,11 +383,10 @@ pub enum Version {
     V5,
 }
 
-/// Writes a workload for a number of resources. Each run time becomes a profile that is named after
-/// it.
+/// Writes a workload for a number of resources. Each run time becomes a profile named after it.
 ///
 /// # Errors
-/// Returns an error if the writer fails.
+/// Returns an error if writing fails.
 pub fn write(
     mut to: impl Write,
     records: &[Record],
@@ -396,7 +394,7 @@ pub fn write(
     version: Version,
 ) -> io::Result<()> {
     let distinct: BTreeSet<u64> = records.iter().map(|record| record.number).collect();
-    // Batsim rejects a workload with repeated ids.
+    // Batsim rejects workloads with repeated ids.
     let by_number = distinct.len() == records.len();
     let jobs: Vec<Value> = records
         .iter()

@@ -1,4 +1,4 @@
-//! Jobs that follow others: their predecessors as named in a log, and the links that a run follows.
+//! Jobs that follow others: their predecessors as named in a log, and the links used in a run.
 //!
 //! ```text
 //!   log      1 0 ... 100 ... -1 -1        job 1 runs 100 s
@@ -6,8 +6,8 @@
 //!   links    index 0 -> index 1, 60 s     job 2 is submitted when job 1 has ended, and 60 s later
 //! ```
 //!
-//! A link is only followed if the predecessor is an earlier line of the log and was kept. Links
-//! therefore cannot form a cycle. If a number is repeated, the last line before the job counts.
+//! A link is used only if the predecessor is on an earlier line of the log and was kept, so links
+//! cannot form a cycle. If a number is repeated, the last line before the job counts.
 //!
 //! Source: fields 17 and 18 of the Standard Workload Format (Chapin et al. 1999), and its use for
 //! feedback by Zakay & Feitelson (2013). Cost: O(jobs log jobs + links log links).
@@ -24,8 +24,8 @@ use super::Record;
 pub struct Dependency {
     /// The jobs, as named in the log; at least one.
     pub after: Vec<Predecessor>,
-    /// True if the log has a submit time of its own for the job. If not, the record has the latest
-    /// one of its predecessors, which is not after any of their ends.
+    /// True if the log has a submit time for the job itself. Otherwise, the record has the latest
+    /// submit time of its predecessors, which is not after any of their ends.
     pub has_submit: bool,
 }
 
@@ -34,54 +34,54 @@ pub struct Dependency {
 pub struct Predecessor {
     /// The number in the log.
     pub number: u64,
-    /// The time from its event to the submission of the follower; `None` if the log does not say.
+    /// The time from that event to the follower's submission; `None` if not in the log.
     pub think: Option<Time>,
     /// The event that the follower waits for.
     pub event: Event,
 }
 
-/// An event of a predecessor.
+/// An event in a predecessor's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
     /// The first start.
     Start,
-    /// The end; the last one, if failures restart it.
+    /// The end, or the last end if failures restart the job.
     End,
 }
 
-/// A link between two jobs of a log, by their indices in the order of submission.
+/// A link between two of a log's jobs, by their indices in order of submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
     /// The job that is followed.
     pub predecessor: u32,
-    /// The event of the predecessor.
+    /// The predecessor's event.
     pub event: Event,
     /// The job that follows.
     pub follower: u32,
-    /// The minimum time from the event to the submission of the follower.
+    /// The minimum time from the event to the follower's submission.
     pub think: Time,
 }
 
-/// The links of a log, and counts of those that cannot be followed.
+/// A log's links, and counts of those that cannot be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dependencies {
-    /// The links that a run follows, sorted.
+    /// The links used in a run, sorted.
     pub links: Vec<Link>,
-    /// The number of jobs that have a predecessor in the log.
+    /// The number of jobs with a predecessor in the log.
     pub jobs: u64,
     /// The number of jobs without a submit time of their own.
     pub without_submit: u64,
-    /// The number of predecessors that are not among the jobs: they were filtered out or skipped,
-    /// are beyond the first job lines, or are not in the log.
+    /// The number of predecessors that are not among the jobs: filtered out, skipped, beyond the
+    /// first job lines, or not in the log.
     pub missing: u64,
-    /// The number of predecessors that are later in the log than the job, or the job itself.
+    /// The number of predecessors that are the job itself or come later in the log.
     pub later: u64,
     /// The number of cycles of jobs that follow each other.
     pub cycles: u64,
 }
 
 impl Dependencies {
-    /// Finds the links between the records of a log, which must be in the order of submission.
+    /// Finds the links between a log's records, which must be in order of submission.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -111,15 +111,14 @@ impl Dependencies {
     }
 }
 
-/// Returns the records, which are in the order of submission, in the order of their lines, each
-/// with its index.
+/// Returns the records, which are in order of submission, in line order, each with its index.
 pub(crate) fn in_log_order(records: &[Record]) -> impl Iterator<Item = (u32, &Record)> {
     let mut order: Vec<u32> = (0..records.len() as u32).collect();
     order.sort_by_key(|&index| records[index as usize].line);
     order.into_iter().map(|index| (index, &records[index as usize]))
 }
 
-/// Numbers of jobs, each with an index: four bytes per number where numbers are close together.
+/// Job numbers, each with an index: four bytes per number where numbers are close together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers(FxHashMap<u64, Box<[u32; 16]>>);
 
@@ -135,26 +134,25 @@ impl Numbers {
         self.get(number).is_some()
     }
 
-    /// Sets the index of a number and returns true if it is new.
+    /// Sets the index of a number. Returns true if the number is new.
     pub(crate) fn set(&mut self, number: u64, index: u32) -> bool {
         let page = self.0.entry(number / 16).or_default();
         std::mem::replace(&mut page[(number % 16) as usize], index + 1) == 0
     }
 }
 
-/// A search for links, one job at a time in the order of the log.
+/// A search for links, one job at a time in log order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
     found: Dependencies,
-    /// The latest job of each number.
+    /// The latest job with each number.
     latest: Numbers,
-    /// Predecessors that were not in the log so far, by their number, each with the job that
-    /// follows.
+    /// The numbers of predecessors not found in the log so far, each with its follower.
     open: Vec<(u64, u32)>,
 }
 
 impl Links {
-    /// Adds a job with its index and returns true if its number is new.
+    /// Adds a job with its index. Returns true if its number is new.
     pub(crate) fn add(&mut self, follower: u32, record: &Record) -> bool {
         if let Some(Dependency { after, has_submit }) = record.dependency.as_deref() {
             self.found.jobs += 1;
@@ -188,13 +186,13 @@ impl Links {
     }
 }
 
-/// Counts the cycles of a graph. Cycles that share jobs or are connected by others count as one.
+/// Counts the cycles in a graph. Cycles that share jobs or are connected by others count as one.
 ///
-/// Nodes without incoming or without outgoing edges are removed until there are none. The rest are
-/// the cycles and the paths between them.
+/// Nodes without incoming or without outgoing edges are removed until there are none. What remains
+/// are the cycles and the paths between them.
 fn cycles(edges: &[(u32, u32)]) -> u64 {
     let mut edges = edges.to_vec();
-    // The second round removes what only cycles lead to.
+    // The second round removes nodes that are only reachable from cycles.
     for _ in 0..2 {
         edges = reachable_from_cycles(&mut edges);
         for (from, to) in &mut edges {
@@ -221,7 +219,7 @@ fn cycles(edges: &[(u32, u32)]) -> u64 {
     groups
 }
 
-/// Removes the edges of nodes without incoming edges until there are no such nodes.
+/// Removes the edges of nodes without incoming edges until no such nodes remain.
 fn reachable_from_cycles(edges: &mut [(u32, u32)]) -> Vec<(u32, u32)> {
     edges.sort_unstable();
     let mut entering: FxHashMap<u32, u32> = FxHashMap::default();
@@ -244,21 +242,20 @@ fn reachable_from_cycles(edges: &mut [(u32, u32)]) -> Vec<(u32, u32)> {
     edges.iter().copied().filter(|(from, _)| entering[from] > 0).collect()
 }
 
-/// Fills in fields 17 and 18 based on users' sessions: a job of a known user follows the user's
-/// previous job if it was submitted at most `within` after the end of that job. Returns the number
-/// of jobs that follow another.
+/// Fills in fields 17 and 18 based on user sessions: a known user's job follows the user's previous
+/// job if it was submitted at most `within` after that job's end. Returns the number of jobs that
+/// follow another.
 ///
-/// The previous job is the last one that had ended by that time, according to its submit, wait and
-/// run times. A job that was submitted while all earlier jobs of the session were waiting or
-/// running follows none. Jobs keep their submit times. Old values are replaced, unless the job has
-/// no submit time.
+/// The previous job is the last one that had ended by then, according to its submit, wait and run
+/// times. A job submitted while all earlier jobs in the session were waiting or running follows
+/// none. Jobs keep their submit times. Old values are replaced, unless the job has no submit time.
 ///
 /// Source: Zakay & Feitelson, "On identifying user sessions in parallel workload logs" (2012), with
 /// a maximum think time of 20 minutes; and "Preserving user behavior characteristics in trace-based
 /// simulation of parallel job scheduling" (2014) for its use. Cost: O(jobs log jobs).
 pub fn link_sessions(records: &mut [Record], within: Time) -> u64 {
     use std::collections::BinaryHeap;
-    /// The jobs of a user by their ends, and the one that ended last.
+    /// A user's jobs by end time, and the one that ended last.
     #[derive(Default)]
     struct User {
         running: BinaryHeap<Reverse<(Time, u64)>>,

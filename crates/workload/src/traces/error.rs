@@ -1,4 +1,4 @@
-//! Errors in a log, with their position.
+//! Errors in a log, with their positions.
 
 use std::io;
 use std::ops::Range;
@@ -6,35 +6,35 @@ use std::ops::Range;
 use pavior_kernel::{excerpt, message, shown_bytes};
 use thiserror::Error;
 
-/// The reason why a log cannot be read.
+/// Errors in reading a log.
 #[derive(Debug, Error)]
 pub enum ReadError {
-    /// The reader failed: a file that is cut short, a directory, a broken archive.
+    /// The reader failed, for example on a truncated file, a directory or a corrupt archive.
     #[error("{}{source}", if *line > 0 { format!("after line {line}: ") } else { String::new() })]
     Io {
-        /// The number of lines read before the error, or 0 if it is not known.
+        /// The number of lines read before the error, or 0 if unknown.
         line: u64,
-        /// The error of the reader.
+        /// The reader's error.
         source: io::Error,
     },
-    /// A line breaks the format.
+    /// A line is malformed.
     #[error(transparent)]
     Line(Box<LineError>),
-    /// There are no jobs: an empty log, or only comments.
+    /// There are no jobs, for example because the log is empty or has only comments.
     #[error("no job lines in {lines} lines")]
     NoJobs {
         /// The number of lines.
         lines: u64,
     },
-    /// An option does not fit the log, for example a name in a filter that the log does not have.
+    /// An option does not fit the log, for example a filter with a name that the log does not have.
     #[error("{0}")]
     Option(String),
-    /// All job lines are malformed, in lenient reading.
+    /// All job lines are malformed, in lenient mode.
     #[error("none of {count} job lines is valid; the first: {first}")]
     AllMalformed {
         /// The number of job lines.
         count: u64,
-        /// The error of the first.
+        /// The first line's error.
         first: Box<LineError>,
     },
 }
@@ -47,16 +47,16 @@ pub struct LineError {
     pub line: u64,
     /// The character in the line, from 1.
     pub column: u64,
-    /// The line or the part of a long line around the error. Invisible characters are escaped.
+    /// The line, or the part of a long line around the error. Invisible characters are escaped.
     pub text: String,
-    /// The bytes of `text` that are at fault.
+    /// The faulty byte range in `text`.
     pub span: Range<usize>,
-    /// The reason and the values that would be valid.
+    /// What is wrong, and which values would be valid.
     pub reason: String,
 }
 
 impl LineError {
-    /// Creates the error for these bytes of a line.
+    /// Creates the error for a byte range in a line.
     pub(crate) fn new(
         line: u64,
         bytes: &[u8],
@@ -70,7 +70,7 @@ impl LineError {
     }
 }
 
-/// Quotes a token for a message: harmless to a terminal, and cut if long.
+/// Quotes a token for a message: safe for terminals, and truncated if long.
 pub(crate) fn quoted(token: &[u8]) -> String {
     const LONGEST: usize = 24;
     let text = shown_bytes(&token[..token.len().min(LONGEST)]);

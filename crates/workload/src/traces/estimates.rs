@@ -4,9 +4,9 @@ use pavior_kernel::{Entry, Family, OptionSpec, Options, Time};
 
 use crate::values::POSITIVE;
 
-/// The behavior of a rule for estimates.
+/// An estimate rule's behavior.
 pub struct Estimates {
-    /// A function that returns the estimate from the run time and the user's estimate in the log.
+    /// A function that computes the estimate from the run time and the user's estimate in the log.
     pub estimate: fn(&Options, Time, Option<Time>) -> Time,
 }
 

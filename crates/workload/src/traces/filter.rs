@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::{Field, Names, Tags};
 
-/// The words for values of field 11, which every format has.
+/// The words for the values of field 11, which every format has.
 const STATUS: [(&str, i64); 3] = [("COMPLETED", 1), ("FAILED", 0), ("CANCELLED", 5)];
 
 /// A condition on a field.
@@ -15,14 +15,14 @@ struct Condition {
     field: Field,
     /// The value as written: a name or a number.
     text: String,
-    /// The number that the name stands for, and true if this is the number of a state's own name.
+    /// The number that the name stands for, and true if it is a state's own number.
     value: Option<(i64, bool)>,
 }
 
-/// Conditions on a job's tags. Several values for one field mean any of them; conditions on several
-/// fields must all be met. The empty filter accepts everything.
+/// Conditions on a job's tags. Of several values for one field, any may match; conditions on
+/// different fields must all be met. The empty filter accepts everything.
 ///
-/// A value is a name in the log, such as `partition=gpu`, or else a number. A name matches no jobs
+/// A value is a name in the log, as in `partition=gpu`, or else a number. A name matches no jobs
 /// until [`Filter::resolve`] has looked it up.
 ///
 /// ```
@@ -45,7 +45,7 @@ impl Filter {
         self.passes_with(tags, -1)
     }
 
-    /// Returns true if a job passes the filter. The state is the number of its name in the log.
+    /// Returns true if a job passes the filter. `state` is the number of its state in the log.
     pub(crate) fn passes_with(&self, tags: &Tags, state: i64) -> bool {
         let met = |one: &Condition| {
             one.value.is_some_and(|(value, is_state)| {
@@ -57,11 +57,11 @@ impl Filter {
         })
     }
 
-    /// Looks up the names in the filter among the names in a log. A name in the log takes
-    /// precedence even if it is a number; other numbers stand for themselves.
+    /// Looks up the filter's names among the names in a log. A name in the log takes precedence
+    /// even if it is a number; other numbers stand for themselves.
     ///
     /// # Errors
-    /// Returns an error message if the log does not have one of the names.
+    /// Returns an error message if a name is not in the log.
     pub fn resolve(&self, names: &Names) -> Result<Filter, String> {
         let one = |condition: &Condition| {
             let Condition { field, text, value } = condition;
@@ -77,12 +77,12 @@ impl Filter {
         Ok(Filter { allowed: self.allowed.iter().map(one).collect::<Result<_, _>>()? })
     }
 
-    /// Looks up the names in the filter for jobs that have been read. This works like
-    /// [`Filter::resolve`], but accepts only the words for states that every log has, since a job
-    /// keeps only the number in field 11.
+    /// Looks up the filter's names for jobs that have been read. Like [`Filter::resolve`], but
+    /// accepts only the state words that every log has, since a job keeps only the number in field
+    /// 11.
     ///
     /// # Errors
-    /// Returns an error message if the log does not have one of the names.
+    /// Returns an error message if a name is not in the log.
     pub fn resolve_tags(&self, names: &Names) -> Result<Filter, String> {
         let is_status = |one: &&Condition| one.field == Field::Status;
         let (states, others): (Vec<_>, Vec<_>) = self.allowed.iter().partition(is_status);
@@ -91,12 +91,12 @@ impl Filter {
         Ok(of(others).resolve(names)?.and(&states))
     }
 
-    /// Returns true if the filter passes everything.
+    /// Returns true if the filter accepts everything.
     pub fn is_empty(&self) -> bool {
         self.allowed.is_empty()
     }
 
-    /// Combines the conditions of this filter and of another one.
+    /// Combines the conditions of two filters.
     pub fn and(mut self, other: &Filter) -> Filter {
         self.allowed.extend_from_slice(&other.allowed);
         self
@@ -104,7 +104,7 @@ impl Filter {
 }
 
 impl Filter {
-    /// Parses a list of status values: `1,TIMEOUT` is `status=1,status=TIMEOUT`.
+    /// Parses a list of status values: `1,TIMEOUT` means `status=1,status=TIMEOUT`.
     ///
     /// # Errors
     /// Returns an error if a value is empty. The span is in bytes of `text`.
@@ -121,7 +121,7 @@ impl Filter {
     }
 }
 
-/// Reports that a log does not have a name, and lists the names that it has.
+/// Creates the message for a name that is not in a log, listing the names that are.
 fn unknown(field: Field, text: &str, names: &Names) -> String {
     const SHOWN: usize = 8;
     let (key, all) = (field.key(), names.of(field));

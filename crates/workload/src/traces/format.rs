@@ -12,7 +12,7 @@ use super::text::{BYTE_ORDER_MARK, MOST_IN_FRONT, columns, comment, is_utf16, nu
 use super::{ReadError, ReadOptions, Trace, batsim, kubectl, pbs, sacct, sacct_json, sim, swf};
 use crate::inspect::Jobs;
 
-/// A format of logs.
+/// A log format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// The Standard Workload Format.
@@ -32,7 +32,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// All formats. If several have the same file extension, the first one is chosen for it.
+    /// All formats. If several share a file extension, the first one is chosen for it.
     pub const ALL: [Format; 7] = [
         Format::Swf,
         Format::Sim,
@@ -43,7 +43,7 @@ impl Format {
         Format::Kubectl,
     ];
 
-    /// Returns the name of the format in options.
+    /// Returns the format's name in options.
     pub fn name(self) -> &'static str {
         match self {
             Format::Batsim => "batsim",
@@ -53,7 +53,7 @@ impl Format {
         }
     }
 
-    /// Returns the file extension of this format, without the dot. `.gz` or `.zst` may follow.
+    /// Returns the format's file extension, without the dot. `.gz` or `.zst` may follow.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Swf => "swf",
@@ -64,7 +64,7 @@ impl Format {
         }
     }
 
-    /// Returns the format in words.
+    /// Returns the format's title.
     pub fn title(self) -> &'static str {
         match self {
             Format::Swf => "Standard Workload Format",
@@ -87,7 +87,7 @@ impl Format {
         matches!(self, Format::Swf | Format::Sim | Format::Batsim)
     }
 
-    /// Returns the format of a file by its extension, or `None` if no format has it.
+    /// Returns a file's format by its extension, or `None` if no format has it.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -102,12 +102,11 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.extension() == end)
     }
 
-    /// Returns the format of a log, judging by the beginning of its text, and by its name if the
-    /// text does not decide. The beginning should contain a few lines; the last one may be
-    /// incomplete.
+    /// Returns a log's format, judging by the beginning of its text or, if that is ambiguous, by
+    /// its name. The beginning should contain a few lines; the last one may be incomplete.
     ///
-    /// The text decides if it can only be one format: the members of a JSON document, a header of
-    /// `sacct`, a record of an accounting log, or a job line of 18 numbers. Otherwise the name
+    /// The text decides if it can only be one format: it has the members of a JSON document, a
+    /// `sacct` header, an accounting record, or a job line of 18 numbers. Otherwise, the name
     /// decides, and then the number of columns.
     ///
     /// ```
@@ -127,7 +126,7 @@ impl Format {
         }
         let all = || begin.split(|byte| b"\r\n".contains(byte)).map(<[u8]>::trim_ascii);
         let mut filled = all().filter(|line| !line.is_empty()).take(MOST_IN_FRONT as usize);
-        // Warnings may be in front of a document or a header.
+        // Warnings may precede a document or a header.
         let decisive = filled.find(|line| line.starts_with(b"{") || sacct::is_header(line));
         match decisive {
             Some(line) if line.starts_with(b"{") => {
@@ -155,17 +154,17 @@ impl Format {
         named.or(of_columns)
     }
 
-    /// Reads a log of this format.
+    /// Reads a log in this format.
     ///
     /// # Errors
-    /// Returns the errors of the format's own `read`, and an error if an option is for another
+    /// Returns the errors of the format's own `read`, or an error if an option is for another
     /// format.
     pub fn read(self, reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
         self.read_into(None, reader, options)
     }
 
-    /// Reads a log of this format. In SWF and `.sim`, the jobs are passed to `sink`, if there is
-    /// one, and the log that is returned has no records.
+    /// Reads a log in this format. In SWF and `.sim`, jobs are passed to `sink`, if there is one,
+    /// and the returned log has no records.
     pub(crate) fn read_into(
         self,
         sink: Option<&mut Jobs>,
@@ -200,7 +199,7 @@ impl Format {
     }
 }
 
-/// Returns the format of a JSON document by the first member that only one format has.
+/// Returns a JSON document's format by the first member that only one format has.
 fn of_json(begin: &[u8]) -> Option<Format> {
     const MEMBERS: [(&[u8], Format); 9] = [
         (b"\"nb_res\"", Format::Batsim),

@@ -2,32 +2,32 @@
 //!
 //! Real headers are untidy. Values may have text after the number (`MaxNodes: 400 (48
 //! interactive`). Keys may be missing, or repeated with different values. The space after the
-//! semicolon may be missing, and many comments are not keys. Keys and values are kept unchanged,
-//! and other comments are ignored. Only a header that is too long is an error.
+//! semicolon may be missing, and many comments are not keys. Keys and values are kept unchanged;
+//! other comments are ignored. Only an overlong header is an error.
 
-/// The keys of a log's header in the order of the log, including repeated ones.
+/// The keys in a log's header, in log order, including repeated ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     entries: Vec<(String, String)>,
-    /// The number of bytes of all keys and values, and of their memory.
+    /// The number of bytes in all keys and values, and in their memory.
     length: usize,
 }
 
-/// The maximum length of a header, in bytes: hundreds of times the longest of real logs.
+/// The maximum length of a header, in bytes: hundreds of times that of the longest real one.
 const LONGEST_HEADER: usize = 1 << 20;
 
 impl Header {
     /// Reads a comment line, without its semicolon. Comments other than `Key: value` are ignored.
     ///
     /// # Errors
-    /// Returns the reason if the header becomes longer than that of any real log.
+    /// Returns the reason if the header becomes longer than any real one.
     pub(crate) fn take(&mut self, comment: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(comment);
         let Some((key, value)) = text.split_once(':') else { return Ok(()) };
         let (key, value) = (key.trim(), value.trim());
         let word = key.starts_with(|c: char| c.is_ascii_alphabetic())
             && key.chars().all(|c| c.is_ascii_alphanumeric());
-        // `http://...` on a line of its own continues the value above it.
+        // `http://...` on a separate line continues the value above it.
         if word && !value.starts_with("//") {
             self.push(key, value);
         }
@@ -40,7 +40,7 @@ impl Header {
     /// Adds a key, for writing.
     pub fn push(&mut self, key: &str, value: &str) {
         self.entries.push((key.to_string(), value.to_string()));
-        // The memory that a short key and value need in addition to their bytes is also counted.
+        // The memory overhead of short keys and values is also counted.
         self.length += key.len() + value.len() + 2 * size_of::<String>();
     }
 
@@ -49,12 +49,12 @@ impl Header {
         self.entries.iter().map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
-    /// Returns the first value of a key, ignoring case.
+    /// Returns the first value of a key. Case is ignored.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.entries().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value)
     }
 
-    /// Returns the integer at the beginning of a key's first value that has one.
+    /// Returns the integer at the start of a key's first value that has one.
     pub fn integer(&self, key: &str) -> Option<i64> {
         self.entries().filter(|(k, _)| k.eq_ignore_ascii_case(key)).find_map(|(_, value)| {
             let sign = usize::from(value.starts_with('-'));
@@ -63,20 +63,20 @@ impl Header {
         })
     }
 
-    /// Returns the count at the beginning of a key's first value that has one above 0: `9216`,
+    /// Returns the positive count at the start of a key's first value that has one: `9216`,
     /// `1,024`, `1e3` or `9216*4`, perhaps with text after it.
     pub fn count(&self, key: &str) -> Option<u64> {
         let values = self.entries().filter(|(k, _)| k.eq_ignore_ascii_case(key));
         values.map(|(_, value)| value).find_map(count)
     }
 
-    /// Returns the number of processors: `MaxProcs`, or `MaxNodes` if that is missing or not above
-    /// 0.
+    /// Returns the number of processors: `MaxProcs`, or `MaxNodes` if `MaxProcs` is missing or not
+    /// positive.
     pub fn machine_size(&self) -> Option<u64> {
         self.count("MaxProcs").or_else(|| self.count("MaxNodes"))
     }
 
-    /// Returns the sizes of the machine that cannot be read: keys with values that are not numbers.
+    /// Returns the malformed machine sizes: keys whose values are not numbers.
     pub(crate) fn unreadable_sizes(&self) -> impl Iterator<Item = (&str, &str)> {
         let is_size =
             |key: &str| ["MaxProcs", "MaxNodes"].iter().any(|k| k.eq_ignore_ascii_case(key));
@@ -86,7 +86,7 @@ impl Header {
         })
     }
 
-    /// Divides the number of processors, to get nodes. Rounds up.
+    /// Divides the number of processors to get nodes. Rounds up.
     pub(crate) fn divide(&mut self, by: u64) {
         let Some(size) = self.count("MaxProcs") else { return };
         let of_procs = |entry: &&mut (String, String)| entry.0.eq_ignore_ascii_case("MaxProcs");
@@ -95,13 +95,13 @@ impl Header {
         }
     }
 
-    /// Returns the Unix time, in seconds, at which the log's clock is 0.
+    /// Returns the Unix time, in seconds, when the log's clock is 0.
     pub fn start(&self) -> Option<i64> {
         self.integer("UnixStartTime").filter(|&start| start > 0)
     }
 }
 
-/// Parses the count, above 0, at the beginning of a value.
+/// Parses the positive count at the start of a value.
 fn count(value: &str) -> Option<u64> {
     let end = value.find(|c: char| !(c.is_ascii_digit() || ",.eE*".contains(c)));
     let text = value[..end.unwrap_or(value.len())].trim_end_matches([',', '.', '*']);

@@ -1,5 +1,5 @@
-//! A list in a JSON document, read entry by entry, so that only one entry is in memory. Lines in
-//! front of the document, such as warnings, are skipped, and further documents may follow it.
+//! A list in a JSON document, read entry by entry, so that only one entry is in memory. Lines
+//! before the document, such as warnings, are skipped, and further documents may follow it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -17,40 +17,40 @@ use super::{LineError, ReadError};
 /// The maximum length of an entry, in bytes.
 const LONGEST_ENTRY: u64 = 16 << 20;
 
-/// The reason for a text that is not a JSON object.
+/// The error message for text that is not a JSON object.
 pub(crate) const NO_OBJECT: &str = "no JSON object, which begins with {: save the whole output of \
                                     sacct --json or kubectl get jobs,pods -o json";
 
-/// The number of bytes before a fault that are kept to be shown.
+/// The number of bytes before a fault that are kept for display.
 const TAIL: usize = 200;
 
 /// An entry of the list.
 pub(crate) struct Entry<'e> {
     /// The text of the entry.
     pub(crate) text: &'e str,
-    /// The number of the entry in the list, from 0; `None` for a whole document.
+    /// The index of the entry in the list, from 0; `None` for a whole document.
     index: Option<u64>,
-    /// The line on which it begins, from 1, and the column there in bytes, from 1.
+    /// The line where the entry begins, from 1, and the column in bytes, from 1.
     pub(crate) line: u64,
     column: u64,
-    /// The byte of the document at which it begins, from 0.
+    /// The byte offset of the entry in the document, from 0.
     byte: u64,
     list: &'static str,
-    /// The text of the member `kind` of the document, if it comes before the list.
+    /// The text of the document's `kind` member, if it comes before the list.
     pub(crate) kind: Option<&'e str>,
 }
 
 /// The lines of a document that was read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Document {
-    /// The number of all lines.
+    /// The total number of lines.
     pub(crate) lines: u64,
     /// The number of lines before the document.
     pub(crate) in_front: u64,
 }
 
 impl<'e> Entry<'e> {
-    /// Parses the entry as an object with members that are read as they come.
+    /// Parses the entry as an object whose members are read in order.
     pub(crate) fn read<T: Deserialize<'e>>(&self) -> Result<T, LineError> {
         let text = self.text.as_bytes();
         json::check(text).map_err(|error| self.fault("", json::reason(&error)))?;
@@ -70,13 +70,13 @@ impl<'e> Entry<'e> {
     }
 }
 
-/// Calls a function for each entry of a list of the object, until it returns false. An object
-/// without the list is an entry itself, with only the given members, if it has one of them. Returns
-/// the lines read. The text after the list is checked, but not used.
+/// Calls a function for each entry of a list in the object, until the function returns false. An
+/// object without the list is itself an entry, with only the given members, if it has any of them.
+/// Returns the lines read. The text after the list is checked, but not used.
 ///
 /// # Errors
-/// Returns an error if the reader fails, if the text is not JSON objects with the list, or if an
-/// entry is longer than 16 MiB; also returns the function's errors.
+/// Returns an error if the reader or the function fails, if the text does not consist of JSON
+/// objects with the list, or if an entry is longer than 16 MiB.
 pub(crate) fn each(
     mut reader: impl BufRead,
     list: &'static str,
@@ -126,7 +126,7 @@ pub(crate) fn each(
     }
 }
 
-/// Skips the lines before the one that begins with a brace. Returns how many are not blank.
+/// Skips the lines before the one that begins with a brace. Returns the number of nonblank ones.
 fn skip_front(reader: &mut impl BufRead, state: &State) -> Result<u64, ReadError> {
     let io = |source| ReadError::Io { line: state.ends.get(), source };
     let (mut first, mut in_front) = (Vec::new(), 0);
@@ -155,7 +155,7 @@ fn skip_front(reader: &mut impl BufRead, state: &State) -> Result<u64, ReadError
     Err(LineError::new(1, first.trim_ascii_end(), 0..1, NO_OBJECT).into())
 }
 
-/// The reason why reading stops before the end.
+/// Reasons why reading stops before the end.
 enum Stop {
     /// No more entries are wanted.
     Wanted,
@@ -168,12 +168,12 @@ enum Stop {
 struct State {
     bytes: Cell<u64>,
     ends: Cell<u64>,
-    /// The byte at which the current line begins.
+    /// The byte offset of the current line.
     line_at: Cell<u64>,
     line_start: Cell<bool>,
-    /// The number of bytes of white space in front.
+    /// The number of bytes of leading white space.
     blank: Cell<u64>,
-    /// The byte at which the current entry begins, in the list.
+    /// The byte offset of the current entry, within the list.
     entry: Cell<Option<u64>>,
     tail: RefCell<Vec<u8>>,
     stop: RefCell<Option<Stop>>,
@@ -198,7 +198,7 @@ impl State {
         tail.push(byte);
     }
 
-    /// Stops reading for a reason.
+    /// Stops reading for a given reason.
     fn stop<E: serde::de::Error>(&self, stop: Stop) -> E {
         self.stop.replace(Some(stop));
         E::custom("stopped")
@@ -225,10 +225,10 @@ impl<R: BufRead> Read for Counted<'_, R> {
     }
 }
 
-/// An object that contains the list as one of its members, or is an entry itself.
+/// An object that contains the list as one of its members, or is itself an entry.
 struct Object<'d> {
     list: &'static str,
-    /// The members that are kept outside of the list.
+    /// The members that are kept outside the list.
     members: &'static [&'static str],
     state: &'d State,
     each: &'d mut dyn FnMut(&Entry<'_>) -> Result<bool, ReadError>,
@@ -292,7 +292,7 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 }
 
-/// The list, and the text of the member `kind` of its object.
+/// The list, and the text of its object's `kind` member.
 struct List<'l, 'd> {
     of: &'l mut Object<'d>,
     kind: Option<&'l str>,
@@ -323,7 +323,7 @@ impl<'de> Visitor<'de> for List<'_, '_> {
             let ends = text.bytes().filter(|&byte| byte == b'\n').count() as u64;
             let byte = state.bytes.get() - text.len() as u64;
             let line = state.ends.get() + 1 - ends;
-            // For an entry of several lines, only the line is exact.
+            // For an entry that spans several lines, only the line is exact.
             let column = if ends == 0 { byte.saturating_sub(state.line_at.get()) + 1 } else { 1 };
             let index = Some(index);
             of.call(&Entry { text, index, line, column, byte, list, kind })?;

@@ -1,4 +1,4 @@
-//! The Jobs and Pods of a Kubernetes cluster: `kubectl get jobs,pods -A -o json`.
+//! The Jobs and Pods in a Kubernetes cluster: `kubectl get jobs,pods -A -o json`.
 //!
 //! ```json
 //! {"items": [{"kind": "Job", "metadata": {"name": "a", "namespace": "n", "uid": "u1",
@@ -9,20 +9,20 @@
 //! ```
 //!
 //! A Job is one job; all child Jobs of a JobSet together are one job. The submit time is the
-//! creation, the start is `status.startTime`, or else that of the first Pod, and the end is the
-//! completion, the time of the condition `Failed`, or else the last end of a container. Kubernetes
-//! sets `startTime` again when a suspended Job resumes, so suspended time counts as waiting. The
-//! size is the annotation `pavior.dev/shape`, or else the number of distinct nodes of the Pods. If
-//! the Jobs of a JobSet do not share a box (`pavior.dev/box: set`), its shapes are counted, but are
-//! not the shape of the whole. The estimate is `activeDeadlineSeconds`. The queue is the Kueue
-//! queue, the group is the namespace, and the status is 1 for complete and 0 for failed.
+//! creation time. The start is `status.startTime`, or else that of the first Pod. The end is the
+//! completion time, the time of the `Failed` condition, or else the last container's end.
+//! Kubernetes resets `startTime` when a suspended Job resumes, so suspended time counts as waiting.
+//! The size is that of the `pavior.dev/shape` annotation, or else the number of distinct nodes of
+//! the Pods. If the Jobs in a JobSet do not share a box (`pavior.dev/box: set`), their shapes count
+//! towards the size only. The estimate is `activeDeadlineSeconds`. The queue is the Kueue queue,
+//! the group is the namespace, and the status is 1 for complete and 0 for failed.
 //!
-//! The text is a list, a list of one kind (`"kind": "JobList"`, whose items may lack theirs), a
+//! The text is a list, a list of one kind (`"kind": "JobList"`, whose items may lack `kind`), a
 //! single object, or several of these. Dates have a zone: `Z` or an offset such as `+02:00`.
 //!
-//! Pods without a Job, and objects of other kinds, are skipped and counted. Source: the API of
-//! Kubernetes 1.36 (`batch/v1`), JobSet 0.11, Kueue 0.17. Cost: one pass, with one object in memory
-//! as text, and an entry per Job and per Pod.
+//! Pods without a Job, and objects of other kinds, are skipped and counted. Source: the APIs of
+//! Kubernetes 1.36 (`batch/v1`), JobSet 0.11 and Kueue 0.17. Cost: one pass, with the text of one
+//! object and an entry per Job and Pod in memory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
@@ -51,25 +51,25 @@ struct Object {
     status: Value,
 }
 
-/// A job: a Job, or all Jobs of a set.
+/// A job: one Job, or all Jobs of a set.
 struct Unit {
     number: u64,
     line: u64,
     submit: f64,
     start: Option<f64>,
-    /// The last end, unless one of its Jobs has not ended.
+    /// The last end, unless one of the unit's Jobs has not ended.
     end: Option<f64>,
     is_open: bool,
     estimate: f64,
-    /// The nodes that the shapes of its Jobs have.
+    /// The number of nodes in the shapes of the unit's Jobs.
     nodes: u64,
-    /// The shape, if it is the shape of the whole.
+    /// The shape, if it applies to the whole unit.
     shape: Option<Sides>,
     tags: Tags,
     uids: Vec<String>,
 }
 
-/// The Pods of a Job.
+/// A Job's Pods.
 #[derive(Default)]
 struct Pods {
     nodes: FxHashSet<u64>,
@@ -77,14 +77,14 @@ struct Pods {
     end: Option<f64>,
 }
 
-/// The objects of a log.
+/// The objects in a log.
 #[derive(Default)]
 struct World {
     /// Units by namespace and name, with the kind of name.
     units: BTreeMap<(String, bool, String), Unit>,
-    /// Pods by the uid of their Job.
+    /// Pods by their Job's uid.
     pods: HashMap<String, Pods>,
-    /// The numbers of nodes by their names.
+    /// Node numbers by name.
     nodes: HashMap<String, u64>,
     names: Names,
 }
@@ -117,7 +117,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     let mut units: Vec<Unit> = units.into_values().collect();
     units.sort_by_key(|unit| unit.number);
     let mut log = Latest::new();
-    // The whole list is read in any case: the Pods come after the Jobs.
+    // The whole list is always read, since the Pods come after the Jobs.
     for unit in units {
         if !jobs.wants_more(log.len()) {
             break;
@@ -129,7 +129,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
 }
 
 impl World {
-    /// Adds an object. Returns false if it does not matter.
+    /// Adds an object. Returns false if the object is irrelevant.
     fn take(&mut self, entry: &Entry<'_>) -> Result<bool, LineError> {
         let object: Object = entry.read()?;
         let of_list = entry.kind.and_then(|kind| kind.trim_matches('"').strip_suffix("List"));
@@ -193,7 +193,7 @@ impl World {
         Ok(())
     }
 
-    /// Adds a Pod. Returns false if it is not one of a Job.
+    /// Adds a Pod. Returns false if the Pod does not belong to a Job.
     fn pod(&mut self, entry: &Entry<'_>, object: &Object) -> Result<bool, LineError> {
         let owners = object.metadata["ownerReferences"].as_array();
         let mut owners = owners.into_iter().flatten();
@@ -218,7 +218,7 @@ impl World {
 }
 
 impl Unit {
-    /// Creates the job, given the Pods of all Jobs, and the names of nodes if requested.
+    /// Creates the job, given the Pods of all Jobs, with node names if requested.
     fn draft(&self, pods: &HashMap<String, Pods>, names: &HashMap<u64, String>) -> Draft {
         let own = || self.uids.iter().filter_map(|uid| pods.get(uid));
         let nodes: FxHashSet<u64> = own().flat_map(|pods| pods.nodes.iter().copied()).collect();
@@ -247,7 +247,7 @@ impl Unit {
     }
 }
 
-/// Returns the end of a Job, 0 if it has ended at an unknown time, and whether it is complete.
+/// Returns the end of a Job (0 if it ended at an unknown time), and whether it is complete.
 fn end(entry: &Entry<'_>, status: &Value) -> Result<(Option<f64>, bool), LineError> {
     if let Some(end) = date(entry, ".status.completionTime", &status["completionTime"])? {
         return Ok((Some(end), true));

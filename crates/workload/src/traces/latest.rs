@@ -1,4 +1,4 @@
-//! Jobs in accounting logs: several lines may describe one job, and the clock begins with the log.
+//! Jobs in accounting logs: several lines may describe one job, and the clock starts with the log.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,11 +6,11 @@ use std::hash::Hash;
 use super::Skip;
 use super::record::{Collector, Draft};
 
-/// The job lines of a log, each with the key of its job. If a job has several lines, the one with
-/// the latest submission counts, and among equal submissions the last one.
+/// A log's job lines, each with its job's key. If a job has several lines, the one with the latest
+/// submission counts; among equal submissions, the last one.
 pub(crate) struct Latest<K> {
     drafts: Vec<Draft>,
-    /// True for each line that a later run of the same job replaces.
+    /// True for each line that is replaced by a later run of the same job.
     replaced: Vec<bool>,
     by_key: HashMap<K, usize>,
 }
@@ -41,7 +41,7 @@ impl<K: Eq + Hash> Latest<K> {
     }
 
     /// Passes the jobs to the collector, with times counted from the first submission, and a header
-    /// with the start time, and with the time zone in seconds if it is known.
+    /// with the start time and, if known, the time zone in seconds.
     pub(crate) fn offer(self, jobs: &mut Collector<'_>, zone: Option<i64>) {
         let submits = self.drafts.iter().map(|draft| draft.submit).filter(|&at| at >= 0.0);
         let begin = submits.fold(f64::INFINITY, f64::min);

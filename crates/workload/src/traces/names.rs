@@ -1,17 +1,17 @@
-//! Names of partitions, queues, users and so on, and the numbers that stand for them in [`Tags`].
+//! Names of partitions, queues, users and so on, and the numbers representing them in [`Tags`].
 //!
 //! [`Tags`]: super::Tags
 
 use std::collections::HashMap;
 
-/// A field by which a log classifies its jobs. The order is that of filters.
+/// A field that classifies a log's jobs. The order is that of filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     /// The partition.
     Partition,
     /// The queue or the quality of service.
     Queue,
-    /// The state at the end.
+    /// The final state.
     Status,
     /// The user.
     User,
@@ -32,7 +32,7 @@ impl Field {
         Field::Application,
     ];
 
-    /// Returns the key in filters and results.
+    /// Returns the field's key in filters and results.
     pub fn key(self) -> &'static str {
         match self {
             Field::Partition => "partition",
@@ -45,15 +45,15 @@ impl Field {
     }
 }
 
-/// The names in the fields of a log, each with its number. Names are numbered from 1 in the order
-/// they appear. Numeric formats have no names.
+/// The names in a log's fields, each with its number. Names are numbered from 1 in order of
+/// appearance. Numeric formats have no names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     fields: [HashMap<Vec<u8>, i64>; Field::ALL.len()],
 }
 
 impl Names {
-    /// Returns the number of a name, which is added if it is new.
+    /// Returns a name's number. A new name is added.
     pub fn number(&mut self, field: Field, name: &[u8]) -> i64 {
         let known = &mut self.fields[field as usize];
         if let Some(&number) = known.get(name) {
@@ -64,7 +64,7 @@ impl Names {
         number
     }
 
-    /// Adds a name whose number is given by the log itself.
+    /// Adds a name whose number is given in the log.
     pub(crate) fn add(&mut self, field: Field, name: &[u8], number: i64) {
         let known = &mut self.fields[field as usize];
         if !known.contains_key(name) {
@@ -72,7 +72,7 @@ impl Names {
         }
     }
 
-    /// Returns the number of a name, if the log has it.
+    /// Returns a name's number, if the name is in the log.
     pub fn get(&self, field: Field, name: &str) -> Option<i64> {
         self.fields[field as usize].get(name.as_bytes()).copied()
     }
@@ -82,8 +82,7 @@ impl Names {
         !self.fields[field as usize].is_empty()
     }
 
-    /// Returns the names of a field with their numbers, in the order of numbers. Bytes that are not
-    /// text are replaced.
+    /// Returns a field's names with their numbers, in order of number. Invalid UTF-8 is replaced.
     pub fn of(&self, field: Field) -> Vec<(String, i64)> {
         let mut all: Vec<_> = self.fields[field as usize].iter().collect();
         all.sort_by_key(|&(name, number)| (*number, name));

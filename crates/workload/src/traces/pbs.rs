@@ -5,28 +5,28 @@
 //!   exec_host=26742/0-31+26743/0-31 Resource_List.walltime=04:00:00 end=1489813275 Exit_status=0
 //! ```
 //!
-//! (This is a single line, wrapped here.) A record is a date, a type, an id and pairs of keys and
-//! values, which are quoted if they have spaces. Records of type `E` (a job ended) and `R` (it was
-//! rerun) are jobs; all others are skipped, as are records for whole arrays (`71[].bw`). Several
-//! records with the same id are one job: the latest counts, the others are requeued.
+//! (This is a single line, wrapped here.) A record is a date, a type, an id, and keys with values,
+//! which are quoted if they have spaces. Records of type `E` (a job ended) and `R` (it was rerun)
+//! are jobs; all others are skipped, as are records for whole arrays (`71[].bw`). Several records
+//! with the same id are one job: the latest counts; the others were requeued.
 //!
 //! The submit time is `ctime`, or else `qtime`; the run time is `end` minus `start`, or else
 //! `resources_used.walltime`; the estimate is `Resource_List.walltime`. The size is the number of
-//! distinct hosts of `exec_host` or `exec_vnode`, or else `Resource_List.nodect`, or else what
-//! `Resource_List.nodes` or `Resource_List.select` requests. Hosts are separated by `+`, and have
-//! their processors after a slash: `h/0-31`, `h/3+h/2`, `h/0*32`. The status is 1 for an
-//! `Exit_status` of 0, and 0 for others. Names of users, groups, queues and accounts become
-//! numbers.
+//! distinct hosts in `exec_host` or `exec_vnode`, or else `Resource_List.nodect`, or else the
+//! number requested in `Resource_List.nodes` or `Resource_List.select`. Hosts are separated by `+`,
+//! with their processors after a slash: `h/0-31`, `h/3+h/2`, `h/0*32`. The status is 1 for an
+//! `Exit_status` of 0, otherwise 0. Names of users, groups, queues and accounts become numbers.
 //!
-//! A request is the sum of its counts. A chunk without a count, such as the name of a node, is one:
+//! A request is the sum of its chunks' counts. A chunk without a count, such as a node name, counts
+//! as one:
 //!
 //! ```text
 //!   request   chunk[+chunk...][#word]                    2:ncpus=8:mpiprocs=8+1:ncpus=4
 //!   chunk     count[:property...] | word[:property...]   4:ppn=8   n1:ppn=4   ncpus=4
 //! ```
 //!
-//! Source: the administrator's guides of Torque 6 and PBS Professional 2022, "Accounting". Lines
-//! may have up to 1 MiB, since they name every processor. Cost: one pass, and an entry per job.
+//! Source: the administrator's guides for Torque 6 and PBS Professional 2022, "Accounting". Lines
+//! may be up to 1 MiB long, since they name every processor. Cost: one pass, and an entry per job.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -40,7 +40,7 @@ use super::record::{Collector, Draft, LONGEST, wait};
 use super::text::{Lines, number};
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
-/// Returns true if a line is a record of such a log.
+/// Returns true if a line is an accounting record.
 pub(super) fn is_record(line: &[u8]) -> bool {
     record(line).is_some()
 }
@@ -79,7 +79,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     jobs.finish(lines.number)
 }
 
-/// The parts of a record: its type, its id, and the place of its pairs.
+/// The parts of a record: its type, its id, and the position of its key-value pairs.
 type Parts<'l> = (&'l [u8], &'l [u8], usize);
 
 /// Splits a record: `MM/DD/YYYY HH:MM:SS;TYPE;ID;pairs`.
@@ -106,7 +106,7 @@ const SIZES: [SizeKey; 3] = [
     ("Resource_List.select", chunks, "valid request; use one such as 2:ncpus=8+1:ncpus=4"),
 ];
 
-/// Reads the job of a record or returns `None` for records of other types.
+/// Reads the job in a record. Returns `None` for records of other types.
 fn job(
     line: &[u8],
     line_number: u64,
@@ -177,7 +177,7 @@ fn job(
     Ok(Some((id.to_vec(), draft)))
 }
 
-/// Returns the places of the values by their keys. If a key is repeated, its first value counts.
+/// Returns the positions of values by key. If a key is repeated, its first value counts.
 fn pairs(line: &[u8], start: usize) -> HashMap<&[u8], Range<usize>> {
     let (mut pairs, mut at) = (HashMap::new(), start);
     while at < line.len() {
@@ -198,7 +198,7 @@ fn pairs(line: &[u8], start: usize) -> HashMap<&[u8], Range<usize>> {
     pairs
 }
 
-/// Returns the distinct hosts of a list, in its order.
+/// Returns the distinct hosts in a list, in order.
 fn hosts(list: &[u8]) -> Vec<&[u8]> {
     let names = list.split(|&byte| byte == b'+').map(|one| {
         let one = one.strip_prefix(b"(").unwrap_or(one);
@@ -208,7 +208,7 @@ fn hosts(list: &[u8]) -> Vec<&[u8]> {
     names.filter(|&name| !name.is_empty() && known.insert(name)).collect()
 }
 
-/// Returns the number of nodes that a request names: the sum of the counts of its chunks.
+/// Returns the number of nodes in a request: the sum of its chunks' counts.
 fn chunks(text: &[u8]) -> Option<f64> {
     let text = text.split(|&byte| byte == b'#').next()?;
     let count = |chunk: &[u8]| {
@@ -219,7 +219,7 @@ fn chunks(text: &[u8]) -> Option<f64> {
     text.split(|&byte| byte == b'+').map(count).sum()
 }
 
-/// Parses a whole number that is not negative.
+/// Parses a non-negative integer.
 fn whole(text: &[u8]) -> Option<f64> {
     number(text).filter(|value| value.fract() == 0.0 && *value >= 0.0)
 }
@@ -229,7 +229,7 @@ fn seconds(text: &[u8]) -> Option<f64> {
     number(text).filter(|&value| value <= LONGEST)
 }
 
-/// Parses a span: seconds, or two to four numbers between colons.
+/// Parses a duration: seconds, or two to four numbers separated by colons.
 fn span(text: &[u8]) -> Option<f64> {
     const UNITS: [f64; 4] = [1.0, 60.0, 3600.0, 86_400.0];
     let parts: Vec<&[u8]> = text.rsplitn(5, |&byte| byte == b':').collect();

@@ -1,4 +1,4 @@
-//! The job records in a log and their creation from any format.
+//! The job records in a log, and their creation from any format.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,14 +15,14 @@ use super::{
 use crate::inspect::Jobs;
 use crate::{Job, Service, TimeUnit};
 
-/// A job of a log that can be replayed. Times are in ticks of [`TimeUnit::SECOND`], as in the log.
+/// A job in a log that can be replayed. Times are in ticks of [`TimeUnit::SECOND`], as in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The number in the log, or the number of job lines before it if the log has none.
+    /// The job's number in the log, or the number of preceding job lines if it has none.
     pub number: u64,
-    /// The line on which it begins, from 1.
+    /// The line where the job begins, from 1.
     pub line: u64,
-    /// The time of submission.
+    /// The submit time.
     pub submit: Time,
     /// The run time. A job with 0 departs immediately.
     pub run: Time,
@@ -30,22 +30,22 @@ pub struct Record {
     pub estimate: Option<Time>,
     /// The size, at least 1.
     pub nodes: u32,
-    /// The shape, always three sides, in logs with shapes.
+    /// The shape, always with three sides, in logs with shapes.
     pub shape: Option<Sides>,
-    /// The freedom in placing it, in logs with freedoms.
+    /// The freedom in placing the job, in logs with freedoms.
     pub freedom: Option<Freedom>,
     /// The job's user, group, queue and so on.
     pub tags: Tags,
     /// The time that the job waited in the log, if known.
     pub wait: Option<Time>,
-    /// The jobs that it follows, if the log names any.
+    /// The jobs that this one follows, if the log names any.
     pub dependency: Option<Box<Dependency>>,
 }
 
-/// The numbers by which a log classifies its jobs. -1 is unknown.
+/// The numbers that classify a log's jobs; -1 means unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tags {
-    /// Field 11: 1 completed, 0 failed, 5 cancelled. Logs also have others.
+    /// Field 11: 1 completed, 0 failed, 5 cancelled. Logs also contain other values.
     pub status: i64,
     /// Field 12.
     pub user: i64,
@@ -79,7 +79,7 @@ impl Tags {
 
 impl Record {
     /// Converts a synthetic job to a record, with its time units as seconds. Returns `None` for a
-    /// job that sends messages, whose run time is known only after it has run.
+    /// job that sends messages, since its run time is known only after it has run.
     pub fn of_job(job: &Job) -> Option<Record> {
         let Service::Run(run) = job.service else { return None };
         Some(Record {
@@ -98,21 +98,21 @@ impl Record {
     }
 }
 
-/// A log after reading.
+/// A log that has been read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// The keys of its header, or none in formats without a header.
+    /// The header's keys. Empty in formats without a header.
     pub header: Header,
-    /// The jobs that can be replayed, in the order of submission (equal ones as in the log).
+    /// The jobs that can be replayed, in order of submission (ties in log order).
     pub records: Vec<Record>,
-    /// The counts of lines read and skipped, and of oddities.
+    /// Counts of lines read and skipped, and of oddities.
     pub report: Report,
-    /// The names for the numbers in the tags, in formats with names.
+    /// The names that the tags' numbers stand for, in formats with names.
     pub names: Names,
-    /// The number of processors of a node, if the header says that sizes are processors.
+    /// The number of processors per node, if the header says that sizes are processors.
     pub(crate) divisor: Option<u32>,
     pub(crate) divided: Divided,
-    /// The names of the nodes of jobs, by line and number.
+    /// The names of jobs' nodes, by line and number.
     hosts: FxHashMap<(u64, u64), Box<str>>,
 }
 
@@ -128,7 +128,7 @@ impl PartialEq for Divided {
 }
 
 impl Trace {
-    /// Creates a log of records, which must be in the order of submission.
+    /// Creates a log from records, which must be in order of submission.
     pub fn of_records(records: Vec<Record>) -> Trace {
         let count = records.len() as u64;
         let mut report = Report::default();
@@ -139,9 +139,9 @@ impl Trace {
     }
 
     /// Returns the log as replayed on a machine with this number of nodes. This is the log itself,
-    /// unless its sizes certainly count processors of that machine: the header has the same number
-    /// of nodes, a multiple of it as the number of processors, and some job is larger than the
-    /// number of nodes. In that case, sizes are divided, as with
+    /// unless its sizes certainly count that machine's processors: the header has the same number
+    /// of nodes, its number of processors is a multiple of that, and some job is larger than the
+    /// number of nodes. In that case, sizes are divided as with
     /// [`ReadOptions::processors_per_node`], which disables this if given.
     #[must_use]
     pub fn for_machine(self: &Arc<Trace>, nodes: u64) -> Arc<Trace> {
@@ -152,12 +152,12 @@ impl Trace {
     }
 
     /// Returns the names of the nodes that a job had, as a Slurm node list
-    /// ([`expand`](crate::hosts::expand)), if they were read and the log has them.
+    /// ([`expand`](crate::hosts::expand)), if they were read and are in the log.
     pub fn hosts(&self, record: &Record) -> Option<&str> {
         self.hosts.get(&(record.line, record.number)).map(|names| &**names)
     }
 
-    /// Returns the notes about the log, as it was replayed.
+    /// Returns the notes about the log as replayed.
     pub fn notes(&self) -> impl Iterator<Item = &Note> {
         self.divided.0.get().map_or(&self.report.notes, |divided| &divided.report.notes).iter()
     }
@@ -178,13 +178,13 @@ impl Trace {
         trace
     }
 
-    /// Returns the divisor of the sizes for a machine with this number of nodes.
+    /// Returns the divisor of sizes for a machine with this number of nodes.
     pub(crate) fn divisor_for(&self, nodes: u64) -> Option<u32> {
         self.divisor.filter(|_| self.header.count("MaxNodes") == Some(nodes))
     }
 }
 
-/// Returns true if a record is a part of a job.
+/// Returns true if a record is a piece of a job.
 fn is_piece(record: &Record) -> bool {
     (2..=4).contains(&record.tags.status)
 }
@@ -194,8 +194,8 @@ fn is_whole(record: &Record) -> bool {
     [0, 1].contains(&record.tags.status)
 }
 
-/// Returns the number of processors per node by the header, if it is above 1, and the number of
-/// nodes.
+/// Returns the number of processors per node according to the header, if it is above 1, and the
+/// number of nodes.
 fn divisor(header: &Header) -> Option<(u32, u64)> {
     let (processors, nodes) = (header.count("MaxProcs")?, header.count("MaxNodes")?);
     let by = u32::try_from(processors / nodes).ok()?;
@@ -213,7 +213,7 @@ fn processors(by: u32) -> String {
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is on or off, in any combination")]
 pub struct ReadOptions {
-    /// True to skip and count lines that break the format, false to stop at the first.
+    /// True to skip and count malformed lines; false to stop at the first.
     pub lenient: bool,
     /// The maximum number of job lines to read, including skipped ones.
     pub first: Option<u64>,
@@ -223,21 +223,21 @@ pub struct ReadOptions {
     pub dependencies: bool,
     /// The format to use if neither the content nor the name determines it.
     pub format: Option<Format>,
-    /// The divisor that converts numbers of processors to nodes, rounding up.
+    /// The divisor that converts processors to nodes, rounding up.
     pub processors_per_node: Option<u32>,
-    /// The column of an SWF log, from 1, that has numbers of nodes: `4`, `2x4` (nodes times
-    /// processors), or either behind colons.
+    /// The column in an SWF log, from 1, that contains node counts: `4`, `2x4` (nodes times
+    /// processors), or either after colons.
     pub nodes_from: Option<u32>,
-    /// True to keep the pieces of jobs even if the whole jobs have their own lines.
+    /// True to keep the pieces of jobs even if whole jobs have their own lines.
     pub pieces: bool,
-    /// True to read the names of the nodes that jobs had ([`Trace::hosts`]).
+    /// True to read the names of jobs' nodes ([`Trace::hosts`]).
     pub hosts: bool,
 }
 
-/// The longest time in a log, in seconds: far longer than any, and safe in 64 bits of ticks.
+/// The longest time in a log, in seconds: longer than any real one, and safe in 64-bit ticks.
 pub(crate) const LONGEST: f64 = 1e12;
 
-/// A job line as read by a format, before the rules that all formats share. Negative is unknown.
+/// A job line as read from a format, before the common rules. Negative means unknown.
 pub(crate) struct Draft {
     pub(crate) number: f64,
     pub(crate) line: u64,
@@ -245,37 +245,37 @@ pub(crate) struct Draft {
     pub(crate) run: f64,
     pub(crate) estimate: f64,
     pub(crate) nodes: f64,
-    /// True if the size is a number of processors, false if it is one of nodes.
+    /// True if the size is a number of processors; false if it is a number of nodes.
     pub(crate) in_processors: bool,
-    /// The number of the name of its state in the log, or -1.
+    /// The number of the job's state name in the log, or -1.
     pub(crate) state: i64,
     pub(crate) shape: Option<Sides>,
     pub(crate) freedom: Option<Freedom>,
     pub(crate) tags: Tags,
     pub(crate) wait: f64,
-    /// The jobs that it follows.
+    /// The jobs that this job follows.
     pub(crate) after: Vec<Predecessor>,
-    /// The names of its nodes, as a Slurm node list.
+    /// The names of the job's nodes, as a Slurm node list.
     pub(crate) hosts: Option<String>,
 }
 
-/// Returns the wait of a job, given its submission and start in seconds; -1 if it is unknown.
+/// Returns a job's wait, given its submission and start in seconds; -1 if unknown.
 pub(crate) fn wait(submit: f64, start: Option<f64>) -> f64 {
     let start = start.filter(|&start| submit >= 0.0 && start >= submit);
     start.map_or(-1.0, |start| (start - submit).min(LONGEST))
 }
 
-/// A collector that applies the rules that all formats share, and counts.
+/// A collector that counts jobs and applies the rules shared by all formats.
 pub(crate) struct Collector<'o> {
     pub(crate) options: &'o ReadOptions,
     pub(crate) header: Header,
-    /// The statistics that jobs are passed to, instead of being kept.
+    /// The statistics that jobs are passed to instead of being kept.
     sink: Option<&'o mut Jobs>,
     /// The numbers of jobs that were passed on and can have pieces.
     whole: Numbers,
-    /// The submission of the last job that was passed on or kept.
+    /// The submit time of the last job passed on or kept.
     before: Option<Time>,
-    /// The divisor of sizes by the header, if they may be processors, and the number of nodes.
+    /// The header's divisor of sizes, if they may be processors, and the number of nodes.
     divisor: Option<(u32, u64)>,
     hosts: FxHashMap<(u64, u64), Box<str>>,
     filter: Filter,
@@ -311,7 +311,7 @@ impl<'o> Collector<'o> {
         Collector { sink, ..self }
     }
 
-    /// Sets the names of the log, before any of its jobs is offered.
+    /// Sets the log's names before any of its jobs is offered.
     pub(crate) fn set_names(&mut self, names: Names) -> Result<(), ReadError> {
         self.filter = self.options.filter.resolve(&names).map_err(ReadError::Option)?;
         self.names = names;
@@ -323,13 +323,13 @@ impl<'o> Collector<'o> {
         self.report.note(text, line);
     }
 
-    /// Returns true if another job line is wanted, in addition to those read but not offered yet.
+    /// Returns true if another job line is wanted, beyond those read but not offered yet.
     pub(crate) fn wants_more(&self, not_offered: u64) -> bool {
         self.options.first.is_none_or(|first| self.report.job_lines + not_offered < first)
     }
 
-    /// Records a job line that breaks the format. The error is only created if it is needed: in a
-    /// file that is one long line, finding its column is expensive.
+    /// Records a malformed job line. The error is created only if needed, because finding its
+    /// column is expensive in a file that is one long line.
     pub(crate) fn malformed(
         &mut self,
         line: u64,
@@ -344,13 +344,13 @@ impl<'o> Collector<'o> {
         Ok(())
     }
 
-    /// Records a job line that its format skips.
+    /// Records a job line skipped by its format.
     pub(crate) fn skip(&mut self, reason: Skip, line: u64) {
         self.report.job_lines += 1;
         self.report.skip(reason, line);
     }
 
-    /// Records a job line that follows the format.
+    /// Records a well-formed job line.
     pub(crate) fn offer(&mut self, draft: &Draft) {
         let report = &mut self.report;
         let ordinal = report.job_lines;
@@ -380,7 +380,7 @@ impl<'o> Collector<'o> {
             return;
         }
         let follows = Dependency { after: draft.after.clone(), has_submit };
-        // Larger numbers than a count can hold are cut, since no machine has as many nodes.
+        // Numbers too large for a count are capped, since no machine has as many nodes.
         let size = draft.nodes as u32;
         let by = self.options.processors_per_node.filter(|_| draft.in_processors);
         let record = Record {
@@ -405,8 +405,8 @@ impl<'o> Collector<'o> {
         self.take(record);
     }
 
-    /// Keeps a job or passes it to the sink. From the first piece whose job is unknown, jobs are
-    /// kept until the end of the log.
+    /// Keeps a job, or passes it to the sink. From the first piece whose job is unknown onward,
+    /// jobs are kept until the end of the log.
     fn take(&mut self, record: Record) {
         let is_first = self.before.is_none() && self.records.is_empty();
         if is_first && self.options.processors_per_node.or(self.options.nodes_from).is_none() {
@@ -435,7 +435,7 @@ impl<'o> Collector<'o> {
         sink.add(&record);
     }
 
-    /// Returns the trace after every entry of a document has been offered.
+    /// Returns the trace once every entry of a document has been offered.
     pub(crate) fn finish_document(mut self, read: &Document) -> Result<Trace, ReadError> {
         let text = "lines before the document, such as warnings: skipped";
         (0..read.in_front).for_each(|_| self.note(text, 1));

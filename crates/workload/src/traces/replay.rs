@@ -1,4 +1,4 @@
-//! Conversion of the records of a log to jobs.
+//! Conversion of a log's records to jobs.
 
 use pavior_kernel::{Family, Selection, Time};
 use pavior_mesh::{JobId, Request};
@@ -9,9 +9,9 @@ use crate::{Job, Service, Shaper};
 /// Options for replaying a log.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// The factor for the times between arrivals. The first arrival is unchanged.
+    /// The factor applied to interarrival times. The first arrival is unchanged.
     pub arrival_scale: f64,
-    /// True to cut runs that are longer than the log's estimate.
+    /// True to cut runs that exceed the log's estimate.
     pub kill: bool,
     /// The run times given to schedulers.
     pub estimates: Selection<Estimates>,
@@ -25,10 +25,9 @@ impl Default for Replay {
     }
 }
 
-/// The jobs of a log, in the order of arrival, in ticks of
-/// [`TimeUnit::SECOND`](crate::TimeUnit::SECOND).
+/// A log's jobs in order of arrival, in ticks of [`TimeUnit::SECOND`](crate::TimeUnit::SECOND).
 ///
-/// A record's own shape is used if it has one. Otherwise the shape rule chooses one.
+/// A record's own shape is used if it has one; otherwise, the shape rule chooses one.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -51,7 +50,7 @@ pub struct TraceJobs<'t> {
 }
 
 impl<'t> TraceJobs<'t> {
-    /// Creates the jobs of records, which must be in the order of submission.
+    /// Creates jobs from records, which must be in order of submission.
     pub fn new(records: &'t [Record], shaper: Shaper, replay: Replay) -> TraceJobs<'t> {
         TraceJobs { records, shaper, replay, next: 0 }
     }
@@ -59,7 +58,7 @@ impl<'t> TraceJobs<'t> {
     fn arrival(&self, record: &Record) -> Time {
         let first = self.records[0].submit;
         let gap = record.submit.since(first);
-        // Exact without scaling, regardless of the length of the log.
+        // Exact without scaling, regardless of the log's length.
         let scaled = match self.replay.arrival_scale {
             1.0 => gap,
             factor => Time((gap.ticks() * factor).round() as u64),

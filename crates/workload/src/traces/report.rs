@@ -5,20 +5,20 @@ use serde::Serialize;
 
 use super::{Format, Record};
 
-/// The reason why a job line is not replayed: the first that applies, with `Requeued` before all.
+/// Reasons why a job line is not replayed: the first that applies, `Requeued` before all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
-    /// The line breaks the format, in lenient reading.
+    /// The line is malformed, in lenient mode.
     Malformed,
-    /// The submit time is negative: unknown.
+    /// The submit time is negative (unknown).
     NegativeSubmit,
     /// The job has neither an allocated nor a requested size.
     NoSize,
-    /// The run time is negative: unknown.
+    /// The run time is negative (unknown).
     NoRunTime,
     /// A later run of the same job is in the log.
     Requeued,
-    /// The line is a part of a job that also has its own line (status 2, 3 or 4).
+    /// The line is a piece of a job that also has its own line (status 2, 3 or 4).
     Piece,
 }
 
@@ -33,7 +33,7 @@ impl Skip {
         Skip::Piece,
     ];
 
-    /// Returns the key in results, in snake case.
+    /// Returns the reason's key in results, in snake case.
     pub fn name(self) -> &'static str {
         match self {
             Skip::Malformed => "malformed",
@@ -46,7 +46,7 @@ impl Skip {
     }
 }
 
-/// The lines of one kind, in the order of the log.
+/// The lines of one kind, in log order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineCount {
     lines: Vec<u64>,
@@ -71,11 +71,11 @@ impl LineCount {
 /// An oddity in a log that is reported to the user but is not an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// The oddity and its treatment.
+    /// The oddity, and how it was handled.
     pub text: String,
-    /// The number of lines that have it.
+    /// The number of lines with the oddity.
     pub count: u64,
-    /// The first of them, from 1; 0 if it is not about a line.
+    /// The first of these lines, from 1; 0 if the note is not about a line.
     pub line: u64,
 }
 
@@ -91,14 +91,14 @@ pub struct Report {
     pub job_lines: u64,
     /// The number of jobs that can be replayed.
     pub kept: u64,
-    /// The number of jobs that the filter removed.
+    /// The number of jobs removed by the filter.
     pub filtered: u64,
     /// True if jobs that follow others were kept without a submit time of their own
     /// ([`ReadOptions::dependencies`](super::ReadOptions)).
     pub follows: bool,
     /// Jobs with a run time of zero, which depart immediately.
     pub zero_length: LineCount,
-    /// Jobs submitted before the one kept before them. They are sorted.
+    /// Jobs submitted before the last one kept. They are sorted.
     pub submits_back: LineCount,
     /// Jobs that ran longer than their estimate.
     pub over_estimate: LineCount,
@@ -108,7 +108,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns the lines skipped for a reason.
+    /// Returns the lines skipped for a given reason.
     pub fn skipped(&self, reason: Skip) -> &LineCount {
         &self.skipped[reason as usize]
     }
@@ -126,7 +126,7 @@ impl Report {
         }
     }
 
-    /// Records the oddities of a kept record; `before` is the submission of the one before it.
+    /// Records a kept record's oddities. `before` is the previous record's submit time.
     pub(crate) fn notice(&mut self, record: &Record, before: Option<Time>) {
         if record.run.0 == 0 {
             self.zero_length.add(record.line);

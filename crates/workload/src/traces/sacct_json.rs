@@ -9,16 +9,16 @@
 //!
 //! The state is a word or a list of words, whose first word is used. A number is either plain or
 //! `{set, infinite, number}`; one that is not set, or is infinite, is unknown. A number may be in
-//! quotes. Jobs with the same `job_id` and another `cluster` are different jobs. Times are in
-//! seconds since 1970, `limit` is in minutes. The size is `allocation_nodes`, or else the `node` of
-//! the trackable resources (`tres`) that were allocated or requested; without these, their `cpu` or
-//! `required.CPUs`, which an option divides. Array tasks and components of heterogeneous jobs are
-//! jobs with their own `job_id`. Jobs with the same `job_id`, and runs without an end, follow the
-//! rules of `sacct`, as does `--dependency=after*` in `submit_line`. Steps and all other members
-//! are ignored.
+//! quotes. Jobs with the same `job_id` but another `cluster` are different jobs. Times are in
+//! seconds since 1970, `limit` is in minutes. The size is `allocation_nodes`, or else the allocated
+//! or requested `node` count in the trackable resources (`tres`); failing that, their `cpu` count
+//! or `required.CPUs`, which an option divides. Array tasks and components of heterogeneous jobs
+//! are separate jobs, each with its own `job_id`. Jobs with the same `job_id`, and runs without an
+//! end, follow the rules of `sacct`, as does `--dependency=after*` in `submit_line`. Steps and all
+//! other members are ignored.
 //!
-//! Source: the data parsers of Slurm 21.08 to 25.05. Cost: one pass, with one job in memory as
-//! text, and an entry per job.
+//! Source: the data parsers of Slurm 21.08 to 25.05. Cost: one pass, with the text of one job and
+//! an entry per job in memory.
 
 use std::io::BufRead;
 
@@ -163,14 +163,14 @@ fn job(
     Ok(((base, id as u64), draft))
 }
 
-/// The size of a job.
+/// A job's size.
 #[derive(Clone, Copy)]
 enum Size {
     Nodes(f64),
     Processors(f64),
 }
 
-/// Returns the first size above 0, or 0 nodes if no size is.
+/// Returns the first positive size, or 0 nodes if there is none.
 fn size(entry: &Entry<'_>, job: &Job) -> Result<Size, LineError> {
     let whole = |path: &str, value: &Value| match number(value) {
         Ok(Some(count)) if count.fract() != 0.0 => Err(entry.fault(path, "not a whole number")),
@@ -208,7 +208,7 @@ fn run(state: State, [start, end, elapsed]: [Option<f64>; 3], granted: f64) -> f
     if !state.over || never { -1.0 } else { run }
 }
 
-/// Returns a number, plain or with flags, or `None` if it is unknown.
+/// Returns a number, plain or with flags, or `None` if unknown.
 fn number(value: &Value) -> Result<Option<f64>, ()> {
     match value {
         Value::Null => Ok(None),

@@ -7,10 +7,10 @@
 //! ```
 //!
 //! The number of columns determines the form of each line. Times are in seconds and may have
-//! decimals. A triple always has three sides; on a machine with fewer axes the trailing ones are 1.
-//! If `mesh` gives a box with more nodes than processors, the rest is internal fragmentation; a box
-//! with fewer is an error. `mesh` may be in capitals. The rest of a line after a column that begins
-//! with `#`, `;`, `%` or `//` is a comment. Jobs are numbered from 0.
+//! decimals. A triple always has three sides; on a machine with fewer axes, the trailing ones are
+//! 1. If `mesh` gives a box with more nodes than processors, the rest is internal fragmentation; a
+//! box with fewer is an error. `mesh` may be in capitals. A column that begins with `#`, `;`, `%`
+//! or `//` starts a comment. Jobs are numbered from 0.
 //!
 //! This is the format of the scheduler in the Structural Simulation Toolkit (Rodrigues et al.
 //! 2011). Unknown values follow the rules of the Standard Workload Format.
@@ -25,14 +25,14 @@ use super::record::{Collector, Draft, LONGEST};
 use super::text::{Lines, columns, comment, number};
 use super::{LineError, ReadError, ReadOptions, Record, Tags, Trace, seconds};
 
-/// One more column than any form has, to detect that there are too many.
+/// One column more than any form has, to detect excess columns.
 const ROOM: usize = 9;
 
 /// Reads a log.
 ///
 /// # Errors
-/// Returns an error if the reader fails, if a line has none of the forms (unless lenient), or if
-/// there are no job lines.
+/// Returns an error if the reader fails, if a line matches none of the forms (unless lenient), or
+/// if there are no job lines.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -121,7 +121,7 @@ impl Line<'_> {
         })
     }
 
-    /// Creates the error for columns that have no form.
+    /// Creates the error for columns that match no form.
     fn columns(&self, places: &[Range<usize>]) -> LineError {
         let many = if places.len() < ROOM { places.len().to_string() } else { "too many".into() };
         let reason = format!(
@@ -182,7 +182,7 @@ impl Line<'_> {
 /// Writes a log: `arrival processors run [estimate] [mesh x y z]`.
 ///
 /// # Errors
-/// Returns an error if the writer fails.
+/// Returns an error if writing fails.
 pub fn write(mut to: impl Write, records: &[Record]) -> io::Result<()> {
     for record in records {
         write!(to, "{} {} {}", seconds(record.submit), record.nodes, seconds(record.run))?;

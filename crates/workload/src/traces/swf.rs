@@ -2,7 +2,7 @@
 //!
 //! Pavior uses the fields below. They must be numbers, except that a wait may be any text, which
 //! means unknown. Other fields may also be any text, and columns beyond the 18th are ignored. -1
-//! means "unknown" in all of them.
+//! means "unknown" in all fields.
 //!
 //! ```text
 //!   1 number   2 submit   3 wait       4 run time   5 processors allocated   8 requested
@@ -10,14 +10,14 @@
 //!   15 queue   16 partition            17 preceding job                      18 think time
 //! ```
 //!
-//! The size is field 5 if it is above 0, otherwise field 8 if it is above 0. Alternatively, an
-//! option names a column with the grammar `[text:]NODES[xPROCESSORS]`, as in `2x4` or
-//! `frontier:excl:2500x112`: the size is NODES. A line with status 2, 3 or 4 is part of a job, and
-//! is skipped if the log has a line for the whole job: the same number with status 0 or 1. A line
-//! without a size, or with a negative submit or run time, is skipped. The estimate is field 9 if it
-//! is above 0. Lines that begin with `;`, `#`, `%` or `//` are comments, even in the middle of a
-//! log. If field 17 is 0 or more, the job follows the job with that number, after the think time of
-//! field 18 (negative is unknown).
+//! The size is field 5 if positive, otherwise field 8 if positive. Alternatively, an option names a
+//! column with the grammar `[text:]NODES[xPROCESSORS]`, as in `2x4` or `frontier:excl:2500x112`:
+//! the size is NODES. A line with status 2, 3 or 4 is part of a job, and is skipped if the log has
+//! a line for the whole job: the same number with status 0 or 1. A line without a size, or with a
+//! negative submit or run time, is skipped. The estimate is field 9 if positive. Lines that begin
+//! with `;`, `#`, `%` or `//` are comments, even in the middle of a log. If field 17 is
+//! non-negative, the job follows the job with that number, after the think time in field 18
+//! (negative means unknown).
 //!
 //! Source: Chapin, Cirne, Feitelson, Jones, Leutenegger, Schwiegelshohn, Smith & Talby (1999).
 //! Departure: decimals are read in every field (real logs have them in field 6), and times keep
@@ -58,8 +58,8 @@ const FIELDS: [&str; 18] = [
 /// Reads a log.
 ///
 /// # Errors
-/// Returns an error if the reader fails, if a line has fewer than 18 columns or a column that is
-/// not a number (unless lenient), or if there are no job lines.
+/// Returns an error if the reader fails, if a line has fewer than 18 columns or a non-numeric
+/// column (unless lenient), or if there are no job lines.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -92,8 +92,8 @@ pub(super) fn read_into(mut jobs: Collector<'_>, reader: impl BufRead) -> Result
     jobs.finish(lines.number)
 }
 
-/// The fields that may have any text: wait time, which is then unknown, and CPU time, memory used
-/// and memory requested, which are not used.
+/// The fields that may contain any text: the wait time, which is then unknown, and CPU time, memory
+/// used and memory requested, which are unused.
 const FREE: [usize; 4] = [2, 5, 6, 9];
 
 fn job(line: &[u8], line_number: u64, nodes_from: Option<u32>) -> Result<Draft, LineError> {
@@ -161,7 +161,7 @@ fn predecessor(number: f64, think: f64) -> Option<Predecessor> {
     (number >= 0.0).then_some(Predecessor { number: number as u64, think, event: Event::End })
 }
 
-/// Returns the number of nodes in a column, counted from 1.
+/// Returns the node count in a column, numbered from 1.
 fn nodes_in(line: &[u8], line_number: u64, column: u32) -> Result<f64, LineError> {
     let mut tokens = line.split(u8::is_ascii_whitespace).filter(|token| !token.is_empty());
     let Some(token) = tokens.nth(column.saturating_sub(1) as usize) else {
@@ -187,11 +187,11 @@ fn name(field: usize) -> String {
     format!("field {} ({})", field + 1, FIELDS[field])
 }
 
-/// Writes a log: the keys of the header, then one line per job. Fields that Pavior does not read
-/// are -1. If there are several predecessors, the last one that must end is written.
+/// Writes a log: the header's keys, then one line per job. Fields that Pavior does not read are -1.
+/// If there are several predecessors, the last one that must end is written.
 ///
 /// # Errors
-/// Returns an error if the writer fails.
+/// Returns an error if writing fails.
 pub fn write(mut to: impl Write, header: &Header, records: &[Record]) -> io::Result<()> {
     write_header(&mut to, header)?;
     for record in records {
@@ -207,16 +207,16 @@ pub fn write(mut to: impl Write, header: &Header, records: &[Record]) -> io::Res
 pub struct Scheduled {
     /// The job, with its actual run time.
     pub record: Record,
-    /// The waiting time and the number of granted nodes, or `None` if it never started, regardless
-    /// of the run time in the record.
+    /// The wait and the number of granted nodes, or `None` if the job never started, regardless of
+    /// the record's run time.
     pub held: Option<(Time, u32)>,
 }
 
-/// Writes a schedule: [`write()`], with the waits in field 3 and the granted nodes in field 5. For
+/// Writes a schedule. Like [`write()`], but with waits in field 3 and granted nodes in field 5. For
 /// a job that never started, both and the run time are -1.
 ///
 /// # Errors
-/// Returns an error if the writer fails.
+/// Returns an error if writing fails.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }

@@ -1,35 +1,35 @@
-//! Lines of bytes, their columns, and numbers in them.
+//! Lines of bytes, their columns, and the numbers in them.
 //!
-//! Logs have hundreds of thousands of lines. One buffer is reused for all, and only lines with
-//! errors are converted to text.
+//! Logs have hundreds of thousands of lines. One buffer is reused, and only lines with errors are
+//! converted to text.
 
 use std::io::BufRead;
 use std::ops::Range;
 
 use super::error::{LineError, ReadError};
 
-/// The maximum length of a line in a job log. The limit keeps a binary file out of memory.
+/// The maximum length of a line in a job log. The limit keeps binary files out of memory.
 const LONGEST_LINE: usize = 1 << 16;
 
-/// The bytes that some programs write in front of UTF-8 text.
+/// The bytes that some programs write before UTF-8 text.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The maximum number of lines in front of a log, such as warnings, that are skipped.
+/// The maximum number of lines, such as warnings, that are skipped before a log.
 pub(crate) const MOST_IN_FRONT: u64 = 50;
 
-/// The lines of a reader.
+/// A reader's lines.
 pub struct Lines<R> {
     reader: R,
-    /// The number of lines read so far, and the number of the current one, from 1.
+    /// The number of lines read so far, which is the number of the current one, from 1.
     pub number: u64,
     buffer: Vec<u8>,
     longest: usize,
-    /// True if the last line ended with a carriage return, so that a newline may belong to it.
+    /// True if the last line ended with a carriage return, and a newline may follow.
     after_return: bool,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Creates the lines of a reader. They end with `\n`, `\r\n` or `\r`.
+    /// Creates the lines of a reader. Lines end with `\n`, `\r\n` or `\r`.
     pub fn new(reader: R) -> Lines<R> {
         let buffer = Vec::with_capacity(256);
         Lines { reader, number: 0, buffer, longest: LONGEST_LINE, after_return: false }
@@ -78,7 +78,7 @@ impl<R: BufRead> Lines<R> {
         Ok(true)
     }
 
-    /// Returns the current line without its end, and without the byte-order mark of a Unicode text.
+    /// Returns the current line without its line ending or Unicode byte-order mark.
     pub fn line(&self) -> &[u8] {
         let end = self.buffer.strip_suffix(b"\n").or(self.buffer.strip_suffix(b"\r"));
         let line = end.unwrap_or(&self.buffer);
@@ -86,8 +86,8 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Returns the text of a comment, which begins with one of `;`, `#`, `%` and `//`, or `None` for
-/// another line. A blank line is an empty comment.
+/// Returns the text of a comment, which begins with `;`, `#`, `%` or `//`, or `None` for any other
+/// line. A blank line is an empty comment.
 pub(crate) fn comment(line: &[u8]) -> Option<&[u8]> {
     match line.trim_ascii_start() {
         [] => Some(&[]),
@@ -96,7 +96,7 @@ pub(crate) fn comment(line: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Returns true if a text begins as UTF-16 does: with its byte-order mark, or a zero in every other
+/// Returns true if a text begins like UTF-16: with its byte-order mark, or a zero in every other
 /// byte.
 pub(crate) fn is_utf16(begin: &[u8]) -> bool {
     let has_mark = begin.starts_with(b"\xff\xfe") || begin.starts_with(b"\xfe\xff");
@@ -106,7 +106,7 @@ pub(crate) fn is_utf16(begin: &[u8]) -> bool {
     has_mark || zeros == odd.map(Some) || zeros == even.map(Some)
 }
 
-/// Finds the columns of a line, at most `places.len()`, and returns their number.
+/// Finds a line's columns, at most `places.len()`, and returns their number.
 pub(crate) fn columns(line: &[u8], places: &mut [Range<usize>]) -> usize {
     let (mut at, mut found) = (0, 0);
     while found < places.len() {
@@ -127,13 +127,13 @@ pub(crate) fn columns(line: &[u8], places: &mut [Range<usize>]) -> usize {
 }
 
 /// Parses a decimal number: an optional sign, digits, and an optional point and exponent. Words for
-/// infinity and for not-a-number are rejected.
+/// infinity and not-a-number are rejected.
 pub(crate) fn number(token: &[u8]) -> Option<f64> {
     let (negative, digits) = match token {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, token),
     };
-    // Integers of up to 15 digits, which nearly all numbers are, are exact in a float.
+    // Integers of up to 15 digits, as nearly all numbers are, are exact in a float.
     if (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit) {
         let whole = digits.iter().fold(0i64, |n, digit| n * 10 + i64::from(digit - b'0'));
         return Some(if negative { -whole } else { whole } as f64);

@@ -20,7 +20,7 @@ fn fault(text: &str) -> LineError {
     }
 }
 
-/// Returns the number, submission, run time, estimate (in seconds) and nodes of each job.
+/// Returns each job's number, submission, run time, estimate (in seconds) and nodes.
 fn seen(trace: &Trace) -> Vec<(u64, u64, u64, Option<u64>, u32)> {
     let seconds = |time: pavior_kernel::Time| time.0 / 1_000_000;
     let one = |job: &pavior_workload::traces::Record| {
@@ -94,7 +94,7 @@ fn sacct_may_have_any_delimiter_and_warnings_in_front() {
     // Text that contains the delimiter is between columns that are read.
     let log = "JobID,AllocTRES,Submit,Elapsed,NNodes,State\n1,cpu=1,node=2,5,00:01:00,4,FAILED\n";
     assert_eq!(seen(&read(log)), [(1, 0, 60, None, 4)]);
-    // Files of comma-separated values have quotes, which `sacct` itself never writes.
+    // CSV files have quotes, which `sacct` itself never writes.
     let line = "2026-01-05T08:00:00";
     let both = [(1, 0, 60, None, 4), (2, 0, 60, None, 4)];
     for log in [
@@ -145,7 +145,7 @@ fn names_may_be_in_filters() {
     for (filter, kept) in [
         ("partition=gpu", &[1][..]),
         ("partition=cpu,partition=gpu,user=ann", &[1, 3]),
-        // Names take precedence; other numbers are positions in the order of appearance.
+        // Names take precedence; other numbers are positions in order of appearance.
         ("partition=2", &[2]),
         ("partition=3", &[3]),
         ("user=bob", &[2]),
@@ -170,7 +170,7 @@ fn names_may_be_in_filters() {
         summary.names.iter().map(|it| (it.field, it.name.as_str(), it.number, it.jobs)).collect();
     assert_eq!(counts[..2], [("partition", "gpu", 1, 1), ("partition", "2", 2, 1)]);
     assert_eq!(counts[3..], [("user", "ann", 1, 2), ("user", "bob", 2, 1)]);
-    // An SWF log knows the three words.
+    // An SWF log recognizes the three words.
     let swf =
         "1 0 -1 9 1 -1 -1 1 9 -1 5 1 1 1 1 1 -1 -1\n2 0 -1 9 1 -1 -1 1 9 -1 1 1 1 1 1 1 -1 -1\n";
     let options =
@@ -215,10 +215,10 @@ fn sacct_json(jobs: &[&str]) -> String {
 #[test]
 fn sacct_json_of_every_parser_is_read() {
     for job in [
-        // Plain numbers, a word.
+        // Plain numbers, and the state as a word.
         r#"{"job_id":7,"allocation_nodes":4,"state":{"current":"COMPLETED"},"user":"u","time":
             {"elapsed":60,"submission":100,"start":110,"end":170,"limit":2}}"#,
-        // A list, a limit with flags.
+        // The state as a list, and a limit with flags.
         r#"{"job_id":7,"allocation_nodes":4,"state":{"current":["COMPLETED"]},"user":"u","time":
             {"elapsed":60,"submission":100,"start":110,"end":170,
              "limit":{"set":true,"infinite":false,"number":2}},"steps":[{"state":["X"]}]}"#,
@@ -233,7 +233,7 @@ fn sacct_json_of_every_parser_is_read() {
             {"elapsed":"60","submission":"100","start":{"set":true,"number":"110"},"end":"",
              "limit":"2"}}"#,
     ] {
-        // Warnings are in front, and the document may be in several parts.
+        // Warnings come first, and the document may be in several parts.
         let warned = format!("sacct: warning\n\nsacct: slow\n{}", sacct_json(&[job]));
         let trace = read(&warned);
         assert_eq!((trace.records[0].line, trace.report.notes[0].count), (4, 2));
@@ -312,7 +312,7 @@ fn faults_in_json_have_a_byte_and_a_path() {
         with(&sacct_json(&[]), &ReadOptions::default()),
         Err(ReadError::NoJobs { .. })
     ));
-    // A minified workload of Batsim.
+    // A minified Batsim workload.
     let job = |id: u32, profile: &str| {
         format!(r#"{{"id":"{id}","subtime":0,"res":1,"profile":"{profile}"}}"#)
     };
@@ -352,7 +352,7 @@ fn sequences_of_batsim_are_added_up() {
         (r#""s":{"seq":["t"]},"t":{"seq":["s"]}"#, "is a sequence that contains itself"),
         (r#""s":{"seq":["u"]}"#, "unknown profile `u`"),
         (r#""s":{"seq":["c"]},"c":{"type":"parallel","cpu":[1]}"#, "has no delay"),
-        // 2^62 times 10 s: each is added up once.
+        // 2^62 times 10 s: each sequence is summed only once.
         (&format!(r#"{deep},"s60":{{"seq":["d"]}}"#), "a time above"),
     ] {
         let found = fault(&log(profiles));
@@ -360,7 +360,7 @@ fn sequences_of_batsim_are_added_up() {
     }
 }
 
-/// A record of an accounting log.
+/// A record in an accounting log.
 fn record(kind: &str, id: &str, pairs: &str) -> String {
     format!("03/18/2017 00:01:15;{kind};{id}.bw;user=ann queue=q {pairs}\n")
 }
@@ -388,7 +388,7 @@ fn accounting_logs_of_pbs_are_read() {
         assert_eq!(seen(&trace), [(71, 0, 60, Some(14_400), nodes)], "{pairs}");
         assert_eq!((trace.header.start(), trace.records[0].tags.status), (Some(100), 1));
     }
-    // A job that was rerun, a whole array, a job that never ran, and one without a start.
+    // A rerun job, a whole array, a job that never ran, and one without a start.
     let log = record("R", "1", &format!("{times} exec_host=a/0"))
         + &record("E", "1", "ctime=100 start=300 end=400 exec_host=b/0+c/0 Exit_status=271")
         + &record("E", "2[]", times)
@@ -426,7 +426,7 @@ fn faults_in_accounting_logs_name_the_place() {
     }
 }
 
-/// A Job, with members of metadata and of status.
+/// A Job with metadata and status members.
 fn job(name: &str, metadata: &str, status: &str) -> String {
     format!(
         r#"{{"apiVersion":"batch/v1","kind":"Job","metadata":{{"name":"{name}","namespace":"n",
@@ -435,7 +435,7 @@ fn job(name: &str, metadata: &str, status: &str) -> String {
     )
 }
 
-/// A Pod of a Job on a node.
+/// A Job's Pod on a node.
 fn pod(job: &str, node: &str) -> String {
     format!(
         r#"{{"kind":"Pod","metadata":{{"ownerReferences":[{{"kind":"Job","uid":"u-{job}"}}]}},

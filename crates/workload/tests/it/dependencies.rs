@@ -8,7 +8,7 @@ use pavior_workload::traces::{
 
 const SECOND: u64 = TimeUnit::SECOND.ticks;
 
-/// A log of jobs that run 100 s: number, submit time, user, predecessor, think time.
+/// A log of 100 s jobs: number, submit time, user, predecessor, think time.
 fn text(jobs: &[(i64, i64, i64, i64, i64)]) -> String {
     let line = |&(number, submit, user, predecessor, think): &(i64, i64, i64, i64, i64)| {
         format!(
@@ -81,7 +81,7 @@ fn a_predecessor_later_in_the_log_is_not_followed_and_cycles_are_counted() {
 fn the_order_of_lines_counts_and_not_that_of_submissions() {
     let trace = read(&text(&[(1, 90, 7, -1, -1), (2, 10, 7, 1, 3)]), &following());
     assert_eq!(links(&trace), [(1, 2, 3)]);
-    // Of repeated numbers the last line before the job counts.
+    // If a number is repeated, the last line before the job counts.
     let repeated = [(1, 0, 7, -1, -1), (1, 5, 7, 1, 3), (2, 9, 7, 1, 4), (1, 20, 7, 2, 5)];
     let trace = read(&text(&repeated), &following());
     let found = Dependencies::of(&trace.records).links;
@@ -138,7 +138,7 @@ fn cycles_are_those_of_a_plain_search() {
 
 #[test]
 fn sessions_link_a_job_to_the_last_one_that_has_ended() {
-    // Each waits 5 s and runs 100 s. The second user's gap is too long, nobody's has none.
+    // Each waits 5 s and runs 100 s. The second user's gap is too long; unknown users have none.
     let jobs = [
         (1, 0, 7, -1, -1),
         (2, 50, 7, -1, -1),
@@ -151,7 +151,7 @@ fn sessions_link_a_job_to_the_last_one_that_has_ended() {
     ];
     let mut trace = read(&text(&jobs), &ReadOptions::default());
     assert_eq!(link_sessions(&mut trace.records, Time(20 * 60 * SECOND)), 2);
-    // Job 4 comes 5 s after job 1 has ended; job 2 still runs until 155.
+    // Job 4 is submitted 5 s after job 1 has ended; job 2 runs until 155.
     assert_eq!(links(&trace), [(1, 4, 5), (2, 7, 5)]);
     assert_eq!(link_sessions(&mut trace.records, Time(2_000 * SECOND)), 3);
 }

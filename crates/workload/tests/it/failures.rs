@@ -1,4 +1,4 @@
-//! Tests of failures and repairs: drawn ones against their means, listed ones against their rules.
+//! Tests of failures and repairs: means of drawn ones, rules for listed ones.
 
 use std::collections::BTreeMap;
 
@@ -107,9 +107,9 @@ fn faults_in_lists_name_the_place() {
     }
 }
 
-/// Draws repairs that take up to 10^12 times as long as nodes work: nearly all candidates would be
-/// nodes that have failed, and one in 10^12 draws would be an event. (The longest repairs end after
-/// the latest time that can be represented.)
+/// Draws repairs that take up to 10^12 times as long as nodes work: nearly all candidates would
+/// have failed already, and only one in 10^12 draws would be an event. (The longest repairs end
+/// after the latest time that can be represented.)
 #[test]
 fn events_cost_few_draws_however_long_repairs_take() {
     for (mttf, mttr) in [(1e-3, 1e9), (1.0, 1e9), (1e-3, 1e3)] {
@@ -128,12 +128,12 @@ fn events_cost_few_draws_however_long_repairs_take() {
     }
 }
 
-/// Checks the distribution with listed healthy nodes: of N nodes, N MTTF / (MTTF + MTTR) are
+/// Checks the distribution when healthy nodes are listed: of N nodes, N MTTF / (MTTF + MTTR) are
 /// healthy on average, each equally often.
 #[test]
 fn where_few_are_healthy_the_law_is_the_same() {
     let grid = Grid::mesh(&[32, 32]).unwrap();
-    // About 5 of 1024 healthy: always listed; and about 16, at the threshold of listing.
+    // About 5 of 1024 are healthy, so always listed; or about 16, at the listing threshold.
     for (mttf, mttr) in [(1.0, 200.0), (1.0, 63.0)] {
         let classes = FailureClasses::nodes(mttf, mttr);
         let events = Failures::new(&grid, &classes, TimeUnit::TIME_UNIT, 1, 0).unwrap();
@@ -159,7 +159,7 @@ fn where_few_are_healthy_the_law_is_the_same() {
         let expected = 1024.0 * mttf / (mttf + mttr);
         let found = sum / (at - from);
         assert!((found / expected - 1.0).abs() < 0.03, "{found}, not {expected}");
-        // On average, 97 failures of each.
+        // On average, 97 failures each.
         assert!(failures.iter().all(|&count| (50..160).contains(&count)), "{failures:?}");
     }
 }

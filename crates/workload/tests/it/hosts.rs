@@ -1,4 +1,4 @@
-//! Tests of the names of nodes: of a machine, and of the jobs in logs.
+//! Tests of node names: those of a machine, and those of jobs in logs.
 
 use pavior_mesh::{Grid, NodeId};
 use pavior_workload::hosts::{Hosts, expand};

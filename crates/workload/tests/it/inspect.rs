@@ -116,7 +116,7 @@ fn use_weeks_classes_and_estimates_are_those_of_the_jobs() {
     assert!(LogSummary::of(&read(&long), None).weeks.is_empty());
 }
 
-/// Draws a log in which numbers repeat, jobs have pieces before or after their own line, follow
+/// Draws a log in which numbers repeat, and jobs have pieces before or after their own line, follow
 /// others, are out of order, or lack sizes.
 fn drawn(seed: u64) -> String {
     let mut draw = Stream::new(seed, 0, "inspected");

@@ -1,4 +1,4 @@
-//! Tests of the Lublin-Feitelson model: its published proportions, its day, and the archive's log.
+//! Tests of the Lublin-Feitelson model: its published proportions, daily cycle, and archive log.
 
 use pavior_workload::traces::Record;
 use pavior_workload::{Class, Generator, Lublin, LublinJobs, Selection};
@@ -26,7 +26,7 @@ fn sizes_have_the_published_proportions() {
         assert!(pow2 > model.pow2 - 0.01 && pow2 < 1.0 - model.serial, "{class:?}: {pow2}");
         let most = libm_exp2(model.uhi.round());
         assert!(all.iter().all(|job| (1..=most).contains(&job.nodes)));
-        // A fraction 1 - uprob of the parallel jobs takes the second stage, above 2^umed.
+        // A fraction 1 - uprob of parallel jobs is in the second stage, above 2^umed.
         let large = share(&all, |job| f64::from(job.nodes) > model.umed.exp2() * 1.42);
         assert!(large < (1.0 - model.serial) * (1.0 - model.uprob), "{class:?}: {large}");
         assert!(large > 0.02, "{class:?}: {large}");
@@ -65,7 +65,7 @@ fn run_times_are_hyper_gamma() {
         let mean = serial.iter().sum::<f64>() / serial.len() as f64;
         let p = model.short_share.0 + model.short_share.1;
         let expected = p * model.short.0 * model.short.1 + (1.0 - p) * model.long.0 * model.long.1;
-        // Values above 12 are drawn again, which slightly lowers the mean.
+        // Values above 12 are redrawn, which slightly lowers the mean.
         close(mean, expected, 0.1, "mean logarithm of the run time");
         assert!(all.iter().all(|job| job.run.ticks() / 1e6 <= 12f64.exp()));
     }
@@ -77,7 +77,7 @@ fn the_day_has_its_rush_hour() {
     let weights = model.weights();
     close(weights.iter().sum(), 48.0, 1e-9, "sum of the weights");
     let peak = (0..48).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap();
-    // The mode of gamma(8.1737, 3.9631) is 28.4 half hours, and bucket i - 1 has its mass at i.
+    // The mode of gamma(8.1737, 3.9631) is at 28.4 half hours, and bucket i - 1 has its mass at i.
     assert_eq!(peak, 27);
     let all = jobs(Class::All, 128, 200_000);
     let mut counts = [0.0; 48];
@@ -93,7 +93,7 @@ fn the_day_has_its_rush_hour() {
     close(noon, weights[27], 0.2, "the rush hour, six hours into the log");
 }
 
-/// The share of the jobs of at most a size in the archive's lublin_256.
+/// The share of jobs up to each size in the archive's lublin_256 log.
 const LOG_SIZES: [(u32, f64); 8] = [
     (1, 0.2493),
     (2, 0.3411),
@@ -107,9 +107,9 @@ const LOG_SIZES: [(u32, f64); 8] = [
 
 #[test]
 fn it_looks_like_the_archives_log_of_it() {
-    // lublin_256 of the archive: quartiles of the gaps 41 116 366 s, run times mean 4862.8 s and
-    // median 137 s, 86.1 % powers of two. Its mean gap of 770.7 s is low by chance: the model's is
-    // 911, with a standard deviation of 6343.
+    // The archive's lublin_256: gap quartiles 41, 116 and 366 s, mean run time 4862.8 s, median 137
+    // s, 86.1 % powers of two. Its mean gap of 770.7 s is low by chance: the model's is 911, with a
+    // standard deviation of 6343.
     let all = jobs(Class::All, 256, 50_000);
     let last = all.last().unwrap().submit.ticks() / 1e6;
     close(last / 50_000.0, 911.0, 3.0 * 6343.0 / 50_000f64.sqrt(), "mean gap");

@@ -1,4 +1,4 @@
-//! Tests of the real logs, if present (`pavior_trials::log`). They are too large to distribute.
+//! Tests of real logs, if present (`pavior_trials::log`). They are too large to distribute.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -7,10 +7,10 @@ use flate2::bufread::MultiGzDecoder;
 use pavior_workload::inspect::{LogSummary, Spread};
 use pavior_workload::traces::{ReadOptions, Skip, Trace, swf};
 
-/// The counts of a log: job lines, kept, zero-length, no run time, no size, over the estimate.
+/// A log's counts: job lines, kept, zero-length, no run time, no size, over the estimate.
 type Expected = (&'static str, [u64; 6], u64);
 
-/// The counts follow from the archive's files. The last column is the machine in the header.
+/// The counts follow from the archive's files. The last column is the machine size in the header.
 const LOGS: [Expected; 11] = [
     ("SDSC-Par-1996-3.1-cln", [32_135, 32_135, 7, 0, 0, 0], 400),
     ("NASA-iPSC-1993-3.1-cln", [18_239, 18_239, 173, 0, 0, 0], 128),
@@ -25,8 +25,8 @@ const LOGS: [Expected; 11] = [
     ("lublin_256", [10_000, 10_000, 0, 0, 0, 0], 256),
 ];
 
-/// Statistics of the archive's files: span in days, mean gap, mean and median run time, quantiles
-/// of the sizes (0 25 50 75 90 99 100 %), powers of two among all and among parallel jobs, load.
+/// Statistics of the archive's files: span in days, mean gap, mean and median run time, size
+/// quantiles (0 25 50 75 90 99 100 %), powers of two among all and among parallel jobs, load.
 type Shape = (&'static str, [f64; 4], [f64; 7], [f64; 3]);
 
 const SHAPES: [Shape; 11] = [

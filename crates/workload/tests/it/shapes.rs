@@ -1,4 +1,4 @@
-//! Tests of shape rules against brute force.
+//! Tests that compare shape rules with brute force.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ fn shaper(rule: &str, grid: &Grid) -> Shaper {
     Shaper::new(&rule.parse::<Selection<ShapeRule>>().unwrap(), grid, 1, 0)
 }
 
-/// Returns every box that fits unturned and whose sides are in the order of the machine's.
+/// Returns every box that fits unturned and whose sides are in the same order as the machine's.
 fn boxes(grid: &Grid) -> Vec<Sides> {
     let mut axes = [0, 1, 2];
     axes.sort_by(|&a, &b| grid.side(b).cmp(&grid.side(a)).then(a.cmp(&b)));
@@ -116,7 +116,7 @@ fn worked_cases() {
         ("compact:slack=0.2", "mesh:12x12", 13, Some([5, 3, 1])),
         ("compact:slack=0", "mesh:12x12", 13, None),
         ("compact:slack=0.15", "mesh:30x30", 20, Some([5, 4, 1])),
-        // 20 * 1.15 is 23 although 1.15 is not a binary fraction.
+        // 20 * 1.15 is 23, although 1.15 is not a binary fraction.
         ("compact:slack=0.15", "mesh:1x23", 20, Some([1, 20, 1])),
         ("compact", "torus:48x48x41", 79_920, Some([48, 45, 37])),
         ("compact", "mesh:4x6", 7, Some([2, 4, 1])),

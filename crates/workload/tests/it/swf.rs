@@ -1,4 +1,4 @@
-//! Tests of the rules of the Standard Workload Format, on small logs with oddities of real ones.
+//! Tests of the rules of the Standard Workload Format, on small logs with oddities from real ones.
 
 use std::io::{self, BufReader, Read};
 
@@ -44,7 +44,7 @@ fn every_oddity_is_read() {
     assert_eq!(report.submits_back.lines(), [18]);
     assert_eq!(report.over_estimate.lines(), [18]);
 
-    // Sorted by submit, equal ones as in the log.
+    // Sorted by submit time, ties in log order.
     assert_eq!(numbers(&trace), [1, 5, 2, 10, 11, 12]);
     let sizes: Vec<u32> = trace.records.iter().map(|record| record.nodes).collect();
     assert_eq!(sizes, [4, 16, 4, 2, 2, 1]);
@@ -53,7 +53,7 @@ fn every_oddity_is_read() {
     assert_eq!(estimate, Some(second(90)));
     assert_eq!((tags.status, tags.user, tags.group), (1, 7, 1));
     assert_eq!((tags.application, tags.queue, tags.partition), (3, 0, 1));
-    // No estimate: -1, and 0.
+    // No estimate: -1 and 0.
     assert_eq!((trace.records[2].estimate, trace.records[3].estimate), (None, None));
     assert_eq!((trace.records[3].tags.status, trace.records[4].tags.status), (271, -4));
 
@@ -212,7 +212,7 @@ fn what_is_written_reads_the_same() {
 
 const JOB: &str = "1 0 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1";
 
-/// Returns the message of an error in a log.
+/// Returns the error message for a log.
 fn said(log: &str) -> String {
     swf::read(log.as_bytes(), &ReadOptions::default()).unwrap_err().to_string()
 }

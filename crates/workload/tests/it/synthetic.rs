@@ -27,7 +27,7 @@ fn sides_of(distribution: &str, grid: &Grid, count: usize) -> Vec<Sides> {
     jobs.iter().map(|job| job.request.shape.unwrap()).collect()
 }
 
-/// Returns the frequency of each side on an axis.
+/// Returns the frequency of each side length on an axis.
 fn frequencies(distribution: &str, grid: &Grid, axis: usize) -> Vec<f64> {
     let all = sides_of(distribution, grid, 40_000);
     let count = |side| all.iter().filter(|sides| sides[axis] == side).count();
@@ -78,7 +78,7 @@ fn uniform_decreasing_sides() {
 #[test]
 fn exponential_sides() {
     let grid = Grid::mesh(&[8, 8, 8]).unwrap();
-    // P(side = s) = P(s-1 < X <= s) with mean 4, and everything above 7 is 8.
+    // P(side = s) = P(s-1 < X <= s) with mean 4, and everything above 7 becomes 8.
     let tail = |x: f64| (-x / 4.0).exp();
     let mut expected: Vec<f64> =
         (1..=7).map(|s| tail(f64::from(s) - 1.0) - tail(f64::from(s))).collect();
@@ -135,7 +135,7 @@ fn services() {
     let average = mean(all.iter().map(|job| quota(job) as f64));
     assert!((average - expected).abs() < 0.08, "{average} {expected}");
     assert!(all.iter().all(|job| quota(job) >= 1 && job.estimate.0 == quota(job)));
-    // The same draws rounded in different ways: down and up differ by one, but below 1 both are 1.
+    // The same draws, rounded differently: down and up differ by one, but below 1 both are 1.
     let rounded = |how: &str| jobs(&workload(1.0, "uniform", how), &grid, 40_000);
     let (up, nearest) = (rounded("messages:5:rounding=up"), rounded("messages:rounding=nearest"));
     for ((down, up), nearest) in all.iter().map(quota).zip(up.iter().map(quota)).zip(&nearest) {

@@ -1,4 +1,4 @@
-//! Adaptive Scan (`as`): follow each line of bases and jump over the coverages of busy boxes.
+//! Adaptive Scan (`as`): follow each line of bases, jumping over the coverages of busy boxes.
 //!
 //! Misses nothing. From a covered base, the scan jumps to the first column after every coverage
 //! that contains it. All columns in between are covered too. The result is therefore the base that
@@ -10,8 +10,8 @@
 //!   base 0 is free; were it busy, the scan would go 1 -> 3
 //! ```
 //!
-//! Several searches give the same answers. The engine is the one of First Fit; `plain` is the
-//! search from the literature.
+//! Several searches give the same answers. The engine is First Fit's; `plain` is the search from
+//! the literature.
 //!
 //! Cost of `plain`: O(L J B) for L lines of bases, J jumps on a line (at most B + 1) and B busy
 //! boxes; quoted O(N B). Release is O(B) to search the list (O(1) in the literature, with a pointer
@@ -25,7 +25,7 @@
 //! Departures: the vertical jump (`rows=jump`) is our own. After a row without a base, the scan
 //! continues above the lowest top of the coverages met in that row, because all of them cover the
 //! rows below it. Support for 3D meshes and tori is also our addition. On tori, coverages are cut
-//! at the wrap, and lines are followed in the same way.
+//! at the wrap; lines are followed as usual.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Scan, Sides};
@@ -73,7 +73,7 @@ struct AdaptiveScan {
     grid: Grid,
     jump_rows: bool,
     coverages: CoverageList,
-    /// Bases visited and coverages compared with them.
+    /// Bases visited, and coverages compared with them.
     tested: u64,
 }
 

@@ -1,10 +1,9 @@
 //! All-Shapes First Fit: First Fit over every box with the requested number of nodes, compact ones
 //! first.
 //!
-//! Misses no free placement of its shapes. Shapes with a smaller difference of the sides come
-//! first; ties go to the wider one: 12 nodes on 6x6 are tried as 4x3, 3x4, 6x2 and 2x6; 25 only as
-//! 5x5. With `peripheral`, the first shape that fits is placed at the base with the most nodes on
-//! the border.
+//! Misses no free placement of its shapes. Shapes whose sides differ less come first; ties go to
+//! the wider one: 12 nodes on 6x6 are tried as 4x3, 3x4, 6x2 and 2x6; 25 only as 5x5. With
+//! `peripheral`, the first shape that fits is placed at the base with the most nodes on the border.
 //!
 //! ```text
 //!   12 nodes:   . . . .   . . .   . . . . . .   . .
@@ -18,11 +17,11 @@
 //! the machine (7 nodes on 6x6) is always refused.
 //!
 //! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "All shapes contiguous submesh allocation for 2D
-//! mesh multicomputers", IJPEDS 25(5), 2010. The order is from the NAS paper's examples.
+//! mesh multicomputers", IJPEDS 25(5), 2010. The order follows the NAS paper's examples.
 //!
 //! Departures: the abstract credits "all shapes combined with priority to peripheral submeshes",
 //! which the NAS paper leaves out. No source defines the measure; the count of border nodes is an
-//! interpretation. 3D (by the difference of the longest and the shortest side) and tori are our
+//! interpretation. 3D (by the difference between the longest and shortest sides) and tori are our
 //! additions.
 
 use pavior_kernel::{OptionSpec, Options, Values};
@@ -53,7 +52,7 @@ const PLACE: OptionSpec = OptionSpec {
     bare: true,
 };
 
-/// Returns the number of nodes of the requested box.
+/// Returns the number of nodes in the requested box.
 fn nodes(request: &Request) -> Option<u32> {
     u32::try_from(volume(request.shape?)).ok()
 }
@@ -101,7 +100,7 @@ struct AllShapes {
     tested: u64,
 }
 
-/// Returns true if a node is at an end of an axis that has ends.
+/// Returns true if a node is at an end of an axis that does not wrap.
 fn is_border(grid: &Grid, point: Coordinates) -> bool {
     let has_ends = |axis: usize| grid.side(axis) > 1 && !grid.wraps(axis);
     let at_end = |axis: usize| point[axis] == 0 || point[axis] + 1 == grid.side(axis);
@@ -109,8 +108,8 @@ fn is_border(grid: &Grid, point: Coordinates) -> bool {
 }
 
 impl AllShapes {
-    /// Finds the base of a shape with the most border nodes: its volume minus the box of its inner
-    /// nodes.
+    /// Finds the base where a shape has the most border nodes: its volume minus the box of its
+    /// inner nodes.
     fn outermost(
         &mut self,
         search: &mut BaseSearch,

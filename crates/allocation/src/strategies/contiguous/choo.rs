@@ -1,5 +1,5 @@
-//! Scan search: follow each line of bases along one axis, and from a covered base jump to the first
-//! base that none of the boxes there covers.
+//! Scan search: follow each line of bases along one axis and, from a covered base, jump to the
+//! first base that none of the boxes there covers.
 //!
 //! Misses nothing and grants the first base in scan order, as First Fit does (so `choo` and `tff`
 //! agree on every machine), because a jump skips only covered bases.
@@ -10,19 +10,19 @@
 //!               . . . B B B .     there B does, so go to 6, a base
 //! ```
 //!
-//! The search does not store an occupancy of the space. It keeps only the next possible x of the
-//! current line (y, z), while the status table of the source has one for every line.
+//! The search does not store an occupancy of the space. It keeps only the next possible x on the
+//! current line (y, z), while the source's status table has one for every line.
 //!
-//! Several searches give the same answers. The engine is the one of First Fit; `plain` is the
-//! search from the literature.
+//! Several searches give the same answers. The engine is First Fit's; `plain` is the search from
+//! the literature.
 //!
 //! Cost of `plain`: at most D * H lines of bases. Each takes O(B) to find the boxes that cover part
 //! of it, and one step per jump. The total is O(D * H * B) for B busy boxes; the source quotes O(L
-//! W^2 H^2). A grant is O(1), a release O(B). It allocates no memory once warm.
+//! W^2 H^2). A grant is O(1), a release O(B). No memory is allocated after the first searches.
 //!
 //! Source: Choo, Yoo & Youn, "Processor scheduling and allocation for 3D torus multicomputer
 //! systems", IEEE TPDS 11(5), 2000. Only its abstract was available. The contents of its Coverage
-//! Status Table are not known, and this search is a reconstruction with the same result. Meshes and
+//! Status Table are not known; this search is a reconstruction with the same result. Meshes and
 //! machines with fewer axes follow from it. The order of the axes is an option.
 
 use pavior_kernel::{OptionSpec, Options, Values};
@@ -79,12 +79,12 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 
 #[derive(Clone)]
 struct ScanSearch {
-    /// The axis along which lines run, then the other two, the slowest last.
+    /// The axis along which lines run, then the other two, slowest last.
     axes: [usize; 3],
-    /// Scratch: the boxes that cover bases of the current plane, and of the current line.
+    /// Scratch: the boxes that cover bases in the current plane and on the current line.
     plane: Vec<Cuboid>,
     line: Vec<Cuboid>,
-    /// Boxes compared with a plane, a line or a base, and these bases.
+    /// Bases tested, and boxes compared with a plane, a line or a base.
     tested: u64,
 }
 

@@ -1,11 +1,11 @@
-//! First Fit: the first base in scan order at which the box is free.
+//! First Fit: the first base in scan order where the box is free.
 //!
-//! Misses no free base of the requested orientation. With `turn=all` it tries every base of one
-//! orientation before any of the next, and misses nothing.
+//! Misses no free base for the requested orientation. With `turn=all`, it tries every base for one
+//! orientation before any for the next, and misses nothing.
 //!
 //! Several searches give the same answers. `plain` is the search from the literature with a table
 //! of prefix sums: O(N) to fill it once for all orientations, then O(1) per base. `engine` is
-//! `pavior_mesh`'s `BoxSearch`: with m busy boxes O(m/8) per leap and about m leaps, or O(N/64
+//! `pavior_mesh`'s `BoxSearch`: with m busy boxes, O(m/8) per leap for about m leaps, or O(N/64
 //! log(side)) per orientation, whichever it expects to be less. Scan orders other than `xyz` always
 //! use the latter.
 //!
@@ -34,7 +34,7 @@ pub(crate) static ENTRY: Entry = Entry {
     does: StrategyKind::contiguous(build).with_turns(false).with_claim(claim),
 };
 
-/// The option `scan`.
+/// The `scan` option.
 pub(crate) const SCAN: OptionSpec = OptionSpec {
     key: "scan",
     values: Values::Text("axes from fastest to slowest, such as yzx or x-yz", is_scan),
@@ -60,7 +60,7 @@ pub(crate) fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     first_fit(grid, options, scan_of(options))
 }
 
-/// Creates First Fit in a scan order, with the turning and search of the options.
+/// Creates First Fit in a scan order, with the turning and search given by the options.
 pub(crate) fn first_fit(grid: &Grid, options: &Options, scan: Scan) -> BoxedStrategy {
     let search = BaseSearch::of(*grid, options, scan);
     SearchStrategy::boxed(search, FirstFit { turn: Turn::of(options), scan })

@@ -1,12 +1,12 @@
-//! Free List: keep a list of free submeshes, and place a request in the smallest one that it fits.
+//! Free List: keep a list of free submeshes, and place a request in the smallest one that fits it.
 //!
 //! The maintenance of the list determines which free submeshes are missed:
 //!
 //! - `overlapping` (default): the list has all maximal free submeshes, so nothing is missed. The
-//!   request goes to the lower left corner of the smallest.
-//! - `bounded`: a released submesh is joined, in one pass, with each submesh of the list that
-//!   shares part of an edge with it; joins are not joined again. This is cheap, but some free
-//!   submeshes are not found:
+//!   request goes to the lower left corner of the smallest that fits.
+//! - `bounded`: a released submesh is joined, in one pass, with each listed submesh that shares
+//!   part of an edge with it; joins are not joined again. This is cheap, but some free submeshes
+//!   are not found:
 //!
 //! ```text
 //!   3 4     2x2 nodes are released one by one. 1 and 2 join, 1 and 3 join; 4 joins
@@ -16,7 +16,7 @@
 //! - `linear`: the list has all maximal free submeshes, unordered. The request goes to the first
 //!   one that it fits, at the corner and in the orientation with the most contact. Ties go to the
 //!   earlier orientation, then to lower left, lower right, upper left, upper right. This misses
-//!   nothing, and scores corners of only one submesh.
+//!   nothing, and scores the corners of only one submesh.
 //!
 //! Cost for F entries: a search is O(F). A grant is O(F^2). A release is O(F^2) with `bounded`,
 //! otherwise it costs as much as the consensus of [`kymfl`](super::kymfl).
@@ -28,9 +28,9 @@
 //! the MFA paper says that it misses some. They agree that the second takes the first submesh that
 //! fits, and the part of it with the most busy neighbors.
 //!
-//! Departures: the order and the joins of the lists are ours. `bounded` starts over with the whole
-//! machine once every node is free; otherwise a job could wait forever on an empty machine. Only 2D
-//! meshes are supported; tori are rejected, as by KYMFL.
+//! Departures: the order and the joins of the lists are our own. `bounded` starts over with the
+//! whole machine once every node is free; otherwise, a job could wait forever on an empty machine.
+//! Only 2D meshes are supported; tori are rejected, as by KYMFL.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy};
@@ -82,12 +82,12 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     }
 }
 
-/// Joins the entries with a released submesh in one pass and drops entries contained in a join.
+/// Joins the entries with a released submesh in one pass, and drops entries contained in a join.
 #[derive(Clone, Default)]
 struct OnePass {
-    /// Scratch: the joins of a release.
+    /// Scratch: the joins from a release.
     joined: Vec<Cuboid>,
-    /// Comparisons of entries with each other.
+    /// Comparisons between entries.
     upkeep: u64,
 }
 
@@ -121,7 +121,7 @@ impl ReleaseRule for OnePass {
         self.upkeep
     }
 
-    /// Panics unless the entries cover exactly the free nodes and none contains another.
+    /// Panics unless the entries cover exactly the free nodes and no entry contains another.
     fn validate(&self, list: &FreeBoxes, free: &Occupancy) {
         let (grid, list) = (free.grid(), list.boxes());
         for (index, entry) in list.iter().enumerate() {

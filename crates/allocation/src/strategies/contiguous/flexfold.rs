@@ -10,13 +10,13 @@
 //! with duplicates removed. A side is halved only if it is even (`even=both`: only if both are, as
 //! the NAS paper says).
 //!
-//! Cost: up to six First Fits. A release costs nothing, as in First Fit.
+//! Cost: up to six First Fits. As in First Fit, a release costs nothing.
 //!
 //! Source: Gupta & Jayendran, "A flexible processor allocation strategy for mesh connected parallel
 //! systems", ICPP 1996. The shapes and their order are from the abstract and the NAS paper.
 //!
 //! Departures: folding may lengthen execution, and the original decides by "a simple test" whether
-//! it pays off. The test is not known, and a strategy does not know run times, so folds are always
+//! it pays off. The test is not known, nor are run times known to a strategy, so folds are always
 //! tried, as in later papers. Support for tori is our addition. 3D is not supported, because no
 //! paper says which side would double.
 
@@ -64,7 +64,7 @@ fn folds(options: &Options) -> Folds {
     }
 }
 
-/// Returns the shapes of a request, in order.
+/// Returns a request's shapes, in order.
 fn shapes(folds: Folds, grid: Grid, request: &Request) -> impl Iterator<Item = Sides> + use<> {
     request.shape.into_iter().flat_map(move |shape| folds.of(shape, grid))
 }

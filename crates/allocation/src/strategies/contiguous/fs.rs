@@ -15,11 +15,11 @@
 //! ICDCS 1991; "Allocating precise submeshes in mesh connected systems", IEEE TPDS 5(2), 1994. The
 //! latter is known from the abstract and from summaries.
 //!
-//! Departures: no source says where the rows of frames above the first begin. Here each begins at
-//! the first column that is a whole number of strides from the first frame. Some accounts follow
-//! every second row backwards (`walk=snake`), or push the last frame back to the border
-//! (`walk=clamp`). Tori are not supported, because a row of frames needs a border at which it
-//! begins and ends. 3D is not supported, because no paper describes how a frame would slide.
+//! Departures: no source says where the rows of frames above the first begin. Here, each begins at
+//! the first column a whole number of strides from the first frame. Some accounts follow every
+//! second row backwards (`walk=snake`), or push the last frame back to the border (`walk=clamp`).
+//! Tori are not supported, because a row of frames must begin and end at borders. 3D is not
+//! supported, because no paper describes how a frame would slide.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides};
@@ -98,7 +98,7 @@ struct FrameSliding {
     walk: Walk,
     busy: BusyList,
     coverages: CoverageList,
-    /// The busy boxes compared with a node, the frames, and the coverages compared with a frame.
+    /// Frames tested, boxes compared with a node, and coverages compared with a frame.
     tested: u64,
 }
 
@@ -141,7 +141,7 @@ impl FrameSliding {
         None
     }
 
-    /// Returns true if no coverage contains a position, so that the frame there is free.
+    /// Returns true if no coverage contains a position, that is, if the frame there is free.
     fn is_base(&mut self, x: u16, y: u16) -> bool {
         let pieces = self.coverages.pieces();
         let hit = pieces.iter().position(|[xs, ys, _]| xs.contains(x) && ys.contains(y));
@@ -151,7 +151,7 @@ impl FrameSliding {
 }
 
 /// Returns the positions of frames along an axis: `from`, then by strides, up to `last`, beyond
-/// which a frame leaves the mesh. With `clamp`, the last stride is shortened to end at `last`.
+/// which a frame would leave the mesh. With `clamp`, the last stride is shortened to end at `last`.
 fn stops(
     from: u16,
     stride: u16,

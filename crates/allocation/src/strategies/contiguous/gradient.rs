@@ -9,9 +9,9 @@
 //!                       . . . . .     none in column 4, one in 0 and 3, two in 1 and 2.
 //! ```
 //!
-//! The cost of a placement is a sum over the shapes of the mix: the number of jobs with the shape,
-//! times the share of its places that are destroyed (`by=share`) or their number (`by=count`). Ties
-//! go to the first in scan order. The first orientation that has a free base is used.
+//! A placement's cost is a sum over the shapes in the mix: the number of jobs with the shape, times
+//! the share (`by=share`) or number (`by=count`) of its places that are destroyed. Ties go to the
+//! first in scan order. The first orientation that has a free base is used.
 //!
 //! Cost: O(N), plus O(N/64 log(side)) per shape, O(1) per place of the mix (mostly 4 cells in two
 //! dimensions and 8 in three), and O(1) per free base.
@@ -19,7 +19,7 @@
 //! Source: the idea is from Weng, Yang, Yu, Wang, Tang, Yang & Zhang, "Beware of fragmentation:
 //! scheduling GPU-sharing workloads with fragmentation gradient descent", USENIX ATC 2023. There,
 //! fragments are parts of the GPUs of a node, and the mix is known. Boxes, the mix of running jobs,
-//! and the shares are ours.
+//! and the shares are our own.
 
 use std::collections::BTreeMap;
 
@@ -48,9 +48,9 @@ const BY: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// The largest number of shapes in the mix.
+/// The maximum number of shapes in the mix.
 const SHAPES: usize = 4;
-/// The total cost of all places of a shape, with `by=share`.
+/// The total cost of all places for a shape, with `by=share`.
 const WHOLE: i64 = 1 << 30;
 
 fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
@@ -79,7 +79,7 @@ impl Gradient {
             *counts.entry(held.sides).or_default() += 1;
         }
         let mut left: Vec<(Sides, i64)> = counts.into_iter().collect();
-        // Ties go to the first in order, which is the last when iterating backward.
+        // Ties go to the first in order, which is the last when iterating backwards.
         let most = || {
             let most = (0..left.len()).rev().max_by_key(|&at| left[at].1)?;
             Some(left.remove(most))
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use crate::{Machine, Placement};
 
-    /// Counts the places of a shape, and those that a placement overlaps.
+    /// Counts the places for a shape, and those that a placement overlaps.
     fn places(free: &Occupancy, at: &Cuboid, shape: Sides) -> (i64, i64) {
         let bases = Scan::default().bases(*free.grid(), shape);
         let all = bases.map(|base| Cuboid::new(base, shape)).filter(|place| free.is_free(place));

@@ -1,7 +1,7 @@
 //! Kim & Yoon's Maximal Free List: keep a list of all maximal free boxes, and use the best corner
 //! of one of them.
 //!
-//! Misses nothing: any free box is contained in a maximal one, and the list has every maximal one.
+//! Misses nothing: any free box is contained in a maximal one, and the list has all of those.
 //!
 //! ```text
 //!   . . . #      a 4x3 mesh with two busy nodes has four maximal free boxes:
@@ -17,10 +17,10 @@
 //!
 //! Source: Kim & Yoon, "On submesh allocation for mesh multicomputers: a best-fit allocation and a
 //! virtual submesh allocation for faulty meshes", IEEE TPDS 9(2), 1998. Only its abstract was
-//! available. It says that all maximal free submeshes are kept, and that the one of least potential
-//! fragmentation is taken.
+//! available. It says that all maximal free submeshes are kept, and that the one with the least
+//! potential fragmentation is taken.
 //!
-//! Departures: the formula is not known, and the one here is ours. So are the maintenance of the
+//! Departures: the formula is not known, and the one here is our own. So are the maintenance of the
 //! list and the support for 3D. Tori are rejected, because two boxes on a ring can overlap in two
 //! pieces, and the rules do not hold. Virtual submeshes around faulty rows are omitted.
 

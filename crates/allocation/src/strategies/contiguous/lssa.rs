@@ -8,9 +8,9 @@
 //! ```
 //!
 //! Misses no free placement of its shapes: S(a,b), S(b,a), S(a/2,2b), S(2b,a/2), S(2a,b/2),
-//! S(b/2,2a), with duplicates removed, then the L-shapes of S(a,b) and of S(b,a), each in eight
-//! symmetries, with First Fit over the bounding box of each. It does not try other shapes with the
-//! same number of nodes, such as other Ls. An L is granted as two parts, the taller first.
+//! S(b/2,2a), with duplicates removed, then the L-shapes of S(a,b) and S(b,a), each in eight
+//! symmetries, with First Fit over each bounding box. It does not try other shapes with the same
+//! number of nodes, such as other Ls. An L is granted as two parts, the taller first.
 //!
 //! Cost: one First Fit per shape: at most 6 rectangles, and 8 Ls for each of about 4 values of k
 //! and two orientations.
@@ -19,11 +19,11 @@
 //! mesh-connected parallel systems", JSS 67(1), 2003, known from the abstract and from the NAS
 //! paper. The NAS paper's formulas for the nucleus define the larger part of the L.
 //!
-//! Departures: the order of Ls and the search by bounding boxes are ours. Tori are not supported:
-//! an L that closes a ring has one bounding box but as many distinct places as nodes, and the paper
-//! is about meshes. 3D is not supported: the paper does not say on which axis the smaller box joins
-//! the larger, or which Ls of three boxes belong to the shapes. `connected` finds a place whenever
-//! an L of free nodes exists, including in 3D and on tori.
+//! Departures: the order of Ls and the search by bounding boxes are our own. Tori are not
+//! supported: an L that closes a ring has one bounding box but as many distinct places as nodes,
+//! and the paper is about meshes. 3D is not supported: the paper does not say along which axis the
+//! smaller box joins the larger, or which Ls of three boxes belong to the shapes. `connected` finds
+//! a place whenever an L of free nodes exists, including in 3D and on tori.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan};

@@ -1,10 +1,10 @@
-//! Maximal free list with a faster release: the list of [`kymfl`](super::kymfl), in which a
-//! released box is grown along its faces instead of joining all pairs.
+//! Maximal free list with a faster release: the list of [`kymfl`](super::kymfl), but a released box
+//! is grown along its faces instead of joining all pairs.
 //!
-//! Misses nothing: the list is the same.
+//! Misses nothing, since the list is the same.
 //!
-//! Every maximal box that is new after a release contains nodes of the released box A. From A it
-//! extends on each axis, downwards and upwards, as far as one old entry at that face of A allows:
+//! Every maximal box that is new after a release contains nodes of the released box A. From A, it
+//! extends on each axis, down and up, as far as one old entry at that face of A allows:
 //!
 //! ```text
 //!     . T T .        start with A; join it with each entry at its left
@@ -16,13 +16,13 @@
 //! F entries. The consensus of KYMFL repeats all pairs until nothing new appears. (A join is also
 //! compared with the grown boxes, and dropped if another contains it.)
 //!
-//! The placement is the lowest corner of the first entry that fits; the policies of KYMFL are
-//! options, so the two strategies differ only in the release.
+//! The placement is the lowest corner of the first entry that fits; KYMFL's policies are options,
+//! so the two strategies differ only in the release.
 //!
 //! Source: Ababneh & Bani-Mohammad, "PMFL: an efficient contiguous allocation strategy for mesh
 //! multicomputers", International Journal of Computers and their Applications 29(4), 2022. Only the
 //! names and the claims are known: a faster detection scheme, quadratic in F while KYMFL's is
-//! cubic, to be combined with placement policies. The scheme here is ours and has the claimed
+//! cubic, to be combined with placement policies. The scheme here is our own and has the claimed
 //! property; support for 3D is also our addition. Tori are rejected, as by KYMFL.
 
 use pavior_kernel::OptionSpec;
@@ -48,11 +48,11 @@ pub(crate) static ENTRY: Entry = Entry {
 
 #[derive(Clone, Default)]
 struct GrowthAlongFaces {
-    /// Scratch: the entries at the current face, the boxes grown so far, and their joins.
+    /// Scratch: the entries at the current face, the grown boxes so far, and their joins.
     face: Vec<Cuboid>,
     grown: Vec<Cuboid>,
     joined: Vec<Cuboid>,
-    /// Comparisons of entries with each other.
+    /// Comparisons between entries.
     upkeep: u64,
 }
 
@@ -84,7 +84,7 @@ impl ReleaseRule for GrowthAlongFaces {
 }
 
 impl GrowthAlongFaces {
-    /// Adds the joins of every grown box with every entry at a face and drops those contained in
+    /// Adds the joins of every grown box with every entry at a face, and drops those contained in
     /// another.
     fn grow(&mut self, axis: usize) {
         self.joined.clear();
@@ -104,7 +104,7 @@ impl GrowthAlongFaces {
     }
 }
 
-/// Returns true if an entry touches the lower or the upper face of a box on an axis.
+/// Returns true if an entry touches the lower or upper face of a box on an axis.
 fn stands_at(entry: &Cuboid, of: &Cuboid, axis: usize, low: bool) -> bool {
     let touches =
         if low { end(entry, axis) == of.base[axis] } else { entry.base[axis] == end(of, axis) };

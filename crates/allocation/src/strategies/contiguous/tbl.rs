@@ -1,9 +1,9 @@
 //! Turning Busy List: take the first base on the right border plane of a busy box that no busy box
 //! covers.
 //!
-//! Misses nothing. Any free placement that is moved left until it meets the left face of the
-//! machine or a busy box is on the plane just right of that box, or on the face, the plane of a
-//! hypothetical box b0. One plane per busy box is therefore enough:
+//! Misses nothing. Any free placement that is moved left until it meets the machine's left face or
+//! a busy box is on the plane just right of that box, or on the face, the plane of a hypothetical
+//! box b0. One plane per busy box is therefore enough:
 //!
 //! ```text
 //!   y          plane of S for a request 2x2: x = x2 + 1,
@@ -14,17 +14,17 @@
 //!   +----------> x
 //! ```
 //!
-//! On a ring, a placement may move forever without meeting anything. Then the base at x = 0 is free
-//! too, and the plane x = 0 is always searched. The intervals of the planes are taken modulo the
+//! On a ring, a placement may move forever without meeting anything. Then the base at x = 0 is also
+//! free, and the plane x = 0 is always searched. The intervals of the planes are taken modulo the
 //! axis and split at 0.
 //!
-//! The engine first asks the exact search whether a base exists. If there is one, it uses the set
-//! of all bases, one bit per base, to find the first plane that has one, and the piece of that
-//! plane. That takes O(m) planes, O(1) per row of each, and O(m) subtractions from one piece.
+//! The engine first asks the exact search whether a base exists. If so, it uses the set of all
+//! bases, one bit per base, to find the first plane that has one, and the piece of that plane. That
+//! takes O(m) planes, O(1) per row of each, and O(m) subtractions from one piece.
 //!
 //! Cost of `plain`: O(m^2) pieces of planes for m busy boxes, if planes are divided into few
-//! pieces. The paper's "at most four" does not hold: an adverse arrangement makes O(m^2) pieces of
-//! one plane. A release is O(m).
+//! pieces. The paper's "at most four" does not hold: an adverse arrangement divides a plane into
+//! O(m^2) pieces. A release is O(m).
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "A fast and efficient strategy for
 //! sub-mesh allocation with minimal allocation overhead in 3D mesh connected multicomputers", 2007.
@@ -68,7 +68,7 @@ pub(crate) fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 
 #[derive(Clone)]
 struct TurningBusyList {
-    /// Also answers if the busy list is short.
+    /// Also used when the busy list is short.
     plain: PlaneSubtraction,
     engine: Option<Engine>,
 }
@@ -103,8 +103,8 @@ impl BoxRule for TurningBusyList {
 }
 
 /// Returns the maximum number of pieces in any right border plane while TBL searches for a shape.
-/// The busy boxes must be in the order they were granted. The result is 0 if the shape does not fit
-/// the empty machine unturned.
+/// The busy boxes must be in grant order. The result is 0 if the shape does not fit the empty
+/// machine unturned.
 ///
 /// The TBL paper says "at most four", and derives its cost from that.
 ///

@@ -1,6 +1,6 @@
 //! Turning First Fit: First Fit that turns the request.
 //!
-//! The same rule as [`ff`](super::ff) with `turn=all`, under the name that the TBL paper uses; all
+//! The same rule as [`ff`](super::ff) with `turn=all`, under the name used in the TBL paper; all
 //! code is in that module. Misses nothing. Cost: one First Fit for each orientation tried.
 //!
 //! Source: Ababneh, "Job scheduling and contiguous processor allocation for three-dimensional mesh

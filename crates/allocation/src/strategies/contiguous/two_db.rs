@@ -1,9 +1,9 @@
 //! Two-Dimensional Buddy System (`2db`): grant squares of side 2^k, which are split in four and
 //! merged again.
 //!
-//! Grants the square with the smallest k such that 2^k is at least both sides, from the first free
-//! block of the smallest sufficient size. Misses free boxes that are not aligned to their size, and
-//! rounds up.
+//! Grants a square with the smallest k for which 2^k is no less than either side, from the first
+//! free block of the smallest sufficient size. Misses free boxes that are not aligned to their
+//! size, and rounds up.
 //!
 //! ```text
 //!   8x8, request 3x3 -> k = 2:     + - - - + - - - +
@@ -18,11 +18,11 @@
 //!
 //! Source: Li & Cheng, "A two-dimensional buddy system for dynamic resource allocation in a
 //! partitionable mesh connected system", JPDC 12, 1991. Departures: k is rounded up; the NAS paper
-//! prints a floor bracket, but its own example (3x3 gets 4x4) is the ceiling. Boxes that are not
-//! blocks (a failed node, a reservation) split the free blocks that they overlap, and the blocks
-//! merge again when the boxes are released, so the lists always contain the maximal free blocks.
-//! The papers do not state the order of a list. Here it is the row-major order of the bases (with
-//! `free=fifo` or `free=lifo` the order of their release). Turning a request has no effect, since
+//! prints a floor bracket, but its own example (3x3 gets 4x4) rounds up. Boxes that are not blocks
+//! (a failed node, a reservation) split the free blocks that they overlap, and the blocks merge
+//! again when the boxes are released, so the lists always contain the maximal free blocks. The
+//! papers do not state the order of a list. Here, it is the row-major order of the bases (with
+//! `free=fifo` or `free=lifo`, the order of their release). Turning a request has no effect, since
 //! both sides are rounded to the same length.
 
 use pavior_kernel::{Options, Stream};
@@ -75,8 +75,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Box::new(BuddySystem { blocks })
 }
 
-/// Returns the k of the smallest square of side 2^k that holds a request, or `None` if it needs a
-/// third axis.
+/// Returns the k of the smallest square with side 2^k that holds a request, or `None` if the
+/// request needs a third axis.
 fn level(request: &Request) -> Option<usize> {
     let shape = request.shape?;
     let flat = shape.contains(&1);

@@ -1,7 +1,7 @@
 //! Worst Fit: take the base whose placement leaves the most free space around it.
 //!
 //! Misses no free base of the requested orientation. `turn=all` and `turn=best` work as in Best
-//! Fit, and the first base in row-major order wins a tie. There are two readings:
+//! Fit, and the first base in row-major order wins ties. There are two readings:
 //!
 //! - `contact` (default): the least contact with busy nodes and borders, Best Fit's score negated;
 //! - `prism`: inside the largest free box (prism) that can hold the shape.
@@ -81,7 +81,7 @@ struct LargestPrism {
     tested: u64,
 }
 
-/// The largest prism so far and the first base in one of that volume.
+/// The largest prism so far, and the first base in a prism of that volume.
 #[derive(Clone, Copy, Debug, Default)]
 struct Best {
     volume: u32,
@@ -106,7 +106,7 @@ impl LargestPrism {
         best
     }
 
-    /// Returns the intervals of an axis of at least a given length, as `(first, length)`, long ones
+    /// Returns the intervals of at least a given length on an axis, as `(first, length)`, longest
     /// first.
     fn intervals(&self, axis: usize, least: u16) -> impl Iterator<Item = (u16, u16)> + use<> {
         let grid = self.grid;
@@ -115,8 +115,8 @@ impl LargestPrism {
             .flat_map(move |length| (0..grid.starts(axis, length)).map(move |at| (at, length)))
     }
 
-    /// Offers the runs of free columns, each a box of the given rows and planes. Returns the number
-    /// of tested columns.
+    /// Offers the runs of free columns, each a box with the given rows and planes. Returns the
+    /// number of columns tested.
     fn walk(&self, column: Cuboid, shape: Sides, best: &mut Best) -> u64 {
         let n = self.grid.side(0);
         let tested = Cell::new(0);
@@ -178,7 +178,7 @@ impl BoxRule for LargestPrism {
 }
 
 /// Computes the volume of the largest free box that contains a given free box, widened on the axes
-/// up to `axis`. This is the score of `prism`, found by widening step by step, for the oracle.
+/// up to `axis`. This is the `prism` score, found by widening step by step, for the oracle.
 fn room(free: &Occupancy, inside: Cuboid, axis: usize, most: &mut u32) {
     let reach: [[u32; 2]; 3] = std::array::from_fn(|axis| reach(free, inside, axis));
     let widest = |axis: usize| {
@@ -209,8 +209,8 @@ fn room(free: &Occupancy, inside: Cuboid, axis: usize, most: &mut u32) {
     }
 }
 
-/// Returns the distances by which a free box can be widened on an axis and stay free: below its
-/// base, and above its end.
+/// Returns how far a free box can be widened on an axis and stay free: below its base, and above
+/// its end.
 fn reach(free: &Occupancy, cuboid: Cuboid, axis: usize) -> [u32; 2] {
     let (grid, n) = (free.grid(), u32::from(free.grid().side(axis)));
     let (base, side) = (u32::from(cuboid.base[axis]), u32::from(cuboid.sides[axis]));

@@ -1,8 +1,8 @@
 //! Adaptive Non-Contiguous Allocation: try the whole shape, then its halves, then their halves, all
 //! pieces of one level at once.
 //!
-//! Misses requests for which enough nodes are free: halving stops before a side would drop to 1,
-//! and all pieces of one level have about the same size. Never refuses a free box of the shape.
+//! Misses some requests for which enough nodes are free: halving stops before a side would drop to
+//! 1, and all pieces of one level have about the same size. Never refuses a free box of the shape.
 //!
 //! ```text
 //!   4x4 requested:   # a a a a #     level 0, 4x4: no
@@ -21,10 +21,10 @@
 //!
 //! Our choices: the longest side is halved (the first if several are longest), an odd side into
 //! ceil and floor. Larger pieces are placed first, each by first fit. They are turned if necessary;
-//! `turn=none` keeps orientations as given. A level is not tried if a piece would get a side of 1
-//! that it did not have before. A bare count gets the most compact box of exactly that many nodes.
-//! Pieces are numbered as they are placed, the largest first (with `order=small`, the largest
-//! last). Support for 3D and wraps is our addition.
+//! `turn=none` keeps orientations as given. A level is not tried if halving would give a piece a
+//! new side of 1. A bare count gets the most compact box of exactly that many nodes. Pieces are
+//! numbered as they are placed, largest first (with `order=small`, largest last). Support for 3D
+//! and wraps is our addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};
@@ -70,7 +70,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     SearchStrategy::boxed(BaseSearch::of(*grid, options, Scan::default()), rule)
 }
 
-/// Returns the shape that is granted, in one or several pieces.
+/// Returns the shape that is granted, in one or more pieces.
 fn whole(request: &Request, grid: &Grid) -> Option<Sides> {
     request.shape.or_else(|| most_compact(request.nodes, grid))
 }
@@ -80,26 +80,26 @@ struct Anca {
     grid: Grid,
     turn: Turn,
     smallest_first: bool,
-    /// Scratch: the nodes that are still free after the pieces placed so far.
+    /// Scratch: the nodes still free after the pieces placed so far.
     left: Occupancy,
-    /// Scratch: the pieces of a level, largest first.
+    /// Scratch: a level's pieces, largest first.
     frames: Vec<Sides>,
     /// Scratch: the placements of the pieces.
     parts: Vec<Cuboid>,
-    /// Frames tried and the words of the copies in which they are placed.
+    /// Frames tried, and words in the copies where they are placed.
     work: Work,
 }
 
 impl Anca {
-    /// Places all pieces of the level. Returns false if one of them does not fit.
+    /// Places all of the level's pieces. Returns false if any does not fit.
     fn place(&mut self, search: &mut BaseSearch, free: &Occupancy) -> bool {
         self.left.copy_from(free);
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         self.parts.clear();
         for &frame in &self.frames {
             self.work.boxes += 1;
-            // The first frame is searched in the current state; the others in a state that never
-            // existed on the machine.
+            // The first frame is searched for in the current state; the others in a state that
+            // never existed on the machine.
             let asked =
                 if self.parts.is_empty() { self.turn.name(frame) } else { RefusalKey::Once };
             let shapes = self.turn.of_shape(frame);

@@ -1,8 +1,8 @@
 //! Gen-Alg: for every center, take the n nearest free nodes by hops; the set with the smallest sum
 //! of pairwise distances wins.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free. On a mesh its sum of pairwise
-//! distances is at most 2 - 2/n times the minimum; with `mm` at most 2 - 1/(2d) times, in d
+//! Misses nothing: it succeeds exactly when enough nodes are free. On a mesh, its sum of pairwise
+//! distances is at most 2 - 2/n times the minimum; with `mm`, it is at most 2 - 1/(2d) times, in d
 //! dimensions (7/4 in 2D).
 //!
 //! ```text
@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Cost: O(C B) for C centers and B nodes, free or not, within the distance of the furthest granted
-//! one; with `rule=gen-alg` C is the number of free nodes. The pairwise sum is computed without
+//! one; with `rule=gen-alg`, C is the number of free nodes. The pairwise sum is computed without
 //! visiting pairs: hops add up over the axes, and on an axis the number of nodes at each coordinate
 //! is enough. A line takes prefix sums, a ring a sliding half-turn. Machines have at most 65,536
 //! nodes.
@@ -52,7 +52,7 @@ const RULE: OptionSpec = OptionSpec {
     bare: true,
 };
 
-/// The largest machine. Each of its nodes may be a center whose neighbors are visited.
+/// The maximum size of a machine. Each of its nodes may be a center whose neighbors are visited.
 const MOST_NODES: u32 = 1 << 16;
 
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
@@ -87,19 +87,19 @@ struct GenAlg {
     ring: Vec<(NodeId, [i32; 3])>,
     /// Scratch: the nodes nearest to the last center.
     chosen: Vec<NodeId>,
-    /// Scratch: the number of nodes taken, by axis and offset from the center. Index 0 is the
-    /// offset of minus the axis's side.
+    /// Scratch: the number of nodes taken, by axis and offset from the center. Index 0 corresponds
+    /// to minus the axis's side.
     counts: [Vec<u32>; 3],
-    /// Scratch, by axis and coordinate: true if some free node has it.
+    /// Scratch, by axis and coordinate: true if some free node has that coordinate.
     present: [Vec<bool>; 3],
     /// Nodes visited around centers.
     tested: u64,
 }
 
-/// The offsets of the nodes at each distance from a center. On an axis that wraps they use the
-/// shorter direction, or the upward one if both are equally long.
+/// The offsets of the nodes at each distance from a center. On a wrapping axis they use the shorter
+/// direction, or the upward one if both are equally long.
 struct Offsets {
-    /// By distance, and at one distance in row-major order.
+    /// By distance; at each distance in row-major order.
     rings: Vec<Vec<[i32; 3]>>,
 }
 
@@ -144,8 +144,8 @@ impl GenAlg {
         Some(self.grid.id(point))
     }
 
-    /// Chooses the `nodes` free nodes nearest to a center, and at the last distance the first in
-    /// row-major order. Returns the sum of their pairwise distances. O(nodes at the visited
+    /// Chooses the `nodes` free nodes nearest to a center (at the last distance, the first in
+    /// row-major order). Returns the sum of their pairwise distances. O(nodes at the visited
     /// distances).
     fn nearest(&mut self, free: &Occupancy, centre: Coordinates, nodes: u32) -> u64 {
         let offsets = Arc::clone(&self.offsets);
@@ -182,14 +182,14 @@ impl GenAlg {
         (0..3).map(|axis| self.pairwise(axis, reach[axis])).sum()
     }
 
-    /// Returns the sum of the pairwise distances along an axis, from the numbers of nodes at each
+    /// Returns the sum of pairwise distances along an axis, from the numbers of nodes at each
     /// offset, which are then reset.
     fn pairwise(&mut self, axis: usize, [low, high]: [i32; 2]) -> u64 {
         let n = i32::from(self.grid.side(axis));
         let place = |offset: i32| (n + offset) as usize;
         let counts = &mut self.counts[axis];
         let sum = if self.grid.wraps(axis) && high - low > n / 2 {
-            // All offsets of one turn.
+            // All offsets in one turn.
             around_ring(&counts[place(-((n - 1) / 2))..=place(n / 2)])
         } else {
             along_line(&counts[place(low)..=place(high)])
@@ -260,11 +260,11 @@ impl Strategy for GenAlg {
 
 impl MachineStrategy for GenAlg {}
 
-/// Returns the sum of |a - b| over all pairs of nodes, from the number of nodes at each coordinate.
+/// Returns the sum of |a - b| over all pairs of nodes, given the number per coordinate.
 fn along_line(counts: &[u32]) -> u64 {
     let (mut sum, mut before, mut reach) = (0, 0, 0);
     for &count in counts {
-        // `reach` is the sum of the distances from here to the earlier nodes.
+        // `reach` is the sum of distances from here to the earlier nodes.
         reach += before;
         sum += u64::from(count) * reach;
         before += u64::from(count);
@@ -272,8 +272,8 @@ fn along_line(counts: &[u32]) -> u64 {
     sum
 }
 
-/// Returns the same sum on a ring with the shorter direction: nodes count up to half the ring
-/// ahead.
+/// Like [`along_line`], but on a ring with the shorter direction: nodes up to half the ring ahead
+/// count.
 fn around_ring(counts: &[u32]) -> u64 {
     let n = counts.len();
     let half = (n - 1) / 2;

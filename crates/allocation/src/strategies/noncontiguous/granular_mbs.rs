@@ -17,13 +17,13 @@
 //!
 //! Source: the allocator of this name in SST's scheduler element. SST starts from single nodes and
 //! joins blocks to their equals until nothing changes. It does so along x, y, z in turn, larger
-//! blocks first, in the order of z, y, x.
+//! blocks first, in the order z, y, x.
 //!
 //! Departures: the result of SST's rounds is known in advance, and is computed directly. On each
 //! axis a node's block doubles in every round until its buddy would be outside the machine, so
 //! blocks are products of dyadic intervals. (A test simulates SST's rounds and compares.) The
-//! request is divided as in MBS with R = 2. SST takes the largest existing volume that is not
-//! greater than the rest, which is the same. Wraps are ignored. The options are those of
+//! request is divided as in MBS with R = 2. SST takes the largest existing volume that does not
+//! exceed the rest, which is the same. Wraps are ignored. The options are those of
 //! [`mbs`](super::mbs).
 
 use std::sync::Arc;
@@ -64,7 +64,7 @@ fn final_blocks(grid: &Grid) -> Vec<Root> {
     roots
 }
 
-/// Returns the binary digits of a side, the largest first: `(start, log2 of the length)`.
+/// Returns the binary digits of a side, largest first: `(start, log2 of the length)`.
 fn intervals(side: u16) -> Vec<(u16, u32)> {
     let digits = (0..16).rev().filter(|digit| side >> digit & 1 == 1);
     digits.map(|digit| (side & !((2 << digit) - 1) as u16, digit)).collect()
@@ -109,7 +109,7 @@ mod tests {
                     for block in same {
                         let mut buddy = block;
                         buddy.base[axis] += block.sides[axis];
-                        // Neither may have already been joined in this round.
+                        // Neither block may have been joined already in this round.
                         if blocks.contains(&block) && blocks.contains(&buddy) {
                             blocks.retain(|other| *other != block && *other != buddy);
                             let mut joined = block;

@@ -12,8 +12,8 @@
 //!
 //! Cost: O(N + n log n) for n of N nodes.
 //!
-//! Source: the same as [`linear_sorted`](super::linear_sorted). Ties in length or span go to the
-//! first run or window.
+//! Source: as for [`linear_sorted`](super::linear_sorted). Ties in length or span go to the first
+//! run or window.
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::linear_order::{self, Linear, Packing};

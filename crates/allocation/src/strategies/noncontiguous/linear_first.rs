@@ -15,7 +15,7 @@
 //!
 //! Cost: O(N + n log n) for n of N nodes.
 //!
-//! Source: the same as [`linear_sorted`](super::linear_sorted).
+//! Source: as for [`linear_sorted`](super::linear_sorted).
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::linear_order::{self, Linear, Packing};

@@ -9,8 +9,8 @@
 //!                           # # # #
 //! ```
 //!
-//! With `order=row-major`, it is the same as `naive` and `paging:0:row-major`; with any other
-//! order, it is the same as `paging:0` with that order. All of them use
+//! With `order=row-major`, it is identical to `naive` and `paging:0:row-major`; with any other
+//! order, to `paging:0` with that order. All of them use
 //! [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder).
 //!
 //! Cost: O(N + n log n) for n of N nodes; O(N/64 + n) in row-major order.

@@ -19,15 +19,15 @@
 //! Source: Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu & Nitzberg, TPDS
 //! 8(7), 1997, for squares. Initial blocks of any W x H as in SST's scheduler element.
 //!
-//! Departures: with d axes longer than 1 the radix R is 2^d, so that blocks are cubes in 3D and
+//! Departures: with d axes longer than 1, the radix R is 2^d, so that blocks are cubes in 3D and
 //! segments in 1D. The initial partition of W x D x H is the largest cube of side 2^t that fits,
 //! and then the slabs on its right, behind it and above it in the same way. Levels above the
 //! largest block exist but are empty. Blocks merge only with the siblings of one parent, even if
 //! other adjacent blocks are free, and initial blocks never merge. Wraps are ignored. The papers
-//! keep an ordered list of free blocks for each level, but do not state the order. Here it is the
-//! row-major order of the blocks' bases. With `free=fifo` or `free=lifo` it is the order of their
-//! release, or the reverse. The papers do not describe the numbering of the processors of several
-//! blocks. Here `order` determines which blocks come first.
+//! keep an ordered list of free blocks for each level, but do not state the order. Here, it is the
+//! row-major order of the blocks' bases. With `free=fifo` or `free=lifo`, it is the order of their
+//! release, or the reverse. The papers do not say how processors in several blocks are numbered.
+//! Here, `order` determines which blocks come first.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(crate) static ENTRY: Entry = Entry {
     does: StrategyKind::noncontiguous(build),
 };
 
-/// The option `order` of strategies that grant pieces of several sizes.
+/// The `order` option of strategies that grant pieces of several sizes.
 pub(super) const ORDER: OptionSpec = OptionSpec {
     key: "order",
     values: Values::OneOf(&["large", "small"]),
@@ -60,20 +60,20 @@ pub(super) const ORDER: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// Numbers the pieces of a job according to the option `order`. The input has the largest first.
+/// Numbers a job's pieces according to the `order` option. The input has the largest first.
 #[inline]
 pub(super) fn numbered(parts: Vec<Cuboid>, smallest_first: bool) -> Vec<Cuboid> {
     if smallest_first { turned_round(&parts) } else { parts }
 }
 
-/// Sorts pieces with the smallest first. Those of one size keep their order.
+/// Sorts pieces, smallest first. Pieces of equal size keep their order.
 fn turned_round(parts: &[Cuboid]) -> Vec<Cuboid> {
     debug_assert!(parts.is_sorted_by_key(|part| Reverse(part.volume())));
     let of_a_size = parts.chunk_by(|one, next| one.volume() == next.volume());
     of_a_size.rev().flatten().copied().collect()
 }
 
-/// Returns true if the option `order` is `small`.
+/// Returns true if the `order` option is `small`.
 pub(super) fn smallest_first(options: &Options) -> bool {
     options.get("order") == "small"
 }
@@ -93,7 +93,7 @@ fn initial_blocks(grid: &Grid) -> Vec<Root> {
     let sides_by_top: Vec<Arc<[Sides]>> =
         (0..=longest).map(|top| (0..=top).map(|level| cube(1 << level)).collect()).collect();
     let mut roots = Vec::new();
-    // A stack instead of recursion, because a thin machine has as many blocks as columns.
+    // A stack instead of recursion, since a thin machine has as many blocks as columns.
     let mut left = vec![Cuboid::whole(grid)];
     while let Some(cuboid) = left.pop() {
         let sides = (0..3).filter(|&axis| is_long(axis)).map(|axis| cuboid.sides[axis]);

@@ -1,5 +1,5 @@
 //! Minimum Interference Paging: take the first free box of exactly n nodes, of any shape. If there
-//! is none, take the n free nodes with the smallest distance between the first and the last in
+//! is none, take the n free nodes with the smallest distance between the first and last in
 //! row-major order.
 //!
 //! Misses nothing: it succeeds exactly when enough nodes are free. The grant is contiguous whenever
@@ -11,7 +11,7 @@
 //!              . # . .                          a # a #
 //! ```
 //!
-//! The fallback uses the rule and the code of `linear-first:row-major`.
+//! The fallback is the rule and code of `linear-first:row-major`.
 //!
 //! Cost: one First Fit for each of the d(n) shapes, and O(N) for the fallback.
 //!

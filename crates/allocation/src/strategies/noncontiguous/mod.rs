@@ -1,4 +1,4 @@
-//! Strategies that grant nodes by count, in one piece or in many.
+//! Strategies that grant nodes by count, in one or more pieces.
 
 pub(super) mod anca;
 pub(super) mod connected;

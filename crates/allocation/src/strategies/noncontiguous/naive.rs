@@ -8,11 +8,11 @@
 //!   a a # a
 //! ```
 //!
-//! The same rule as `paging:0:row-major` and as `linear-sorted:row-major`, under the name of the
-//! 1994 paper. The code is [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder).
+//! The same rule as `paging:0:row-major` and `linear-sorted:row-major`, under the 1994 paper's
+//! name. The code is [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder).
 //!
-//! Cost: O(N/64 + n) for n of N nodes. `free=fifo` and `free=lifo` take nodes in the order of their
-//! release, as [`paging`](super::paging) does.
+//! Cost: O(N/64 + n) for n of N nodes. `free=fifo` and `free=lifo` take nodes in release order, as
+//! [`paging`](super::paging) does.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, "Non-contiguous processor allocation algorithms for
 //! distributed memory multicomputers", Supercomputing '94.

@@ -1,9 +1,9 @@
 //! Paging: divide the machine into pages of 2^k x 2^k nodes, and give a job the first free pages in
 //! some order.
 //!
-//! With k = 0 it misses nothing, because a page is a node. With k >= 1 it succeeds exactly when the
-//! free pages have enough nodes, and misses free nodes in pages that are partly busy (internal
-//! fragmentation of its own jobs, failed nodes).
+//! With k = 0, it misses nothing, because a page is a node. With k >= 1, it succeeds exactly when
+//! the free pages have enough nodes, and misses free nodes in partly busy pages (because of its own
+//! jobs' internal fragmentation, or failed nodes).
 //!
 //! ```text
 //!   paging:1 on an 8x4 mesh, 7 nodes requested: two pages, 8 nodes, in row-major order of pages
@@ -15,9 +15,9 @@
 //!
 //! The orders of pages (`pavior_mesh::order`) are row-major; snake; shuffled row-major, which
 //! interleaves the bits of row and column; and shuffled snake, for which no definition was found:
-//! the option `shuffle` has three candidates.
+//! the `shuffle` option has three candidates.
 //!
-//! Cost: O(P) for P pages, and O(affected pages) for a grant or a release. With k = 0 the code is
+//! Cost: O(P) for P pages, and O(affected pages) for a grant or a release. With k = 0, the code is
 //! [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder), and `paging:0:row-major`
 //! is `naive`.
 //!
@@ -26,9 +26,9 @@
 //! 1997. Departures: pages are cubes in 3D and segments in 1D. If a side is not a multiple of 2^k,
 //!       the last pages are smaller. A job takes pages until they have enough nodes.
 //!       `border=unused` excludes small pages; the machines in the literature have none. Wraps are
-//!       ignored. The papers keep a list of free pages without saying if it stays in the order of
-//!       index (`free=sorted`). With `free=fifo` a released page goes to the end of the list, with
-//!       `free=lifo` to its beginning. Each page is then a separate part.
+//!       ignored. The papers keep a list of free pages without saying whether it stays in index
+//!       order (`free=sorted`). With `free=fifo`, a released page goes to the end of the list; with
+//!       `free=lifo`, to its beginning. Each page is then a separate part.
 
 use std::sync::Arc;
 
@@ -120,8 +120,8 @@ fn claim(options: &Options) -> Claim {
 }
 
 /// Returns the largest number of nodes in the pages that a request takes. If the border cuts off
-/// pages, a job takes pages until they have enough nodes: when it takes the last page, which may be
-/// a whole one, a single node may be missing.
+/// pages, a job takes pages until they have enough nodes: only one node may be missing when it
+/// takes the last page, which may be a whole one.
 fn most(request: &Request, grid: &Grid, options: &Options) -> u64 {
     let side = page_side(options);
     let sides = grid.sides().map(|n| u64::from(u32::from(n).min(side)));
@@ -148,7 +148,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     paging.boxed(FreeOrder::of(options))
 }
 
-/// Creates paging of single nodes in row-major order, taken in the order of their release.
+/// Creates paging of single nodes in row-major order, taken in release order.
 pub(super) fn single_nodes(grid: &Grid, order: FreeOrder) -> BoxedStrategy {
     Paging::new(*grid, 1, order::row_major).boxed(order)
 }
@@ -169,23 +169,23 @@ fn order_of(pages: &Grid, options: &Options) -> Vec<NodeId> {
     }
 }
 
-/// Pages, or single nodes if they are taken in the order of their release.
+/// Pages, or single nodes if nodes are taken in release order.
 #[derive(Clone)]
 struct Paging {
     grid: Grid,
     side: u32,
-    /// The grid of pages, in which a page is a node.
+    /// The grid of pages: each of its nodes is a page.
     pages: Grid,
-    /// The pages that may be granted, in order of index.
+    /// The pages that may be granted, in index order.
     order: Arc<[NodeId]>,
-    /// For each page, the number of its nodes that are not free, including spare nodes of its jobs.
+    /// For each page, the number of its nodes that are not free, including its jobs' spare nodes.
     busy: Vec<u32>,
-    /// For each page, true if it may be granted.
+    /// True for each page that may be granted.
     usable: Vec<bool>,
-    /// The usable pages that are completely free, in the order of their release. `None` if pages
-    /// are taken in the order of index.
+    /// The usable pages that are completely free, in release order. `None` if pages are taken in
+    /// index order.
     returned: Option<FreeSet>,
-    /// The number of nodes of the usable pages that are completely free.
+    /// The number of nodes in the usable pages that are completely free.
     ready: u32,
     /// Pages visited, and pages affected by grants and releases.
     work: Work,
@@ -221,12 +221,12 @@ impl Paging {
         self.order = self.order.iter().filter(used).copied().collect();
     }
 
-    /// Puts the strategy into a box, with all pages free.
+    /// Boxes the strategy, with all pages free.
     fn boxed(mut self, order: FreeOrder) -> BoxedStrategy {
         self.ready = self.order.iter().map(|&page| self.page(page).volume()).sum();
         if order != FreeOrder::Sorted {
             let mut returned = FreeSet::new(self.pages.nodes(), order);
-            // Pages of an empty machine are granted in the order of index.
+            // On an empty machine, pages are granted in index order.
             let first: Vec<NodeId> = match order {
                 FreeOrder::Lifo => self.order.iter().rev().copied().collect(),
                 _ => self.order.to_vec(),
@@ -258,7 +258,7 @@ impl Paging {
         parts
     }
 
-    /// Adds or removes a page that becomes free or is granted.
+    /// Adds a page that becomes free, or removes one that is granted.
     fn set_ready(&mut self, page: NodeId, ready: bool) {
         if !self.usable[page.index()] {
             return;
@@ -278,7 +278,7 @@ impl Paging {
         }
     }
 
-    /// Returns the nodes of a page.
+    /// Returns a page's nodes.
     fn page(&self, page: NodeId) -> Cuboid {
         let at = self.pages.point(page).map(u32::from);
         let base = at.map(|c| c * self.side);
@@ -286,7 +286,7 @@ impl Paging {
         Cuboid::new(base.map(|c| c as u16), [side(0), side(1), side(2)].map(|s| s as u16))
     }
 
-    /// Calls a function with every page that a box overlaps and the number of nodes they share.
+    /// Calls a function with every page that a box overlaps, and the number of nodes they share.
     fn touched(&mut self, cuboid: &Cuboid, mut change: impl FnMut(&mut Self, NodeId, u32)) {
         for piece in cuboid.unwrapped(&self.grid.clone()) {
             let first = piece.base.map(u32::from);

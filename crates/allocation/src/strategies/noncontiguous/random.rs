@@ -11,12 +11,12 @@
 //! ```
 //!
 //! Cost: O(F) for F free nodes, and O(n log n) for n nodes to put them in row-major order. Exactly
-//! n numbers are drawn for a granted request and none for a refused one.
+//! n numbers are drawn for a granted request, and none for a refused one.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, "Non-contiguous processor allocation algorithms for
 //! distributed memory multicomputers", Supercomputing '94. Our choices: the nodes are drawn by the
 //! first n steps of a Fisher-Yates shuffle of the free nodes. They are granted in row-major order,
-//! not in the order of drawing, because strategies map processes row-major.
+//! not in the order drawn, because strategies map processes row-major.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, NodeId, Occupancy, Request};
@@ -42,9 +42,9 @@ fn build(grid: &Grid, _: &Options) -> BoxedStrategy {
 #[derive(Clone)]
 struct Random {
     grid: Grid,
-    /// Scratch: the free nodes. The first ones are drawn.
+    /// Scratch: the free nodes. The first ones are those drawn.
     nodes: Vec<NodeId>,
-    /// Free nodes listed and the words from which they were read.
+    /// Free nodes listed, and words read to list them.
     work: Work,
 }
 

@@ -1,13 +1,13 @@
 //! TPU pods: cubes of 4x4x4 chips, joined to slices by optical circuit switches or by fixed wires.
 //!
-//! The machine is a grid of chips whose sides are multiples of 4. A cube is an aligned 4x4x4 box of
-//! it, and cubes are numbered row-major. A request's shape is the shape of the slice, in chips and
-//! in any orientation:
+//! The machine is a grid of chips whose sides are multiples of 4. A cube is an aligned 4x4x4 box in
+//! it; cubes are numbered row-major. A request's shape is the shape of the slice, in chips and in
+//! any orientation:
 //!
-//! - All sides multiples of 4: a slice of whole cubes. With `ocs` any free cubes are suitable,
+//! - All sides multiples of 4: a slice of whole cubes. With `ocs`, any free cubes are suitable,
 //!   anywhere. The lowest ones are taken, one part each, in the order of the slice's own cubes.
-//!   With `static` they must form a box, which is found by first fit, turned if necessary, also
-//!   across the wraps of the machine.
+//!   With `static`, they must form a box, which is found by first fit, turned if necessary, and may
+//!   cross the machine's wraps.
 //! - All sides 1, 2 or 4: an aligned box inside one cube. The fullest cube that can take it is
 //!   chosen, so that whole cubes stay free.
 //! - Other shapes are never granted, unless `round=up` enlarges their sides: to 1, 2 or 4 if none
@@ -22,12 +22,12 @@
 //!     a # a #                         . # . #     is free: refused
 //! ```
 //!
-//! Misses nothing in its model. With `ocs` there is no external fragmentation of whole cubes, but
-//! some inside cubes. A failed chip excludes its cube from all slices of whole cubes. With `ocs` a
-//! slice of several cubes has fibers through every switch, so none can be formed while a switch is
-//! missing.
+//! Misses nothing in its model. With `ocs`, there is no external fragmentation of whole cubes, but
+//! some inside cubes. A failed chip excludes its cube from all slices of whole cubes. With `ocs`, a
+//! slice of several cubes has fibers through every switch, so none can be formed while any switch
+//! is missing.
 //!
-//! Cost: O(C) for C cubes, and O(64) for each cube that may be the fullest; with `static` O(C/64
+//! Cost: O(C) for C cubes, and O(64) for each cube that may be the fullest; with `static`, O(C/64
 //! log(side)) per orientation.
 //!
 //! Source: Jouppi et al., "TPU v4: an optically reconfigurable supercomputer for machine learning
@@ -77,7 +77,7 @@ const ROUND: OptionSpec = OptionSpec {
 };
 
 const EDGE: u16 = Cubes::EDGE;
-/// The number of chips of a cube.
+/// The number of chips in a cube.
 const CUBE: u32 = Cubes::VOLUME;
 
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
@@ -95,7 +95,7 @@ fn claim(options: &Options) -> Claim {
     }
 }
 
-/// Returns the number of chips of the requested slice.
+/// Returns the number of chips in the requested slice.
 fn most(request: &Request, _: &Grid, options: &Options) -> u64 {
     match Slice::of(request, options.get("round") == "up") {
         None => 0,
@@ -107,9 +107,9 @@ fn most(request: &Request, _: &Grid, options: &Options) -> u64 {
 /// The slice that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slice {
-    /// A box of these sides, each 1, 2 or 4, in one cube.
+    /// A box in one cube, with these sides, each 1, 2 or 4.
     Inside(Sides),
-    /// A number of cubes; if they must form a box, with these sides in cubes, or with any sides.
+    /// A number of cubes, and, if they must form a box, its sides in cubes (any if `None`).
     Cubes(u64, Option<Sides>),
 }
 
@@ -152,8 +152,8 @@ fn cube_grid(grid: &Grid) -> Grid {
     *Cubes::of(grid).expect("the strategy works on pods only").grid()
 }
 
-/// Returns the boxes of a slice inside a cube, aligned to their own sides, orientation by
-/// orientation and row-major within each.
+/// Returns a slice's boxes inside a cube, aligned to their own sides: orientation by orientation,
+/// each in row-major order.
 fn aligned(cube: Cuboid, sides: Sides) -> impl Iterator<Item = Cuboid> {
     let starts = move |axis: usize, side: u16| {
         let base = cube.base[axis];
@@ -222,7 +222,7 @@ impl Tpu {
         best.map(|(_, part)| Placement::Whole(part))
     }
 
-    /// Finds the first box of whole cubes, with these sides in some orientation or with any sides.
+    /// Finds the first box of whole cubes with these sides in some orientation, or with any sides.
     fn wired(&mut self, count: u32, sides: Option<Sides>) -> Option<Placement> {
         match sides {
             None => factor_shapes_into(count, &self.cubes, &mut self.shapes),

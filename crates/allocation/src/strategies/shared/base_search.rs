@@ -1,8 +1,8 @@
 //! First Fit's searches, for all strategies that take the first free base of some shapes.
 //!
-//! The option `search` chooses among them; all give the same answer. The engine follows every
-//! change through [`BaseSearch::granted`] and [`BaseSearch::released`]; the other searches read the
-//! state when it is loaded.
+//! The `search` option chooses among them; all give the same answer. The engine tracks every change
+//! through [`BaseSearch::granted`] and [`BaseSearch::released`]; the other searches read the state
+//! when it is loaded.
 //!
 //! Invariant: the result is the first base in scan order of the first shape that has one.
 //!
@@ -17,7 +17,7 @@ use pavior_mesh::{
 use crate::strategies::shared::prefix_sums::PrefixSums;
 use crate::{Placement, Work};
 
-/// The option `search`.
+/// The `search` option.
 pub(crate) const SEARCH: OptionSpec = OptionSpec {
     key: "search",
     values: Values::OneOf(&["engine", "plain", "corners", "leaps", "rows"]),
@@ -27,7 +27,7 @@ pub(crate) const SEARCH: OptionSpec = OptionSpec {
     bare: true,
 };
 
-/// The option `search` of strategies whose engine does not offer several searches.
+/// The `search` option of strategies whose engine does not offer several searches.
 pub(crate) const ENGINE: OptionSpec = OptionSpec {
     values: Values::OneOf(&["engine", "plain"]),
     meaning: "the engine, which processes whole words of nodes, or the search from the \
@@ -35,7 +35,7 @@ pub(crate) const ENGINE: OptionSpec = OptionSpec {
     ..SEARCH
 };
 
-/// The same option, written with its key because another option's values are written bare.
+/// Like [`ENGINE`], but written with its key because another option's values are written bare.
 pub(crate) const ENGINE_BY_KEY: OptionSpec = OptionSpec { bare: false, ..ENGINE };
 
 /// Returns true if the options select the search from the literature.
@@ -46,16 +46,16 @@ pub(crate) fn is_plain(options: &Options) -> bool {
 /// A search for the first free base of a shape.
 #[derive(Clone)]
 pub(crate) enum BaseSearch {
-    /// The search from the literature, using a table of prefix sums: O(N) to fill it once for all
+    /// The search from the literature, with a table of prefix sums: O(N) to fill it once for all
     /// shapes, then O(1) per base.
     Plain(PrefixSums),
-    /// [`BoxSearch`] with all its methods, or with only one of them and without a cache.
+    /// [`BoxSearch`] with all its methods, or with just one of them and no cache.
     Engine(Box<BoxSearch>),
     /// The whole set of bases, for scan orders that are not row-major: O(N/64 log(side)) per shape.
     Set(BaseSet),
 }
 
-/// Returns the key for remembering a refusal that depends only on a count of nodes.
+/// Returns the key for caching a refusal that depends only on a node count.
 pub(crate) fn asked_by_count(nodes: u32) -> RefusalKey {
     // No box has a side of 0, so no shape has this key.
     RefusalKey::Alone([nodes as u16, (nodes >> 16) as u16, 0])
@@ -88,7 +88,7 @@ impl BaseSearch {
         BaseSearch::Engine(Box::new(BoxSearch::with(grid, methods)))
     }
 
-    /// Creates the search specified by the options, for questions about single bases.
+    /// Creates the search specified by the options, for queries about single bases.
     pub(crate) fn of_bases(grid: Grid, options: &Options) -> BaseSearch {
         match options.get("search") {
             "plain" => BaseSearch::Plain(PrefixSums::new(grid)),
@@ -117,22 +117,22 @@ impl BaseSearch {
         }
     }
 
-    /// Records that a box that overlaps the covered one is now taken. `free` lists the parts of it
-    /// that were free.
+    /// Records that a box that overlaps the covered one is now taken. `free` lists its parts that
+    /// were free.
     pub(crate) fn granted_over(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
             search.take_over(whole, free.parts());
         }
     }
 
-    /// Records that these nodes, granted together before, are free again.
+    /// Records that these nodes, which were granted together, are free again.
     pub(crate) fn released(&mut self, placement: &Placement) {
         if let BaseSearch::Engine(search) = self {
             placement.parts().iter().for_each(|part| search.give(part));
         }
     }
 
-    /// Switches to searching any set of free nodes, without an index that follows grants and
+    /// Switches to searching any set of free nodes, without an index that tracks grants and
     /// releases.
     pub(crate) fn reset(&mut self) {
         if let BaseSearch::Engine(search) = self {
@@ -140,7 +140,7 @@ impl BaseSearch {
         }
     }
 
-    /// Frees a box again that was granted only to see the remaining state.
+    /// Frees a box that was granted only to see the remaining state.
     pub(crate) fn given_up(&mut self, cuboid: Cuboid) {
         if let BaseSearch::Engine(search) = self {
             search.untake(&cuboid);
@@ -169,7 +169,7 @@ impl BaseSearch {
         }
     }
 
-    /// Returns the work of searches. Callers of [`BaseSearch::is_base`] count their own questions.
+    /// Returns the searches' work. Callers of [`BaseSearch::is_base`] count their own queries.
     pub(crate) fn work(&self) -> Work {
         match self {
             BaseSearch::Plain(sums) => sums.work(),
@@ -181,7 +181,7 @@ impl BaseSearch {
         }
     }
 
-    /// Prepares [`BaseSearch::is_base`] for a shape that fits the grid.
+    /// Prepares for [`BaseSearch::is_base`] with a shape that fits the grid.
     pub(crate) fn compute(&mut self, free: &Occupancy, shape: Sides) {
         if let BaseSearch::Set(set) = self {
             set.compute(free, shape);

@@ -1,10 +1,10 @@
 //! A set of small numbers, one bit each, with their count.
 //!
-//! Invariant: `len` is the number of bits that are set.
+//! Invariant: `len` is the number of set bits.
 //!
 //! Cost: O(1) to insert, remove and test; O(words passed) for the next number.
 
-/// Returns the positions of the ones of a word, ascending.
+/// Returns the positions of a word's set bits, ascending.
 pub(crate) fn ones(mut word: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         (word != 0).then(|| {
@@ -37,7 +37,7 @@ impl BitSet {
         self.words[number as usize / 64] >> (number % 64) & 1 == 1
     }
 
-    /// Inserts a number. Returns true if it was not in the set before.
+    /// Inserts a number. Returns true if it was not yet in the set.
     pub(crate) fn insert(&mut self, number: u32) -> bool {
         let missing = !self.contains(number);
         self.words[number as usize / 64] |= 1 << (number % 64);

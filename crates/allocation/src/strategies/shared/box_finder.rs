@@ -1,9 +1,9 @@
-//! The first free bases of boxes of several shapes in one state.
+//! The first free bases for boxes of several shapes in one state.
 //!
-//! Boxes that were free nowhere are cached. A box that contains such a box is not free anywhere
-//! either. Both facts hold as long as nodes are only taken.
+//! Boxes that fit nowhere are cached. A box that contains one of them does not fit either. Both
+//! facts hold as long as nodes are only taken.
 //!
-//! Invariant: every box in `refused` is free nowhere in `state`, and none of them contains another.
+//! Invariant: no box in `refused` fits anywhere in `state`, and none of them contains another.
 //!
 //! Cost: O(N/64 log(side)) per box; O(refused boxes) for one that contains a refused box.
 
@@ -13,9 +13,9 @@ use pavior_mesh::{BaseSet, Coordinates, Grid, Occupancy, Sides};
 #[derive(Clone)]
 pub(crate) struct BoxFinder {
     bases: BaseSet,
-    /// The state that was loaded.
+    /// The state last loaded.
     state: Option<Occupancy>,
-    /// The boxes known to be free nowhere.
+    /// The boxes known to fit nowhere.
     refused: Vec<Sides>,
 }
 
@@ -39,7 +39,7 @@ impl BoxFinder {
         self.bases.load(free);
     }
 
-    /// Returns the first `most` bases, in row-major order, at which a box is free in the state.
+    /// Returns the first `most` bases, in row-major order, where a box is free in the state.
     pub(crate) fn first(&mut self, sides: Sides, most: usize) -> Vec<Coordinates> {
         let holds = |outer: Sides, inner: Sides| (0..3).all(|axis| inner[axis] <= outer[axis]);
         if self.refused.iter().any(|&refused| holds(sides, refused)) {
@@ -66,8 +66,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{Cuboid, NodeId};
 
-    /// Takes and releases nodes at random. Regardless of earlier questions, the answers are the
-    /// same as those of a search without a cache.
+    /// Takes and releases nodes at random. Regardless of earlier queries, the answers are the same
+    /// as without a cache.
     #[test]
     fn what_is_remembered_changes_no_answer() {
         let mut dice = Stream::new(7, 0, "boxes");

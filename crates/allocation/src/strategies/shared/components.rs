@@ -1,4 +1,4 @@
-//! The components of the free nodes: the maximal sets that the machine's links connect. NAS and
+//! The components of the free nodes: the maximal sets connected by the machine's links. NAS and
 //! `connected` grow sets within them.
 //!
 //! ```text
@@ -10,7 +10,7 @@
 //!
 //! Invariant: two free nodes have the same root if and only if free nodes connect them.
 //!
-//! Cost: O(N/64), and O(r log r) for r runs.
+//! Cost: O(N/64), plus O(r log r) for r runs.
 
 use std::ops::Range;
 
@@ -29,11 +29,11 @@ pub(crate) struct Components {
 #[derive(Clone, Copy, Debug)]
 struct Run {
     first: u32,
-    /// The node after its last one.
+    /// The node after the run's last one.
     end: u32,
-    /// Another run of its component, or itself if it is the root.
+    /// Another run in the same component, or the run itself if it is the root.
     parent: u32,
-    /// For a root, the number of nodes of the component.
+    /// For a root, the number of nodes in the component.
     size: u32,
 }
 
@@ -74,12 +74,12 @@ impl Components {
         self.runs.len() as u64
     }
 
-    /// Returns the number of nodes of the largest component.
+    /// Returns the number of nodes in the largest component.
     pub(crate) fn largest(&self) -> u32 {
         self.largest
     }
 
-    /// Returns the number of nodes of a free node's component.
+    /// Returns the number of nodes in a free node's component.
     pub(crate) fn size(&self, node: NodeId) -> u32 {
         self.runs[self.of(node)].size
     }
@@ -99,8 +99,7 @@ impl Components {
         found.sort_by_key(|&number| self.runs[number].size);
     }
 
-    /// Returns the runs of a component in row-major order, each as the ids of its nodes. O(r log
-    /// r).
+    /// Returns a component's runs in row-major order, each as a range of node ids. O(r log r).
     pub(crate) fn runs_of(&self, number: usize) -> impl Iterator<Item = Range<u32>> {
         let own = (0..self.runs.len()).filter(move |&index| self.root(index) == number);
         own.map(|index| self.runs[index].first..self.runs[index].end)
@@ -183,7 +182,7 @@ mod tests {
     use super::*;
     use pavior_kernel::Stream;
 
-    /// Returns the set of a node by definition: floods over pairs at distance 1.
+    /// Returns the nodes connected with a node by definition: floods over pairs at distance 1.
     fn flood(free: &Occupancy, from: NodeId) -> Vec<NodeId> {
         let grid = free.grid();
         let (mut set, mut next) = (vec![from], 0);

@@ -1,4 +1,4 @@
-//! The contact of a placement: the number of its faces' nodes that touch busy nodes or the border.
+//! A placement's contact: the number of its node faces that touch busy nodes or the border.
 //!
 //! ```text
 //!   . # . .      P touches # above it, and the border on its left:
@@ -12,10 +12,10 @@
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Sides, volume};
 
-/// Returns the number of pairs (node of the placement, direction) whose neighbor is busy or beyond
-/// the end of an axis that does not wrap, over both directions of every axis longer than 1.
+/// Returns the number of pairs (node in the placement, direction) whose neighbor is busy or beyond
+/// the end of an axis that does not wrap, over both directions on every axis longer than 1.
 ///
-/// On a ring the neighbors are cyclic. A side of n - 1 counts the node in the gap from both sides,
+/// On a ring, the neighbors are cyclic. A side of n - 1 counts the node in the gap from both sides,
 /// a ring of 2 counts its other node twice, and a closed ring has no faces.
 pub(crate) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     let grid = free.grid();
@@ -26,8 +26,8 @@ pub(crate) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     faces(grid, cuboid).map(|(slab, area)| touching(slab, area)).sum()
 }
 
-/// Returns the faces of a placement: for each, its area and the slab of nodes beyond it, or `None`
-/// if it is on the machine's border.
+/// Returns a placement's faces: for each, its area and the slab of nodes beyond it, or `None` if it
+/// is on the machine's border.
 pub(crate) fn faces(
     grid: &Grid,
     cuboid: &Cuboid,
@@ -39,8 +39,8 @@ pub(crate) fn faces(
     })
 }
 
-/// Returns the nodes beyond a face of a placement, on the low side of an axis (0) or the high one
-/// (1), or `None` beyond the border.
+/// Returns the nodes beyond a face of a placement, on an axis's low side (0) or high side (1), or
+/// `None` beyond the border.
 #[inline]
 pub(crate) fn slab(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> Option<Cuboid> {
     let n = u32::from(grid.side(axis));
@@ -64,8 +64,8 @@ pub(crate) fn most_contact(grid: &Grid, shape: Sides) -> i64 {
     (0..3).filter(|&axis| has_faces(grid, axis, shape[axis])).map(area).sum()
 }
 
-/// Returns true if a side has faces on an axis, which it does not on an axis of one node or on a
-/// ring that it closes.
+/// Returns true if a side has faces on an axis. It has none on an axis of one node or on a ring
+/// that it closes.
 fn has_faces(grid: &Grid, axis: usize, side: u16) -> bool {
     let n = grid.side(axis);
     n > 1 && !(grid.wraps(axis) && side == n)

@@ -1,5 +1,5 @@
-//! The search for the free placements with the most or the least contact: the engine of BF, WF, ADJ
-//! and MFA.
+//! The search for the free placements with the most or least contact: the engine of BF, WF, ADJ and
+//! MFA.
 //!
 //! The set of all bases has one bit per base ([`BaseSet`]). A face of a placement touches something
 //! exactly when the next base on that side is not in the set. Shifts of the set therefore find, for
@@ -29,9 +29,9 @@ use crate::strategies::shared::contact::{most_contact, slab};
 pub(crate) struct ContactSearch {
     grid: Grid,
     bases: BaseSet,
-    /// For each axis, the bases that touch something on the low and on the high side.
+    /// For each axis, the bases that touch something on the low side and on the high side.
     edges: [[Vec<u64>; 2]; 3],
-    /// The axes on which the current shape has faces, with the area of a face.
+    /// The axes on which the current shape has faces, with the area per face.
     faces: Vec<(usize, i64)>,
     /// Bases counted.
     counted: u64,
@@ -43,7 +43,7 @@ pub(crate) struct Touching {
     pub(crate) at: Cuboid,
     /// The contact with busy nodes and the border.
     pub(crate) contact: i64,
-    /// True if it touches a busy node.
+    /// True if the placement touches a busy node.
     pub(crate) is_beside: bool,
 }
 
@@ -53,17 +53,17 @@ impl ContactSearch {
         ContactSearch { grid, bases: BaseSet::new(grid), edges, faces: Vec::new(), counted: 0 }
     }
 
-    /// Loads a state. Must be called before the searches in that state.
+    /// Loads a state. Must be called before any search in that state.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         self.bases.load(free);
     }
 
-    /// Returns the number of bases counted and of words read.
+    /// Returns the number of bases counted and words read.
     pub(crate) fn work(&self) -> Work {
         Work::of_boxes(self.counted) + Work::of_words(self.bases.words_touched())
     }
 
-    /// Returns the placement with the most contact; ties go to the first in row-major order.
+    /// Returns the placement with the most contact. Ties go to the first in row-major order.
     pub(crate) fn most(&mut self, shape: Sides) -> Option<Scored> {
         let mut best: Option<Scored> = None;
         let key = |at: &Cuboid| [at.base[2], at.base[1], at.base[0]];
@@ -81,7 +81,7 @@ impl ContactSearch {
     }
 
     /// Calls `see` with placements that may have the most contact. `see` returns the minimum
-    /// contact that is still of interest, and receives every placement with at least that. With
+    /// contact that is still of interest, and receives every placement that reaches it. With
     /// `first`, the search stops after a placement with the maximum possible contact.
     pub(crate) fn descend(
         &mut self,
@@ -116,7 +116,7 @@ impl ContactSearch {
         }
     }
 
-    /// Returns the placement with the least contact; ties go to the first in row-major order.
+    /// Returns the placement with the least contact. Ties go to the first in row-major order.
     pub(crate) fn least(&mut self, shape: Sides) -> Option<Scored> {
         if !self.compute(shape) {
             return None;
@@ -137,7 +137,7 @@ impl ContactSearch {
         best.map(|(contact, at)| Scored { score: -contact, at })
     }
 
-    /// Returns the contact of a placement of the last searched shape, if it is free.
+    /// Returns the contact of a placement of the shape last searched for, if it is free.
     pub(crate) fn at(&mut self, at: &Cuboid) -> Option<i64> {
         self.bases.contains(at.base).then(|| {
             let every =
@@ -164,14 +164,14 @@ impl ContactSearch {
         true
     }
 
-    /// Returns the bases of a word that touch something on every axis.
+    /// Returns the bases in a word that touch something on every axis.
     #[inline]
     fn corners(&self, word: usize) -> u64 {
         let both = |axis: usize| self.edges[axis][0][word] | self.edges[axis][1][word];
         self.faces.iter().fold(self.bases.words()[word], |all, &(axis, _)| all & both(axis))
     }
 
-    /// Returns the bases of a word that touch something on some axis.
+    /// Returns the bases in a word that touch something on some axis.
     #[inline]
     fn anywhere(&self, word: usize) -> u64 {
         let both = |axis: usize| self.edges[axis][0][word] | self.edges[axis][1][word];
@@ -184,7 +184,7 @@ impl ContactSearch {
         self.edges[axis][side][word] >> bit & 1 == 1
     }
 
-    /// Returns the most contact that a base can have: the total area of the faces that touch
+    /// Returns an upper bound on a base's contact: the total area of the faces that touch
     /// something.
     #[inline]
     fn bound(&self, word: usize, bit: u32) -> i64 {
@@ -192,8 +192,8 @@ impl ContactSearch {
         self.faces.iter().map(|&(axis, area)| area * (of(axis, 0) + of(axis, 1))).sum()
     }
 
-    /// Counts the contact of a base, if it is at least `least`. Counts down from `most`, face by
-    /// face, and stops below `least`.
+    /// Counts a base's contact, if at least `least`. Counts down from `most`, face by face, and
+    /// stops below `least`.
     fn count_at_least(&mut self, word: usize, bit: u32, least: i64, most: i64) -> Option<Touching> {
         self.counted += 1;
         let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
@@ -214,9 +214,8 @@ impl ContactSearch {
         Some(Touching { at, contact, is_beside })
     }
 
-    /// Counts the contact of a base, if it is below `below`. Counts up from a lower bound: a face
-    /// that touches something touches at least one node, and a face at the border touches it
-    /// completely.
+    /// Counts a base's contact, if below `below`. Counts up from a lower bound: a face that touches
+    /// something touches at least one node, and a face at the border touches it completely.
     fn count_below(&mut self, word: usize, bit: u32, below: i64) -> Option<(i64, Cuboid)> {
         let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
         let mut least = 0;
@@ -245,7 +244,7 @@ impl ContactSearch {
         Some((least, at))
     }
 
-    /// Returns the contact of a face, and true if it touches a busy node.
+    /// Returns a face's contact, and true if it touches a busy node.
     fn touched(&self, at: &Cuboid, (axis, area, side): (usize, i64, usize)) -> (i64, bool) {
         match slab(&self.grid, at, axis, side) {
             None => (area, false),
@@ -257,7 +256,7 @@ impl ContactSearch {
     }
 }
 
-/// Returns true if a face of a placement is at the border of a mesh.
+/// Returns true if a placement's face is at the border of a mesh.
 #[inline]
 fn is_at_border(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> bool {
     let border = if side == 0 { 0 } else { grid.side(axis) - at.sides[axis] };

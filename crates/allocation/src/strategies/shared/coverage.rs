@@ -1,13 +1,13 @@
-//! The coverage of a busy box: the bases at which a shape would overlap it.
+//! A busy box's coverage: the bases where a shape would overlap it.
 //!
 //! ```text
 //!   side s = 3, busy x = 4..5:   . . c c C C . .     s overlaps the box from each base in 2..5
 //! ```
 //!
 //! On an axis, a busy interval of length `len` at `start` is overlapped from `start - s + 1` to
-//! `start + len - 1`. On an axis that does not wrap this is clipped to the canonical bases, from 0
-//! to `n - s`. On a ring it is taken modulo n and split at 0. A side that closes the ring has the
-//! one base 0, which every box covers.
+//! `start + len - 1`. On an axis that does not wrap, this is clipped to the canonical bases, from 0
+//! to `n - s`. On a ring, it is taken modulo n and split at 0. A side that closes the ring has only
+//! the base 0, which every box covers.
 //!
 //! Cost: O(1) per box and axis.
 
@@ -59,28 +59,28 @@ pub(crate) fn covered(
     if high < n { [span(low, high), None] } else { [span(low, n - 1), span(0, high - n)] }
 }
 
-/// A test for whether a busy box covers any of the given bases on one axis: [`covered`] for many
+/// A test of whether a busy box covers any of the given bases on one axis: [`covered`] for many
 /// boxes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cover {
     axis: usize,
     low: u16,
-    /// The number of nodes of the placements at all of the bases.
+    /// The number of nodes in the union of the placements at the bases.
     reach: u32,
-    /// The length of the ring, or a number greater than any axis if it does not wrap.
+    /// The length of the ring, or a number greater than any axis if the axis does not wrap.
     ring: u32,
 }
 
 impl Cover {
-    /// Creates the test for the canonical bases of a range that is not empty.
+    /// Creates the test for the canonical bases in a nonempty range.
     pub(crate) fn new(grid: &Grid, axis: usize, side: u16, bases: AxisRange) -> Cover {
         let ring = if grid.wraps(axis) { u32::from(grid.side(axis)) } else { 1 << 16 };
         let reach = u32::from(bases.high - bases.low) + u32::from(side);
         Cover { axis, low: bases.low, reach, ring }
     }
 
-    /// Returns true if a busy box covers any of them: it begins on the placements' nodes, or they
-    /// begin on its nodes.
+    /// Returns true if a busy box covers any of the bases: it begins on the placements' nodes, or
+    /// they begin on its nodes.
     #[inline]
     pub(crate) fn is_by(&self, busy: &Cuboid) -> bool {
         let (start, length) = (u32::from(busy.base[self.axis]), u32::from(busy.sides[self.axis]));
@@ -93,7 +93,7 @@ impl Cover {
 /// A box of bases, one span per axis, none of which wraps.
 pub(crate) type Piece = [AxisRange; 3];
 
-/// The coverages of a busy list for a shape. Scratch memory that is filled once per orientation.
+/// A busy list's coverages for a shape. Scratch memory that is filled once per orientation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CoverageList {
     pieces: Vec<Piece>,
@@ -101,7 +101,7 @@ pub(crate) struct CoverageList {
 }
 
 impl CoverageList {
-    /// Computes the coverages of all boxes, in their order: O(B) for B boxes, at most eight pieces
+    /// Computes the coverages of all boxes, in order: O(B) for B boxes, with at most eight pieces
     /// each. The shape must fit the grid.
     pub(crate) fn load(&mut self, grid: &Grid, busy: &[Cuboid], shape: Sides) {
         self.pieces.clear();
@@ -116,7 +116,7 @@ impl CoverageList {
         }
     }
 
-    /// Returns the pieces. Bases in any of them are covered, all other canonical bases are free.
+    /// Returns the pieces. Bases in any of them are covered; all other canonical bases are free.
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.pieces
     }

@@ -9,9 +9,9 @@ use pavior_mesh::{Grid, Sides};
 use super::ranked_shapes::sort_shapes;
 
 /// Returns the boxes of exactly `nodes` nodes that fit the grid unturned, compact ones first.
-/// Compact means a small difference between the longest and the shortest side, on the axes of the
-/// grid that are longer than 1. Among equals, wider ones come before taller ones: lexicographically
-/// greater sides first. In 2D this is ASFF's order: 12 on 6x6 gives (4,3), (3,4), (6,2), (2,6).
+/// Compact means a small difference between the longest and shortest sides, on the grid's axes that
+/// are longer than 1. Among equals, wider ones come before taller ones: lexicographically greater
+/// sides first. In 2D, this is ASFF's order: 12 on 6x6 gives (4,3), (3,4), (6,2), (2,6).
 pub(crate) fn factor_shapes(nodes: u32, grid: &Grid) -> Vec<Sides> {
     let mut shapes = Vec::new();
     factor_shapes_into(nodes, grid, &mut shapes);
@@ -30,10 +30,10 @@ pub(crate) fn most_compact(nodes: u32, grid: &Grid) -> Option<Sides> {
     boxes(nodes, grid.sides()).min_by_key(|&shape| (spread(shape, grid), Reverse(shape)))
 }
 
-/// Returns the boxes of `nodes` nodes within some sides, in ascending order.
+/// Returns the boxes of `nodes` nodes within given sides, in ascending order.
 pub(crate) fn boxes(nodes: u32, within: Sides) -> impl Iterator<Item = Sides> + use<> {
     let [w, d, h] = within.map(u32::from);
-    // The divisors of n up to `most` that leave no more than `room` for the other axes.
+    // The divisors of n up to `most` that leave at most `room` for the other axes.
     let divisors = |n: u32, most: u32, room: u32| {
         (n.div_ceil(room).max(1)..=most.min(n)).filter(move |a| n % a == 0)
     };
@@ -43,7 +43,7 @@ pub(crate) fn boxes(nodes: u32, within: Sides) -> impl Iterator<Item = Sides> + 
     })
 }
 
-/// Returns the longest minus the shortest side, which is small if the shape is compact.
+/// Returns the longest side minus the shortest, which is small if the shape is compact.
 fn spread(shape: Sides, grid: &Grid) -> u16 {
     let sides = (0..3).filter(|&axis| grid.side(axis) > 1).map(|axis| shape[axis]);
     sides.clone().max().unwrap_or(1) - sides.min().unwrap_or(1)

@@ -7,7 +7,7 @@
 //!                                    # #
 //! ```
 //!
-//! Invariant: every shape has a b nodes, and none is returned twice.
+//! Invariant: every shape has a times b nodes, and none is returned twice.
 
 use pavior_mesh::{Grid, Sides};
 
@@ -24,15 +24,15 @@ pub(crate) enum FoldOrder {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Folds {
     pub(crate) order: FoldOrder,
-    /// True if both sides must be even; otherwise only the one that is halved.
+    /// True if both sides must be even; otherwise, only the side that is halved.
     pub(crate) both_even: bool,
     /// True if shapes are turned.
     pub(crate) turned: bool,
 }
 
 impl Folds {
-    /// Returns the distinct shapes of a flat shape that fit the grid, in order, itself first.
-    /// Returns none for a shape with a third side.
+    /// Returns the distinct shapes of a flat shape that fit the grid, in order, starting with the
+    /// shape itself. Empty for a shape with a third side.
     pub(crate) fn of(self, [a, b, c]: Sides, grid: Grid) -> impl Iterator<Item = Sides> + use<> {
         let fold = |half: u16, double: u16| {
             let even = half % 2 == 0 && (!self.both_even || double % 2 == 0);

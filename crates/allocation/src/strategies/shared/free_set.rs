@@ -1,21 +1,20 @@
-//! A set of free nodes, pages or blocks, from which the next one is taken in a defined order.
+//! A set of free nodes, pages or blocks that are taken in a defined order.
 //!
 //! The order is by number or by time of release. Published strategies keep such lists, and most
 //! papers do not state the order. By number, which is the default, a grant depends only on the
-//! state. In the order of release, the nodes of a job that has ended stay adjacent in the list,
-//! even if they are far apart on the machine.
+//! state. In release order, the nodes of a job that has ended stay adjacent in the list, even if
+//! they are far apart on the machine.
 //!
-//! Invariant: in the order of release, `next` and `previous` form one ring through the numbers of
-//! the set.
+//! Invariant: in release order, `next` and `previous` form one ring through the numbers in the set.
 //!
-//! Cost: O(1) to insert, remove and step in the order of release. By number, a step costs as much
-//! as in a [`BitSet`].
+//! Cost: O(1) to insert, remove and step in release order. By number, a step costs as much as in a
+//! [`BitSet`].
 
 use pavior_kernel::{OptionSpec, Options, Values};
 
 use crate::strategies::shared::bit_set::BitSet;
 
-/// The option `free`.
+/// The `free` option.
 pub(crate) const FREE: OptionSpec = OptionSpec {
     key: "free",
     values: Values::OneOf(&["sorted", "fifo", "lifo"]),
@@ -27,11 +26,11 @@ pub(crate) const FREE: OptionSpec = OptionSpec {
 /// The order in which numbers are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FreeOrder {
-    /// The least number first.
+    /// The smallest number first.
     Sorted,
-    /// The one inserted earliest first.
+    /// The earliest inserted first.
     Fifo,
-    /// The one inserted latest first.
+    /// The latest inserted first.
     Lifo,
 }
 
@@ -50,7 +49,7 @@ impl FreeOrder {
 #[derive(Clone, Debug)]
 pub(crate) struct FreeSet {
     set: BitSet,
-    /// The order of release. `None` if the order is by number.
+    /// The release order. `None` if the order is by number.
     returned: Option<ReturnOrder>,
 }
 
@@ -82,7 +81,7 @@ impl FreeSet {
         self.set.contains(number)
     }
 
-    /// Inserts a number. Returns true if it was not in the set before.
+    /// Inserts a number. Returns true if it was not yet in the set.
     pub(crate) fn insert(&mut self, number: u32) -> bool {
         let missing = self.set.insert(number);
         if let (Some(returned), true) = (&mut self.returned, missing) {
@@ -105,13 +104,13 @@ impl FreeSet {
         self.returned.is_none()
     }
 
-    /// Replaces the contents of a sorted set with the numbers of these bits.
+    /// Replaces the contents of a sorted set with the numbers of the set bits.
     pub(crate) fn assign(&mut self, bits: &[u64]) {
         debug_assert!(self.is_sorted(), "the numbers are not sorted");
         self.set.assign(bits);
     }
 
-    /// Returns the number after another one in the set, or the first one.
+    /// Returns the number after a given one in the set, or the first one.
     pub(crate) fn after(&self, number: Option<u32>) -> Option<u32> {
         match &self.returned {
             None => self.set.next(number.map_or(0, |number| number + 1)),
@@ -128,7 +127,7 @@ impl FreeSet {
         std::iter::successors(self.after(None), |&number| self.after(Some(number)))
     }
 
-    /// Returns the number of memory words that a step reads.
+    /// Returns the number of memory words read by a step.
     pub(crate) fn words(&self, from: Option<u32>, to: u32) -> u64 {
         match self.returned {
             None => u64::from(to / 64 - from.map_or(0, |from| (from + 1) / 64) + 1),

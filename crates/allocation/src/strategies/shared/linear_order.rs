@@ -1,4 +1,4 @@
-//! One-dimensional allocation, in which a job gets nodes from a linear order of the machine.
+//! One-dimensional allocation: a job gets nodes along a linear order of the machine.
 //!
 //! ```text
 //!   free ranks, 3 requested:   0 1 . . 4 5 6 . 8 .
@@ -7,8 +7,7 @@
 //!
 //! Invariant: `ranks` is ascending, so a window of it is an interval of the line.
 //!
-//! Cost: O(N) per question, plus O(count log count) to sort the nodes unless the order is
-//! row-major.
+//! Cost: O(N) per query, plus O(count log count) to sort the nodes unless the order is row-major.
 
 use std::sync::Arc;
 
@@ -20,7 +19,7 @@ use crate::strategies::shared::runs::runs;
 use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
-/// The option `order`.
+/// The `order` option.
 pub(crate) const ORDER: OptionSpec = OptionSpec {
     key: "order",
     values: Values::Text(
@@ -36,14 +35,14 @@ fn is_order(text: &str) -> bool {
     matches!(text, "row-major" | "snake" | "hilbert") || numbers(text).is_some()
 }
 
-/// Reads the numbers of a list such as `0-1-3-2`.
+/// Parses the numbers in a list such as `0-1-3-2`.
 fn numbers(text: &str) -> Option<Vec<NodeId>> {
     let digits = |number: &str| number.bytes().all(|byte| byte.is_ascii_digit());
     let number = |number: &str| number.parse().ok().filter(|_| digits(number)).map(NodeId);
     text.split('-').map(number).collect()
 }
 
-/// Checks that the option `order` fits a grid. A list must name every node once.
+/// Checks that the `order` option fits a grid. A list must name every node exactly once.
 pub(crate) fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported> {
     let Some(mut listed) = numbers(options.get("order")) else { return Ok(()) };
     listed.sort_unstable();
@@ -69,18 +68,18 @@ fn order_of(grid: &Grid, options: &Options) -> Vec<NodeId> {
 pub(crate) enum Packing {
     /// The first ones.
     Sorted,
-    /// The nodes with the smallest distance from the first to the last; ties go to the first ones.
+    /// The nodes with the smallest distance from first to last. Ties go to the first ones.
     MinSpan,
-    /// The first nodes of the shortest run of consecutive free nodes that is long enough; ties go
+    /// The first nodes of the shortest run of consecutive free nodes that is long enough. Ties go
     /// to the first run. `MinSpan` if no run is long enough.
     Best,
 }
 
-/// The nodes of a machine in a linear order, such as that of a space-filling curve.
+/// A machine's nodes in a linear order, such as that of a space-filling curve.
 #[derive(Clone, Debug)]
 pub(crate) struct LinearOrder {
     grid: Grid,
-    /// The nodes by rank. Empty for row-major order, in which a node's rank is its number.
+    /// The nodes by rank. Empty for row-major order, where a node's rank is its number.
     nodes: Arc<[NodeId]>,
     /// The ranks of the free nodes, ascending.
     ranks: Vec<u32>,
@@ -136,12 +135,12 @@ impl LinearOrder {
     }
 
     /// Returns the work. Boxes: nodes visited, once to list the free ones and once to choose among
-    /// them. Words: those from which free nodes were read.
+    /// them. Words: those read to find free nodes.
     pub(crate) fn work(&self) -> Work {
         self.work
     }
 
-    /// Returns the placement of `count` free nodes, beginning with the `first` one.
+    /// Returns the placement of `count` free nodes, beginning with the one at index `first`.
     fn place(&mut self, first: usize, count: usize) -> Placement {
         let ranks = &self.ranks[first..first + count];
         if self.nodes.is_empty() {
@@ -154,13 +153,13 @@ impl LinearOrder {
     }
 }
 
-/// Returns the beginning of the first window of `count` ranks with the smallest span.
+/// Returns the start of the first window of `count` ranks with the smallest span.
 fn min_span(ranks: &[u32], count: usize) -> usize {
     let span = |&first: &usize| ranks[first + count - 1] - ranks[first];
     (0..=ranks.len() - count).min_by_key(span).expect("enough nodes are free")
 }
 
-/// Returns the beginning of the first of the shortest runs of at least `count` consecutive ranks.
+/// Returns the start of the first of the shortest runs of at least `count` consecutive ranks.
 fn shortest_run(ranks: &[u32], count: usize) -> Option<usize> {
     let mut best: Option<(usize, usize)> = None;
     let mut start = 0;
@@ -214,7 +213,7 @@ impl MachineStrategy for Linear {}
 mod tests {
     use super::*;
 
-    /// Compares the rules with their definitions, for every set of free ranks of a line of ten, and
+    /// Compares the rules with their definitions, for every set of free ranks on a line of ten, and
     /// every count.
     #[test]
     fn spans_and_runs_by_brute_force() {

@@ -1,4 +1,4 @@
-//! The costs of the placements of a shape, if each place that a placement overlaps has a cost.
+//! The costs of a shape's placements, where each place that a placement overlaps has a cost.
 //!
 //! The placements that overlap a place have their bases in a box. The table stores differences: a
 //! place changes only the corners of its box of bases, and one pass per axis converts them to
@@ -9,7 +9,7 @@
 //!   differences:                 . + . . - .       +7 at 1, -7 at 4
 //! ```
 //!
-//! On a ring the box may pass 0. Then it becomes two boxes, and the second begins at 0.
+//! On a ring, the box may pass 0. It is then split into two boxes, and the second begins at 0.
 //!
 //! Cost: O(sum of the sides) per shape; at most 27 cells per place, mostly 4 in two dimensions and
 //! 8 in three; O(N) for the passes; O(1) per placement.
@@ -25,17 +25,17 @@ pub(crate) struct MeetingCosts {
     grid: Grid,
     /// The shape of the placements.
     placed: Sides,
-    /// For each node, a difference, or a cost after [`MeetingCosts::sum`].
+    /// For each node, a difference, or, after [`MeetingCosts::sum`], a cost.
     cells: Vec<i64>,
-    /// Scratch, by axis and base of a place on it.
+    /// Scratch, by axis and by base of a place on that axis.
     steps: [Vec<Steps>; 3],
 }
 
-/// The coordinates on an axis at which placements begin and stop overlapping a place.
+/// The coordinates on an axis where placements start and stop overlapping a place.
 #[derive(Clone, Copy, Debug, Default)]
 struct Steps {
     count: usize,
-    /// The offset of the coordinate's cells from those of 0, and true if placements cease there.
+    /// The offset of the coordinate's cells from those of 0, and true if overlapping stops there.
     all: [(usize, bool); 3],
 }
 
@@ -44,14 +44,14 @@ impl MeetingCosts {
         MeetingCosts { grid, placed: [1; 3], cells: Vec::new(), steps: Default::default() }
     }
 
-    /// Starts with the placements of a shape that fits the grid, all with cost 0.
+    /// Starts with the placements of a shape that fits the grid, all at cost 0.
     pub(crate) fn begin(&mut self, placed: Sides) {
         self.placed = placed;
         self.cells.clear();
         self.cells.resize(self.grid.nodes() as usize, 0);
     }
 
-    /// Adds places: the shape of the set, at each of its bases.
+    /// Adds places: the set's shape at each of its bases.
     pub(crate) fn add(&mut self, places: &BaseSet, cost: i64) {
         let mut stride = 1;
         for axis in 0..3 {

@@ -1,4 +1,4 @@
-//! Searches, sets and lists that several strategies use. Code used by a single strategy is in that
+//! Searches, sets and lists shared by several strategies. Code used by a single strategy is in that
 //! strategy's module.
 
 pub(crate) mod base_search;

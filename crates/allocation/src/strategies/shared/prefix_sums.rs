@@ -4,7 +4,7 @@
 //!   busy in [x0,x1) x [y0,y1) = s[x1,y1] - s[x0,y1] - s[x1,y0] + s[x0,y0]
 //! ```
 //!
-//! Along axes that wrap the table is doubled, so that a box that passes the end is one box of the
+//! Along wrapping axes, the table is doubled, so that a box that passes the end is one box in the
 //! table.
 //!
 //! Cost: O(N) to load a state, up to 8 N on tori; O(1) per box.
@@ -18,16 +18,16 @@ use crate::strategies::shared::contact::faces;
 #[derive(Clone, Debug)]
 pub(crate) struct PrefixSums {
     grid: Grid,
-    /// Extents of the table, one more than the coordinates it covers.
+    /// Extents of the table, one more than the coordinates that it covers.
     extents: [usize; 3],
     /// `sums[x, y, z]`: the number of busy nodes with coordinates below x, y and z.
     sums: Vec<u32>,
-    /// Scratch: the same for the current row only.
+    /// Scratch: the sums for the current row only.
     line: Vec<u32>,
     work: Work,
 }
 
-/// For each byte, the number of ones among its lowest 1, 2, .. 8 bits.
+/// For each byte, the number of set bits among its lowest 1, 2, .. 8 bits.
 const PREFIXES: [[u8; 8]; 256] = {
     let mut prefixes = [[0; 8]; 256];
     let mut byte = 0;
@@ -97,7 +97,7 @@ impl PrefixSums {
         self.sums[x + self.extents[0] * (y + self.extents[1] * z)]
     }
 
-    /// Returns the number of busy nodes of a box.
+    /// Returns the number of busy nodes in a box.
     pub(crate) fn busy_in(&self, cuboid: &Cuboid) -> u32 {
         let [x0, y0, z0] = cuboid.base.map(usize::from);
         let [a, b, c] = cuboid.sides.map(usize::from);
@@ -108,7 +108,7 @@ impl PrefixSums {
         plane(z1) - plane(z0)
     }
 
-    /// Returns the contact score of a free box, as
+    /// Returns a free box's contact score, as
     /// [`contact`](crate::strategies::shared::contact::contact) does, in O(1): a face is a box one
     /// node thick.
     pub(crate) fn contact(&self, cuboid: &Cuboid) -> i64 {
@@ -116,7 +116,7 @@ impl PrefixSums {
         faces(&self.grid, cuboid).map(|(slab, area)| slab.map_or(area, touching)).sum()
     }
 
-    /// Returns the first base, in scan order, at which a shape is free. O(bases).
+    /// Returns the first base, in scan order, where a shape is free. O(bases).
     pub(crate) fn first(&mut self, shape: Sides, scan: Scan) -> Option<Coordinates> {
         let mut tested = 0;
         let mut bases = scan.bases(self.grid, shape).inspect(|_| tested += 1);
@@ -126,8 +126,8 @@ impl PrefixSums {
         found
     }
 
-    /// Returns the number of cells filled and of bases tested by [`PrefixSums::first`]. Callers of
-    /// [`PrefixSums::busy_in`] count their own questions.
+    /// Returns the number of cells filled, and of bases tested by [`PrefixSums::first`]. Callers of
+    /// [`PrefixSums::busy_in`] count their own queries.
     pub(crate) fn work(&self) -> Work {
         self.work
     }

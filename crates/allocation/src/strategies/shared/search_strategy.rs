@@ -1,6 +1,6 @@
 //! A strategy made from a rule over First Fit's search.
 //!
-//! The wrapper passes every grant and release to the search. They differ only in the rule.
+//! The wrapper passes grants and releases to the search. Strategies differ only in the rule.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Occupancy, Request};
@@ -10,9 +10,9 @@ use crate::strategies::shared::base_search::BaseSearch;
 use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
-/// The choice and order of the boxes to search.
+/// A rule that determines which boxes to search for, in which order.
 pub(crate) trait SearchRule: Clone + Send + Sync + 'static {
-    /// Finds the placement of a request. The rule loads the state into the search when it needs it.
+    /// Finds the placement for a request. The rule loads the state into the search when needed.
     fn find(
         &mut self,
         search: &mut BaseSearch,
@@ -20,7 +20,7 @@ pub(crate) trait SearchRule: Clone + Send + Sync + 'static {
         request: &Request,
     ) -> Option<Placement>;
 
-    /// Returns the work of the rule itself, in addition to the counts of the search.
+    /// Returns the rule's own work, beyond that counted by the search.
     fn work(&self) -> Work {
         Work::default()
     }

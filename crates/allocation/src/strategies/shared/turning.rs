@@ -48,10 +48,10 @@ impl Deref for FewShapes {
     }
 }
 
-/// The option `turn`, off by default.
+/// The `turn` option, off by default.
 pub const TURN_OFF: OptionSpec = OptionSpec { default: "none", ..TURN_ON };
 
-/// The option `turn`, on by default.
+/// The `turn` option, on by default.
 pub const TURN_ON: OptionSpec = OptionSpec {
     key: "turn",
     values: Values::OneOf(&["none", "all"]),
@@ -60,10 +60,10 @@ pub const TURN_ON: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// The option `turn` of strategies that score bases, off by default.
+/// The `turn` option of strategies that score bases, off by default.
 pub const TURN_BEST_OFF: OptionSpec = OptionSpec { default: "none", ..TURN_BEST_ON };
 
-/// The option `turn` of strategies that score bases, on by default.
+/// The `turn` option of strategies that score bases, on by default.
 pub const TURN_BEST_ON: OptionSpec = OptionSpec {
     values: Values::OneOf(&["none", "all", "best"]),
     meaning: "which orientations are tried: the first that fits is taken (all), or the best base \
@@ -80,7 +80,7 @@ pub fn turn_over(options: &Options) -> Over {
 }
 
 impl Turn {
-    /// Returns the turning specified by the option `turn`.
+    /// Returns the turning specified by the `turn` option.
     pub fn of(options: &Options) -> Turn {
         match options.get("turn") {
             "none" => Turn::None,
@@ -88,13 +88,13 @@ impl Turn {
         }
     }
 
-    /// Returns the key for remembering a shape's refusal: one for all orientations.
+    /// Returns the key for caching a shape's refusal, which is the same for all orientations.
     #[inline]
     pub fn name(self, shape: Sides) -> RefusalKey {
         RefusalKey::Ordered(if self == Turn::All { ascending(shape) } else { shape })
     }
 
-    /// Returns the orientations of a request to try, in order. Only those that can fit the grid are
+    /// Returns a request's orientations to try, in order. Only those that can fit the grid are
     /// included.
     pub fn shapes(self, grid: Grid, request: &Request) -> impl Iterator<Item = Sides> + use<> {
         let shapes = request.shape.map(|shape| self.of_shape(shape)).unwrap_or_default();
@@ -102,7 +102,7 @@ impl Turn {
         list.into_iter().take(count).filter(move |&sides| grid.fits(sides))
     }
 
-    /// Returns the orientations of a shape to try, in order, including those that do not fit.
+    /// Returns a shape's orientations to try, in order, including those that do not fit.
     #[inline]
     pub fn of_shape(self, shape: Sides) -> FewShapes {
         match self {

@@ -1,8 +1,8 @@
 //! Vectors of 16 bytes: eight numbers, sixteen bytes or two words, processed by one instruction.
 //!
-//! The module contains only the operations that the searches use. An operation is one or two
-//! instructions of every x86-64 processor; code that calls it is also compiled for wider vectors.
-//! On other architectures, an operation is a loop over an array. Tests compare both.
+//! The module contains only the operations that the searches use. Each takes one or two
+//! instructions on every x86-64 processor; code that calls it is also compiled for wider vectors.
+//! On other architectures, it is a loop over an array. Tests compare both.
 //!
 //! A lane of a mask is all ones for true, and all zeros for false.
 
@@ -21,7 +21,7 @@ use sse2 as instructions;
 
 use instructions::Vector;
 
-/// Eight numbers of 16 bits. Sums wrap around.
+/// Eight 16-bit numbers. Sums wrap around.
 #[derive(Clone, Copy)]
 pub(super) struct I16x8(Vector);
 
@@ -33,7 +33,7 @@ pub(super) struct U8x16(Vector);
 #[derive(Clone, Copy)]
 pub(super) struct U64x2(Vector);
 
-/// Implements an operator of a vector type by a function of `instructions`.
+/// Implements an operator on a vector type with a function from `instructions`.
 macro_rules! operator {
     ($vector:ident, $operator:ident, $method:ident, $function:ident) => {
         impl $operator for $vector {
@@ -108,13 +108,13 @@ impl I16x8 {
         bytemuck::cast_mut(&mut self.0)
     }
 
-    /// Returns a mask of the lanes that are less.
+    /// Returns a mask of the lanes in which `self` is less.
     #[inline(always)]
     pub(super) fn simd_lt(self, other: I16x8) -> I16x8 {
         other.simd_gt(self)
     }
 
-    /// Returns a mask of the lanes that are greater.
+    /// Returns a mask of the lanes in which `self` is greater.
     #[inline(always)]
     pub(super) fn simd_gt(self, other: I16x8) -> I16x8 {
         I16x8(instructions::greater(self.0, other.0))
@@ -148,14 +148,14 @@ impl I16x8 {
         instructions::greatest(self.0)
     }
 
-    /// Returns a bit for each lane of a mask.
+    /// Returns one bit per lane of a mask.
     #[inline(always)]
     pub(super) fn to_bitmask(self) -> u32 {
-        // Using a vector of zeros as the other half would take a register in every loop.
+        // A vector of zeros as the other half would take up a register in every loop.
         self.narrow(self).to_bitmask() & 0xff
     }
 
-    /// Combines two masks of eight lanes into one of sixteen.
+    /// Combines two eight-lane masks into one of sixteen lanes.
     #[inline(always)]
     pub(super) fn narrow(self, high: I16x8) -> U8x16 {
         U8x16(instructions::narrow(self.0, high.0))
@@ -183,7 +183,7 @@ impl U8x16 {
         U8x16(instructions::equal_bytes(self.0, U8x16::ZERO.0))
     }
 
-    /// Returns a bit for each lane of a mask.
+    /// Returns one bit per lane of a mask.
     #[inline(always)]
     pub(super) fn to_bitmask(self) -> u32 {
         instructions::first_bits(self.0)
@@ -207,13 +207,13 @@ impl U64x2 {
         bytemuck::cast(self.0)
     }
 
-    /// Shifts both words by less than 64 bits.
+    /// Shifts both words left by less than 64 bits.
     #[inline(always)]
     pub(super) fn shifted_left(self, bits: u32) -> U64x2 {
         U64x2(instructions::shift_left(self.0, bits))
     }
 
-    /// Shifts both words by less than 64 bits.
+    /// Shifts both words right by less than 64 bits.
     #[inline(always)]
     pub(super) fn shifted_right(self, bits: u32) -> U64x2 {
         U64x2(instructions::shift_right(self.0, bits))

@@ -1,4 +1,4 @@
-//! The same operations in plain Rust, for other architectures and for tests.
+//! The vector operations in plain Rust, for other architectures and for tests.
 
 use bytemuck::{Pod, cast};
 
@@ -17,7 +17,7 @@ where
     cast::<[T; N], Vector>(std::array::from_fn(|lane| of(a[lane], b[lane])))
 }
 
-/// Defines functions of two vectors from functions of two lanes.
+/// Defines functions on two vectors from functions on two lanes.
 macro_rules! functions {
     ($($name:ident: $lane:ty, $lanes:literal, $of:expr;)*) => {
         $(

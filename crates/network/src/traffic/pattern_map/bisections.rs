@@ -1,15 +1,15 @@
 //! Geometric bisection: the logical grid is cut in the middle of its longest axis, and the nodes
-//! into sets of the same sizes, until every part has one rank.
+//! into sets of the same sizes; this is repeated until every part has one rank.
 //!
 //! ```text
 //!   grid 4x2:   0 1 | 2 3      the nodes in order of x:   n n n n | n n n n
 //!               4 5 | 6 7
 //! ```
 //!
-//! Nodes are ordered along the machine axis that corresponds to the axis of the cut. Coordinates on
-//! a ring are counted from the end of the longest stretch that contains no node of the job.
+//! Nodes are ordered along the machine axis that corresponds to the cut's axis. Coordinates on a
+//! ring are counted from the end of the longest stretch without nodes of the job.
 //!
-//! Cost: O(n log n) for each of the six correspondences of axes.
+//! Cost: O(n log n) for each of the six correspondences between axes.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -19,12 +19,12 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 use super::AXIS_ORDERS;
 use crate::footprint::Arc;
 
-/// The cuts of a logical grid, which are independent of the nodes.
+/// The cuts of a logical grid, which do not depend on the nodes.
 #[derive(Debug)]
 pub(super) struct Cuts {
     /// The ranks, in the order the cuts separate them.
     ranks: Vec<u32>,
-    /// The cuts. Each precedes the cuts of its two parts, and those of the lower part come first.
+    /// The cuts. Each precedes the cuts of its two parts; those of the lower part come first.
     cuts: Vec<Cut>,
 }
 
@@ -32,20 +32,20 @@ pub(super) struct Cuts {
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     axis: usize,
-    /// The number of ranks below it.
+    /// The number of ranks below the cut.
     below: usize,
 }
 
 impl Cuts {
-    /// Computes the cuts of a grid with these ranks at these places.
+    /// Computes the cuts of a grid with these ranks in these places.
     pub(super) fn of(mut places: Vec<(Coordinates, u32)>) -> Cuts {
         let mut cuts = Vec::with_capacity(places.len());
         cut(&mut places, &mut cuts);
         Cuts { ranks: places.into_iter().map(|(_, rank)| rank).collect(), cuts }
     }
 
-    /// Computes the maps, one for each of the six correspondences between the axes of the logical
-    /// grid and those of the machine. O(n log n) each.
+    /// Computes the maps, one for each of the six correspondences between the logical grid's axes
+    /// and the machine's. O(n log n) each.
     pub(super) fn bisections(
         &self,
         grid: &Grid,
@@ -71,7 +71,7 @@ impl Cuts {
     }
 }
 
-/// A node's position along the axes of the machine that correspond to those of the logical grid.
+/// A node's position along the machine axes that correspond to the logical grid's axes.
 #[derive(Clone, Copy)]
 struct Placed {
     /// The coordinates, 16 bits per axis, with the first axis in the highest bits.
@@ -86,14 +86,14 @@ impl Placed {
         Placed { place, index }
     }
 
-    /// Returns the place with one axis first, followed by the next ones cyclically. It is unique.
+    /// Returns the position with one axis first, then the next ones cyclically. It is unique.
     fn from(self, axis: usize) -> u64 {
         let bits = 16 * axis as u32;
         (self.place << bits | self.place >> (48 - bits)) & ((1 << 48) - 1)
     }
 }
 
-/// Sorts the ranks into the order of the cuts and records the cuts.
+/// Sorts the ranks into cut order, and records the cuts.
 fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
     if ranks.len() < 2 {
         return;
@@ -117,7 +117,7 @@ fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
     cut(high, cuts);
 }
 
-/// Sorts the nodes into the order of the ranks, with as many below each cut.
+/// Sorts the nodes into rank order, with as many below each cut.
 fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
     if nodes.len() < 2 {
         return;
@@ -132,8 +132,8 @@ fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
 /// Smaller sets of nodes are partitioned using only comparisons.
 const FEW: usize = 64;
 
-/// Moves the `below` nodes with the smallest positions, compared from an axis on, before the
-/// others. The order within each side is arbitrary, since only the two sets matter.
+/// Moves the `below` nodes with the smallest positions, compared from a given axis onward, before
+/// the others. The order within each side is arbitrary, since only the two sets matter.
 ///
 /// Cost: O(nodes + the range of their coordinates).
 fn part(nodes: &mut [Placed], below: usize, axis: usize) {
@@ -148,8 +148,8 @@ fn part(nodes: &mut [Placed], below: usize, axis: usize) {
     }
 }
 
-/// Sorts nodes into those less than, equal to and greater than the coordinate on an axis of the
-/// node that has `below` nodes below it. Returns the range of those equal to it.
+/// Partitions nodes around the coordinate, on an axis, of the node that has `below` nodes below it.
+/// Returns the range of nodes with that coordinate.
 fn part_by_coordinate(nodes: &mut [Placed], below: usize, axis: usize) -> Range<usize> {
     let shift = 32 - 16 * axis as u32;
     let coordinate = |placed: &Placed| usize::from((placed.place >> shift) as u16);

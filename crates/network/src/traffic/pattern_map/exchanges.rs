@@ -1,18 +1,18 @@
-//! The number of messages that ranks exchange in an iteration of a pattern.
+//! The number of messages that ranks exchange in one iteration of a pattern.
 //!
-//! Invariant: messages are counted from both ends, and the partners of a rank are ascending.
+//! Invariant: messages are counted at both ends, and each rank's partners are ascending.
 //!
-//! Cost: O(m log m) for m messages, once; O(log d) for two ranks with d partners.
+//! Cost: O(m log m) for m messages, once; O(log d) to look up two ranks with d partners.
 
 use super::hops::{Hops, Point};
 use crate::patterns::{Pattern, each_message};
 
-/// The messages between every two ranks, counted from both ends.
+/// The messages between every two ranks, counted at both ends.
 #[derive(Debug)]
 pub(super) struct Exchanges {
-    /// The beginning of the partners of each rank, and the end of the last one's.
+    /// The start of each rank's partners, and the end of the last rank's.
     starts: Vec<usize>,
-    /// By rank, ascending: another rank and the number of messages in both directions.
+    /// By rank, ascending: another rank, and the number of messages in both directions.
     partners: Vec<(u32, u32)>,
     messages: u64,
     /// The number of messages that any two partners exchange, if it is the same for all and every
@@ -27,8 +27,8 @@ impl Exchanges {
     /// The maximum number of partners for which the hops along an axis fit into 32 bits.
     const FEW: usize = 1 << 14;
 
-    /// Counts the exchanges of a pattern. Returns `None` if it is too large, or if all ranks
-    /// exchange the same number of messages with each other, so that every map has the same hops.
+    /// Counts the exchanges of a pattern. Returns `None` if the pattern is too large, or if all
+    /// ranks exchange equally many messages with each other, so that every map has the same hops.
     pub(super) fn of(pattern: &dyn Pattern) -> Option<Exchanges> {
         let ranks = pattern.ranks();
         if u64::from(pattern.rounds()) * u64::from(ranks) > Exchanges::MOST {
@@ -56,7 +56,7 @@ impl Exchanges {
         Some(Exchanges { starts, partners, messages: pairs.len() as u64 / 2, alike })
     }
 
-    /// Returns the partners of a rank, ascending, with the number of messages exchanged with each.
+    /// Returns a rank's partners, ascending, with the number of messages exchanged with each.
     pub(super) fn partners(&self, rank: u32) -> &[(u32, u32)] {
         &self.partners[self.starts[rank as usize]..self.starts[rank as usize + 1]]
     }
@@ -73,12 +73,12 @@ impl Exchanges {
         partners.binary_search_by_key(&b, |(other, _)| *other).map_or(0, |index| partners[index].1)
     }
 
-    /// Returns the hops if every message crossed one link. No map has fewer.
+    /// Returns the hops if every message crossed just one link. No map has fewer.
     pub(super) fn least(&self) -> u64 {
         self.messages
     }
 
-    /// Returns the hops of all messages of a map with these points by rank, if fewer than `bound`.
+    /// Returns the total hops of a map that puts the ranks at these points, if fewer than `bound`.
     pub(super) fn hops_below(&self, bound: u64, points: &[Point], hops: Hops) -> Option<u64> {
         let mut sum = 0;
         for (rank, own) in (0..).zip(points) {

@@ -1,17 +1,17 @@
-//! Hops between many nodes of one machine.
+//! Hop counts between many nodes of one machine.
 
 use pavior_mesh::{Coordinates, Grid};
 
 /// Coordinates with a fourth axis of one node, so that all axes are processed at once.
 pub(in crate::traffic) type Point = [i32; 4];
 
-/// The calculation of hops: [`Grid::distance`] without a branch for each axis.
+/// A calculator of hops: [`Grid::distance`] without a branch per axis.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::traffic) struct Hops {
-    /// The number of nodes on an axis that wraps; for other axes, a number so large that no way
-    /// around is shorter.
+    /// The number of nodes on a wrapping axis; for other axes, a number so large that no way around
+    /// is shorter.
     rings: Point,
-    /// True if an axis wraps.
+    /// True if any axis wraps.
     wraps: bool,
 }
 
@@ -26,13 +26,13 @@ impl Hops {
         [x.into(), y.into(), z.into(), 0]
     }
 
-    /// Returns the hops between two nodes of the machine.
+    /// Returns the number of hops between two nodes of the machine.
     #[inline]
     pub(in crate::traffic) fn between(self, a: &Point, b: &Point) -> u32 {
         self.along_axes(a, b).iter().sum::<i32>().unsigned_abs()
     }
 
-    /// Returns the hops between two nodes along each axis.
+    /// Returns the number of hops between two nodes along each axis.
     #[inline]
     pub(in crate::traffic) fn along_axes(self, a: &Point, b: &Point) -> Point {
         let mut hops = [0; 4];

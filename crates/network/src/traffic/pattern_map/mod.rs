@@ -1,14 +1,13 @@
-//! The mapping of a job's ranks to its nodes so that the messages of its pattern cross few links.
+//! The mapping of a job's ranks to its nodes so that its pattern's messages cross few links.
 //!
-//! The minimum sum of hops is a quadratic assignment problem, and exact methods stop at about
-//! thirty ranks. This map is the better of two local optima:
+//! Minimizing the sum of hops is a quadratic assignment problem, which exact methods can solve up
+//! to about thirty ranks. This map is the better of two local optima:
 //!
 //! 1. Start. One is the best of the maps of [`RankOrder`](super::RankOrder), with the ranks
 //!    numbered along the axes of their grid in each of the six orders. The other is the best
 //!    geometric bisection ([`bisections`]).
-//! 2. Improvement. Each rank in turn exchanges places with the rank that saves the most hops, until
-//!    no exchange saves any ([`search`]). It tries the ranks at the node of a partner or next to
-//!    it.
+//! 2. Improvement. Each rank in turn swaps places with the rank that saves the most hops, until no
+//!    swap saves any ([`search`]). Only ranks at a partner's node or next to it are tried.
 //!
 //! Invariant: the map never has more hops than any map of `RankOrder`. A start on which no message
 //! crosses more than one link is used unchanged.
@@ -35,7 +34,7 @@ use exchanges::Exchanges;
 pub(super) use hops::{Hops, Point};
 use search::Search;
 
-/// The orders in which the axes of the logical grid are traversed.
+/// Orders for traversing the logical grid's axes.
 const AXIS_ORDERS: [[usize; 3]; 6] =
     [[0, 1, 2], [1, 0, 2], [0, 2, 1], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
@@ -49,7 +48,7 @@ pub(super) struct PatternMap {
 }
 
 impl PatternMap {
-    /// Computes the data; `None` if the pattern is too large or all maps have equal hops.
+    /// Computes the data. Returns `None` if the pattern is too large or all maps have equal hops.
     pub(super) fn of(pattern: &dyn Pattern, shape: &RankGrid) -> Option<PatternMap> {
         let exchanges = Exchanges::of(pattern)?;
         let ranks = rank_places(shape);
@@ -57,8 +56,8 @@ impl PatternMap {
         Some(PatternMap { exchanges, orders, cuts: Cuts::of(ranks) })
     }
 
-    /// Returns the best map found from lists of as many nodes as there are ranks. At least one list
-    /// is required, and the bisections use the nodes of the first.
+    /// Returns the best map found from lists with as many nodes as there are ranks. At least one
+    /// list is required; the bisections use the nodes of the first.
     pub(super) fn lay(
         &self,
         grid: &Grid,
@@ -88,7 +87,7 @@ impl PatternMap {
         if bisected.1 < numbered.1 { bisected.0 } else { numbered.0 }
     }
 
-    /// Returns the first map with the fewest hops, and its hops. It stops at a map that cannot be
+    /// Returns the first map with the fewest hops, and their number. Stops at a map that cannot be
     /// beaten.
     fn best(&self, grid: &Grid, maps: impl Iterator<Item = Vec<NodeId>>) -> (Vec<NodeId>, u64) {
         let mut best = (Vec::new(), u64::MAX);
@@ -103,14 +102,14 @@ impl PatternMap {
         best
     }
 
-    /// Improves a map by exchanges. Returns it and its hops.
+    /// Improves a map by exchanges. Returns the result and its hops.
     fn improve(&self, grid: &Grid, map: &[NodeId]) -> (Vec<NodeId>, u64) {
         let map = Search::new(grid, map, &self.exchanges).run();
         let hops = self.hops_below(u64::MAX, grid, &map);
         (map, hops.unwrap_or(u64::MAX))
     }
 
-    /// Returns the hops of a map, if they are fewer than `bound`.
+    /// Returns a map's hops, if fewer than `bound`.
     fn hops_below(&self, bound: u64, grid: &Grid, map: &[NodeId]) -> Option<u64> {
         let points: Vec<Point> = map.iter().map(|&node| Hops::point(grid.point(node))).collect();
         self.exchanges.hops_below(bound, &points, Hops::of(grid))
@@ -124,8 +123,8 @@ fn rank_places(shape: &RankGrid) -> Vec<(Coordinates, u32)> {
     (0..shape.ranks).map(|rank| (place(rank), rank)).collect()
 }
 
-/// Returns the ranks in the order of their positions along the axes, for each order of axes that
-/// gives a different list.
+/// Returns the ranks in order of position along the axes, for each order of axes that gives a
+/// different list.
 fn numbered_along_axes(ranks: &[(Coordinates, u32)]) -> Vec<Vec<u32>> {
     let mut orders: Vec<Vec<u32>> = Vec::new();
     for turn in AXIS_ORDERS {

@@ -1,11 +1,11 @@
 //! Exchanges of ranks that save hops, repeated until no exchange does.
 //!
-//! The hops that an exchange saves depend on the nodes of the two ranks and of their partners. If
-//! no exchange was found for a rank, it is therefore checked again only after these have changed
-//! for it or for a rank with which it may exchange.
+//! The hops that an exchange saves depend on the nodes of the two ranks and their partners. A rank
+//! for which no exchange was found is therefore rechecked only after these have changed for it or
+//! for a possible exchange partner.
 //!
-//! Invariant: `surplus` is the sum of the hops above one of a rank's messages. The exchanges are
-//! the same as in a search that checks every rank in every round (a test compares them).
+//! Invariant: `surplus` is the sum of a rank's hops beyond one per message. The exchanges are the
+//! same as in a search that checks every rank in every round (a test compares them).
 //!
 //! Cost: O(d^2) per rank that is checked, for d partners.
 
@@ -14,48 +14,48 @@ use pavior_mesh::{Grid, NodeId};
 use super::exchanges::Exchanges;
 use super::hops::{Hops, Point};
 
-/// The maximum number of rounds of exchanges. Nearly all maps end earlier.
+/// The maximum number of exchange rounds. Nearly all maps need fewer.
 pub(super) const MOST_ROUNDS: usize = 64;
 
-/// A map that is improved by exchanges. Places are the job's nodes in ascending order.
+/// A map being improved by exchanges. Places are the job's nodes in ascending order.
 pub(super) struct Search<'s> {
     hops: Hops,
     exchanges: &'s Exchanges,
     nodes: Vec<NodeId>,
-    /// The beginning of each place's entry in `near`, and the end of the last one.
+    /// The start of each place's entry in `near`, and the end of the last one.
     near_starts: Vec<usize>,
-    /// By place: itself, and the places next to it.
+    /// By place: the place itself and those next to it.
     near: Vec<u32>,
     ranks: Vec<Rank>,
     /// The rank at each place.
     who: Vec<u32>,
-    /// True for ranks whose best exchange may have changed since it was last searched.
+    /// True for ranks whose best exchange may have changed since it was last searched for.
     open: Vec<bool>,
     /// By rank: the value of `now` at the last search for its best exchange; 0 before the first.
     checked_at: Vec<u32>,
     /// One more than the number of exchanges made.
     now: u32,
-    /// By rank: the number of the last search for a best exchange that considered it.
+    /// By rank: the number of the last search that considered it for an exchange.
     seen_in: Vec<u64>,
     searches: u64,
 }
 
-/// The position of a rank.
+/// A rank's position.
 #[derive(Clone, Copy)]
 struct Rank {
     point: Point,
     place: u32,
-    /// The value of `now` when it or one of its partners last moved.
+    /// The value of `now` when the rank or one of its partners last moved.
     moved: u32,
-    /// The number of its messages, in both directions.
+    /// The number of the rank's messages, in both directions.
     messages: i64,
-    /// The hops of these messages above one each.
+    /// The hops of these messages beyond one each.
     surplus: i64,
 }
 
 impl Rank {
-    /// Returns a bound on the hops that a move by `hops` saves: a partner h hops away is at least
-    /// `hops - h` hops away from the new place.
+    /// Returns an upper bound on the hops saved by moving `hops` away: a partner h hops away is
+    /// then at least `hops - h` hops away.
     fn saves_at_most(&self, hops: i64) -> i64 {
         self.surplus.min(2 * (self.surplus + self.messages) - self.messages * hops)
     }
@@ -130,8 +130,8 @@ impl<'s> Search<'s> {
         self.ranks[number as usize]
     }
 
-    /// Finds the rank with which an exchange saves the most hops, or `None` if none saves any. If
-    /// nothing has changed for a rank since it was checked, only ranks with changes are considered.
+    /// Finds the rank whose exchange with `rank` saves the most hops; `None` if none saves any. If
+    /// nothing has changed for `rank` since its last check, only changed ranks are considered.
     fn best_exchange(&mut self, rank: u32) -> Option<u32> {
         let own = self.rank(rank);
         let checked_at = std::mem::replace(&mut self.checked_at[rank as usize], self.now);
@@ -159,7 +159,7 @@ impl<'s> Search<'s> {
         best
     }
 
-    /// Returns the hops that an exchange saves, if they are more than `most`.
+    /// Returns the hops that an exchange saves, if more than `most`.
     fn saved(&self, numbers: [u32; 2], [a, b]: [Rank; 2], most: i64) -> Option<i64> {
         let apart = i64::from(self.hops.between(&a.point, &b.point));
         let by_b_at_most = b.saves_at_most(apart);
@@ -170,18 +170,18 @@ impl<'s> Search<'s> {
         if by_a + by_b_at_most <= most {
             return None;
         }
-        // Each term has the other rank at its old place, where messages between them take no hops.
+        // Each term has the other rank at its old place, so messages between the two take no hops.
         let between = i64::from(self.exchanges.between(numbers[0], numbers[1]));
         let by_b = b.surplus - self.surplus_at(numbers[1], &a.point);
         Some(by_a + by_b - 2 * between * apart).filter(|saved| *saved > most)
     }
 
-    /// Returns the hops above one of all messages between a rank, if it were at a point, and its
+    /// Returns the hops beyond one of all messages between a rank, if it were at a point, and its
     /// partners at their current places.
     fn surplus_at(&self, rank: u32, point: &Point) -> i64 {
         let partners = self.exchanges.partners(rank);
         if let Some(count) = self.exchanges.alike() {
-            // All axes are summed in parallel, and added at the end.
+            // All axes are summed in parallel, and added up at the end.
             let mut hops = [0; 4];
             for &(other, _) in partners {
                 let there = &self.ranks[other as usize].point;
@@ -220,8 +220,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Updates a rank after it or one of its partners has moved: its hops are recounted, and every
-    /// rank that may exchange with it is open again.
+    /// Updates a rank after it or one of its partners has moved: recounts its hops, and reopens
+    /// every rank that may be exchanged with it.
     fn moved(&mut self, rank: u32) {
         let place = self.rank(rank).place;
         if std::mem::replace(&mut self.ranks[rank as usize].moved, self.now) == self.now {

@@ -37,7 +37,7 @@ impl Flit {
         }
     }
 
-    /// Computes the least fixpoint: a crossing frees a place or a channel for the same cycle.
+    /// Computes the least fixpoint: a crossing frees a buffer place or a channel in the same cycle.
     fn settle(&mut self) {
         let mut work = std::mem::take(&mut self.active);
         while let Some(channel) = work.pop() {
@@ -48,13 +48,13 @@ impl Flit {
                 }
             }
         }
-        // Keeps the memory of the list; `cross` lists channels in `coming` only.
+        // Keeps the list's memory; `cross` adds channels only to `coming`.
         self.active = work;
     }
 
-    /// Moves flits if virtual channels share a link, which carries one flit per cycle. Eligibility
-    /// is determined at the start of the cycle. The virtual channels take turns: the search begins
-    /// after the one served last.
+    /// Moves flits when virtual channels share a link, which carries one flit per cycle.
+    /// Eligibility is determined at the start of the cycle. Virtual channels take turns: the search
+    /// begins after the one served last.
     fn share(&mut self) {
         let mut able = std::mem::take(&mut self.able);
         for &channel in &self.active {
@@ -109,7 +109,7 @@ impl Flit {
         (arrived && (consumed || has_place)).then_some(port.sender)
     }
 
-    /// Moves the next flit of a message across a channel. Returns the channel's index on the path.
+    /// Moves a message's next flit across a channel. Returns the channel's index on the path.
     fn cross(&mut self, channel: u32, place: u32) -> usize {
         let now = self.now;
         let packet = &mut self.packets[place as usize];
@@ -159,8 +159,8 @@ impl Flit {
         index
     }
 
-    /// Removes a flit from the buffer after a channel of its path. After a tail the next message is
-    /// at the front, and its header is routed.
+    /// Removes a flit from the buffer after a channel on its path. After a tail, the next message
+    /// is at the front, and its header is routed.
     fn leave(&mut self, place: u32, index: usize, tail: bool) {
         let channel = self.packets[place as usize].path[index];
         let port = &mut self.ports[channel as usize];
@@ -173,7 +173,7 @@ impl Flit {
         }
     }
 
-    /// Adds a channel to the list of the next cycle.
+    /// Adds a channel to the next cycle's list.
     fn list(&mut self, channel: u32) {
         let port = &mut self.ports[channel as usize];
         if port.listed != self.now + 1 {

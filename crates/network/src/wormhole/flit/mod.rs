@@ -7,16 +7,16 @@
 //! ```
 //!
 //! This is the first cycle in which the flit has arrived, the channel is clear, and the buffer
-//! after it has space. A place vacated in a cycle can be refilled in the same cycle. A header
-//! crosses when the channel is granted to it.
+//! after it has space. A place vacated in a cycle can be refilled in that cycle. A header crosses
+//! when granted the channel.
 //!
 //! This engine models two settings that [`Worm`](crate::Worm) does not: channels that are released
 //! when the tail has passed ([`Release::Passed`](crate::Release)), and virtual channels that share
 //! the bandwidth of a link ([`VirtualChannels::Shared`](crate::VirtualChannels)).
 //!
-//! With shared virtual channels everything depends on the state at the start of the cycle: a place
-//! or a channel vacated in a cycle is free from the next one on. Otherwise, the choice between two
-//! virtual channels would depend on the order in which links are processed.
+//! With shared virtual channels, everything depends on the state at the start of the cycle: a place
+//! or channel vacated in a cycle is free from the next one onward. Otherwise, the choice between
+//! two virtual channels would depend on the order in which links are processed.
 //!
 //! Only channels whose state may have changed are processed. A crossing lists the same channel and
 //! the next one for the next cycle, and immediately tries the previous channel again. A blocked
@@ -37,8 +37,7 @@ use crate::message::{Delivery, Entered, Message, NetworkEvents};
 use crate::path::Path;
 use packet::{NONE, Packet, Port};
 
-/// The reference engine. The module comment states the rule, and [`Engine`] describes how to use
-/// it.
+/// The reference engine. The module comment states the rule; [`Engine`] describes how to use it.
 #[derive(Debug)]
 pub struct Flit {
     channels: Channels,
@@ -47,22 +46,22 @@ pub struct Flit {
     pace: u64,
     now: u64,
     ports: Vec<Port>,
-    /// By channel: the number of its link's virtual channel 0, and its virtual channel.
+    /// By channel: the number of its link's virtual channel 0, and which virtual channel it is.
     links: Vec<(u32, u32)>,
     /// By link (at its virtual channel 0): the virtual channel served last.
     served: Vec<u32>,
     packets: Vec<Packet>,
     unused: Vec<u32>,
     fresh: Vec<u32>,
-    /// Future requests. All are t_s + 1 cycles ahead when they are made, and therefore in order.
+    /// Future requests. All are made t_s + 1 cycles ahead, and are therefore in order.
     requests: VecDeque<(u64, u32)>,
     later: BTreeMap<(Time, u64), Message>,
-    /// Channels to try in the open cycle, and in the next one.
+    /// Channels to try in the open cycle and in the next one.
     active: Vec<u32>,
     coming: Vec<u32>,
-    /// Link, turn, channel and message of flits that can cross, for shared virtual channels.
+    /// For shared virtual channels: the link, turn, channel and message of flits that can cross.
     able: Vec<(u32, u32, u32, u32)>,
-    /// Messages whose tail crossed their ejection channel in the cycle before.
+    /// Messages whose tail crossed their ejection channel in the previous cycle.
     arrived: Vec<u32>,
     entered: Vec<Entered>,
     crossings: u64,
@@ -72,7 +71,7 @@ impl Flit {
     /// Creates an empty network.
     ///
     /// # Errors
-    /// Returns an error if buffers hold no flits, or only one flit with shared virtual channels.
+    /// Returns an error if buffers hold no flits, or just one with shared virtual channels.
     pub fn new(grid: Grid, settings: Settings) -> Result<Flit, BadSettings> {
         settings.check()?;
         let channels = Channels::new(grid, settings.virtual_channels);
@@ -160,7 +159,7 @@ impl Flit {
         Deadlock::find(Time(self.now), &live, &self.channels, id, |place| self.waits(place))
     }
 
-    /// Returns the channel that a blocked message waits for, and the message that occupies it.
+    /// Returns the channel that a blocked message waits for, and the message occupying it.
     fn waits(&self, place: u32) -> (u32, u32) {
         let packet = &self.packets[place as usize];
         if packet.position > 0 {

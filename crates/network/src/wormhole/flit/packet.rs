@@ -1,11 +1,11 @@
-//! The state of the reference engine: messages and channels, flit by flit.
+//! The reference engine's state: messages and channels, flit by flit.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::message::Message;
 
-/// A marker for a missing message or cycle.
+/// Marks a missing message or cycle.
 pub(super) const NONE: u32 = u32::MAX;
 pub(super) const NEVER: u64 = u64::MAX;
 
@@ -13,11 +13,11 @@ pub(super) const NEVER: u64 = u64::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Packet {
     pub(super) message: Message,
-    /// The channels of its path.
+    /// The channels on the message's path.
     pub(super) path: Vec<u32>,
-    /// The number of its flits that have crossed each channel.
+    /// The number of the message's flits that have crossed each channel.
     pub(super) crossed: Vec<u32>,
-    /// The index of the channel that its header crosses next.
+    /// The index of the channel that the header crosses next.
     pub(super) position: usize,
 }
 
@@ -27,17 +27,17 @@ impl Packet {
     }
 }
 
-/// A channel with the buffer after it.
+/// A channel and the buffer after it.
 #[derive(Clone, Debug)]
 pub(super) struct Port {
-    /// The message whose flits cross, from its header's crossing to its tail's, and the channel's
-    /// index on that message's path.
+    /// The message whose flits are crossing, from its header's crossing to its tail's, and the
+    /// channel's index on that message's path.
     pub(super) sender: u32,
     pub(super) index: usize,
     /// The messages with flits in the buffer, in FIFO order, and the number of flits.
     pub(super) inside: VecDeque<u32>,
     pub(super) occupied: u32,
-    /// The cycle of the last crossing and its message.
+    /// The cycle of the last crossing, and the message that crossed.
     pub(super) crossed_at: u64,
     pub(super) crossed_by: u32,
     /// Waiting headers, by request time and id.

@@ -1,8 +1,8 @@
-//! The clock of an engine: the open cycle, and all events from that cycle on.
+//! An engine's clock: the open cycle, and all events from that cycle onward.
 //!
 //! Invariant: no event is before `now`.
 //!
-//! Cost: O(1) per near event, O(log k) for one of k messages that are scheduled for later.
+//! Cost: O(1) per near event, O(log k) per message if k messages are scheduled for later.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,20 +16,20 @@ use crate::message::{Entered, Message};
 pub(super) struct Clock {
     pub(super) now: u64,
     pub(super) wheel: Wheel,
-    /// Messages that request their injection channel in the open cycle, and are not queued there
-    /// because they were not created in the order of their keys.
+    /// Messages that request their injection channel in the open cycle but are not queued there,
+    /// because they were not created in key order.
     pub(super) disordered: Vec<u32>,
-    /// Messages of later cycles, by the cycle of their creation and their id.
+    /// Messages for later cycles, by creation cycle and id.
     pub(super) later: BinaryHeap<Reverse<(Time, u64, Message)>>,
     /// Followed messages that entered in the cycle before the open one.
     pub(super) entered: Vec<Entered>,
-    /// The number of messages in flight that belong to another clock: the current ones, while
-    /// others catch up ([`Worm::catch_up`](super::Worm::catch_up)).
+    /// The number of messages in flight on another clock: the current ones, while others catch up
+    /// ([`Worm::catch_up`](super::Worm::catch_up)).
     pub(super) foreign: usize,
 }
 
 impl Clock {
-    /// Creates a clock at `now` without events.
+    /// Creates a clock at `now` with no events.
     pub(super) fn new(now: u64, pace: u64) -> Clock {
         Clock {
             now,
@@ -41,13 +41,13 @@ impl Clock {
         }
     }
 
-    /// Stores a message of a later cycle.
+    /// Stores a message for a later cycle.
     #[inline(never)]
     pub(super) fn announce(&mut self, message: Message) {
         self.later.push(Reverse((message.created, message.id, message)));
     }
 
-    /// Takes over the events of a clock at the same cycle.
+    /// Takes over the events of another clock at the same cycle.
     pub(super) fn join(&mut self, other: Clock) {
         assert_eq!(self.now, other.now, "a clock that catches up reaches the current cycle");
         self.wheel.join(self.now, other.wheel);

@@ -1,8 +1,8 @@
 //! The inner loop: the grants and releases of one cycle.
 //!
 //! A header that is granted a channel is immediately queued at the next one, t_s + 1 cycles before
-//! it requests it. All requests of a cycle are therefore queued when the cycle opens, and a channel
-//! is checked once per request:
+//! the actual request. All requests of a cycle are therefore queued when the cycle opens, and a
+//! channel is checked once per request:
 //!
 //! ```text
 //!   channels to check -> grant the first of the queue, if both are ready -> queue it at the next
@@ -11,9 +11,9 @@
 //!        +--- now or later --- release the channel behind its tail        check it t_s + 1 later
 //! ```
 //!
-//! Invariant: a channel serves its queue in the order of (cycle of the request, id). If it has a
-//! release time, and the first request of its queue is present or still to come, a check is
-//! scheduled for the later of the two. A check that is too early, or repeated, does nothing.
+//! Invariant: a channel serves its queue in order of (request cycle, id). If the channel has a
+//! release time and a request in its queue, a check is scheduled for the release or the first
+//! request, whichever is later. A check that is too early, or repeated, does nothing.
 //!
 //! Cost: O(1) for a request that comes last in its queue, and for a grant; O(A) if B > t_s + 1.
 //! These symbols, h and L are those of [`worm`](super).
@@ -32,24 +32,24 @@ struct Closing<'w> {
     wheel: &'w mut Wheel,
     /// Channels that become free in this cycle while a message waits.
     freed: &'w mut Vec<u32>,
-    /// The channels of a header that is drained; otherwise empty.
+    /// The channels of a header that is being drained; otherwise empty.
     held: &'w mut Vec<u32>,
 }
 
-/// Rare work that the checks of a list defer. Its order does not affect the result, except that a
-/// header is drained last.
+/// Rare work deferred while a list is checked. Its order does not affect the result, except that
+/// headers are drained last.
 #[derive(Debug, Default)]
 pub(super) struct Left {
-    /// Channels that become free at a cycle while a message waits.
+    /// Channels that become free at a later cycle while a message waits, with that cycle.
     free: Vec<(u32, u64)>,
-    /// The places of headers that have been granted an ejection channel, and the channel.
+    /// Places of headers that have been granted an ejection channel, with the channel.
     drain: Vec<(u32, u32)>,
-    /// The places of headers to insert into the queue of a channel, after or before others.
+    /// Places of headers to insert into a channel's queue, after or before others.
     queue: Vec<(u32, u32)>,
     special: Vec<Special>,
 }
 
-/// A special header at a place, and the granted channel, which it had requested at `requested`.
+/// A special header at a place, and the channel granted to it, requested at `requested`.
 #[derive(Debug)]
 struct Special {
     place: u32,
@@ -93,8 +93,8 @@ impl Worm {
         }
     }
 
-    /// Queues the messages that were not created in the order of their keys. They are sorted, so
-    /// that each is inserted at the end or near it.
+    /// Queues the messages that were not created in key order. They are sorted first, so that each
+    /// is inserted at or near the end.
     #[inline(never)]
     fn queue_disordered(&mut self) {
         let Worm { clock, slab: Slab { headers, .. }, states, .. } = self;
@@ -147,7 +147,7 @@ impl Worm {
 
 /// Grants each of some channels to the first header in its queue, if the channel is free and the
 /// header is present. The channel is replaced by the one that the header requests next. Rare work
-/// is deferred, because calls would use the registers that the loop needs.
+/// is deferred, because calls would use registers that the loop needs.
 #[inline(never)]
 fn grant_all(
     [now, next_request]: [u64; 2],
@@ -163,7 +163,7 @@ fn grant_all(
         'granted: {
             let state = &mut states[channel as usize];
             let place = state.head;
-            // No header has the place NONE.
+            // No header is at place NONE.
             let Some(header) = headers.get_mut(place as usize) else { break 'granted };
             let requested = header.requested;
             if requested > now {
@@ -220,7 +220,7 @@ fn grant_all(
     checks.truncate(index);
 }
 
-/// Removes a channel from a list, and moves the last one there: the order has no effect.
+/// Removes a channel from a list, and moves the last one to its place, since order has no effect.
 #[inline]
 fn without(list: &mut [u32], index: usize) -> &mut [u32] {
     let last = list.len() - 1;
@@ -228,7 +228,7 @@ fn without(list: &mut [u32], index: usize) -> &mut [u32] {
     &mut list[..last]
 }
 
-/// Inserts a header into the queue of a channel.
+/// Inserts a header into a channel's queue.
 #[inline]
 fn queue(states: &mut [ChannelState], headers: &mut [Header], channel: u32, place: u32) {
     let state = &mut states[channel as usize];
@@ -239,7 +239,7 @@ fn queue(states: &mut [ChannelState], headers: &mut [Header], channel: u32, plac
     }
 }
 
-/// Inserts a header into a queue that is not empty, by its key. Most go to the end.
+/// Inserts a header into a nonempty queue by its key. Most go to the end.
 #[inline(never)]
 fn queue_behind(state: &mut ChannelState, headers: &mut [Header], place: u32) {
     let key = headers[place as usize].key();
@@ -283,8 +283,8 @@ impl Closing<'_> {
     }
 
     /// Releases the oldest channel of a message for which grants before the last two also matter.
-    /// It is released at the maximum of h(j) + L-1 - (j - i) * B over the channels j from i, the
-    /// one after it, to the one just granted.
+    /// The release time is the maximum of h(j) + L-1 - (j - i) * B over the channels j from i, the
+    /// one after the oldest, to the one just granted.
     fn release_long(&mut self, &Special { place, granted, requested }: &Special) {
         let header = &mut self.headers[place as usize];
         let oldest = header.oldest;
@@ -321,7 +321,7 @@ impl Closing<'_> {
             channel = ahead;
         }
         // Channel i is released at the latest of h(j) + L-1 - (j - i - 1) * B over j = i+1..=last.
-        // With every step back, each term decreases by B, and one term is added.
+        // At every step back, each term decreases by B and one term is added.
         let mut tail = self.now + body;
         let mut granted = self.states[channel as usize].time - HELD;
         self.release(channel, tail);
@@ -332,7 +332,7 @@ impl Closing<'_> {
         }
     }
 
-    /// Sets the release time of a held channel and schedules a check if a message waits. A message
+    /// Sets the release time of a held channel, and schedules a check if a message waits. A message
     /// that is still to come has its own check.
     #[inline]
     fn release(&mut self, channel: u32, at: u64) {
@@ -345,7 +345,7 @@ impl Closing<'_> {
         }
     }
 
-    /// Schedules a check of a channel at a cycle, or in the open cycle if that has come.
+    /// Schedules a check of a channel at a cycle, or in the open cycle if that cycle has passed.
     #[inline]
     fn check_later(&mut self, channel: u32, at: u64) {
         if at <= self.now {

@@ -1,12 +1,12 @@
-//! The messages in flight: records of fixed size in reused slots.
+//! The messages in flight: fixed-size records in reused slots.
 //!
-//! All data that a grant uses is in one cache line ([`Header`]), and separate from the data that
-//! only creation and delivery use.
+//! All data that a grant uses is in one cache line ([`Header`]), separate from the data that only
+//! creation and delivery use.
 //!
-//! Invariant: nothing is allocated after the maximum number of simultaneous messages has been
-//! reached.
+//! Invariant: nothing is allocated unless the number of simultaneous messages exceeds its previous
+//! maximum.
 //!
-//! Cost: O(1) to insert and remove, plus O(segments of the path).
+//! Cost: O(1) to insert and remove, plus O(segments in the path).
 
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
@@ -15,43 +15,43 @@ use crate::channel::Channels;
 use crate::message::{Delivery, Message, Tag};
 use crate::path::{Segment, write_segments};
 
-/// A marker for a missing message or channel.
+/// Marks a missing message or channel.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The data that every grant uses: one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Header {
-    /// The cycle in which the header requests its queue's channel, and the id: the queue's key.
+    /// The queue's key: the cycle in which the header requests the queue's channel, and the id.
     pub(super) requested: u64,
     pub(super) id: u64,
-    /// The next message in a queue.
+    /// The next message in the queue.
     pub(super) next: u32,
-    /// The step from that channel to the one after it, and the last channel of its segment.
+    /// The step from that channel to the next one, and the last channel in its segment.
     pub(super) step: i32,
     pub(super) corner: u32,
     /// The segment after the current one, and the end of the path.
     pub(super) segment: u32,
     pub(super) segments_end: u32,
     /// The first channel on the path without a release time, and the number of grants until it has
-    /// one. For `long` messages the number is one higher, and never reaches 0.
+    /// one. For `long` messages, the number is one higher and never reaches 0.
     pub(super) oldest: u32,
     pub(super) unreleased: u32,
     /// The number of flits after the header.
     pub(super) body: u32,
-    /// The cycles from the grant of a channel, and from its request, to the resulting crossing of
-    /// the tail `window` channels behind. The later one applies, except for `long` messages.
+    /// The cycles from a channel's grant, and from its request, to the resulting crossing of the
+    /// tail `window` channels behind. The later crossing applies, except for `long` messages.
     pub(super) lag: u32,
     pub(super) early: u32,
     /// True if grants before the last two also matter.
     pub(super) long: bool,
     pub(super) followed: bool,
-    /// True if it is long, or followed and yet to enter.
+    /// True if the message is long, or followed and yet to enter.
     pub(super) special: bool,
 }
 
 impl Header {
-    /// Returns the part of the header that is shared by all messages of the same length.
+    /// Returns the part of the header that all messages of a length share.
     #[cold]
     fn of_length(flits: u32, pace: u64, buffer: u32) -> Header {
         let body = flits - 1;
@@ -80,7 +80,7 @@ impl Header {
     }
 }
 
-/// A [`Segment`] by its ends.
+/// A [`Segment`], given by its ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Leg {
     first: u32,
@@ -88,14 +88,14 @@ pub(super) struct Leg {
     last: u32,
 }
 
-/// The data that only creation and delivery use.
+/// The data used only by creation and delivery.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     pub(super) message: Message,
     hops: u32,
 }
 
-/// The content of a place that was never used.
+/// The contents of a place that was never used.
 const NO_MESSAGE: Message = Message {
     id: 0,
     from: NodeId(0),
@@ -111,14 +111,14 @@ const NO_MESSAGE: Message = Message {
 pub(super) struct Slab {
     pub(super) headers: Vec<Header>,
     pub(super) origins: Vec<Origin>,
-    /// The segments, `most_segments` for each message.
+    /// The segments, `most_segments` per message.
     pub(super) segments: Vec<Leg>,
     most_segments: usize,
     /// t_s + 1, and B.
     pace: u64,
     buffer: u32,
-    /// The length of the last message, 0 before the first, and the header that follows from it.
-    /// Most messages have the same length.
+    /// The last message's length (0 before the first) and the header that follows from it. Most
+    /// messages have the same length.
     flits: u32,
     of_length: Header,
     free: Vec<u32>,

@@ -1,21 +1,21 @@
-//! A timing wheel: events of a bounded future in O(1).
+//! A timing wheel: O(1) access to events in a bounded future.
 //!
 //! ```text
 //!   slot:   now  now+1  now+2   ..   now+mask        farther events: a heap
 //! ```
 //!
-//! A ring of slots has one slot for each of the next cycles, and a bit for each nonempty slot.
-//! Later events, which belong to messages with thousands of flits, are stored in a heap until their
+//! A ring has one slot for each of the next cycles, and one bit per slot, set if it is nonempty.
+//! Later events, which belong to messages with thousands of flits, are kept in a heap until their
 //! cycle comes.
 //!
-//! Invariant: an event within the wheel's length is in the slot of its cycle.
+//! Invariant: an event within the wheel's length is in its cycle's slot.
 //!
 //! Cost: O(1) to add an event within the wheel; O(slots / 64) to find the next.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The events of one cycle. The lists keep their memory when they are emptied.
+/// The events of one cycle. The lists keep their memory when emptied.
 #[derive(Debug)]
 pub(super) struct Slot {
     /// Channels that may be granted, since one was requested, or became free while a message waits.
@@ -25,13 +25,13 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Creates lists with capacity for the usual number of events of a cycle.
+    /// Creates lists with capacity for a cycle's usual number of events.
     fn new() -> Slot {
         Slot { checks: Vec::with_capacity(64), deliveries: Vec::with_capacity(16) }
     }
 }
 
-/// The kind of an event. The order of the kinds has no meaning.
+/// Kinds of events. Their order has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum What {
     Check,
@@ -48,7 +48,7 @@ pub(super) struct Wheel {
 }
 
 impl Wheel {
-    /// The maximum length of a wheel. A longer one would not fit the cache.
+    /// The maximum length of a wheel. A longer one would not fit into the cache.
     const LONGEST: u64 = 4096;
 
     /// Creates a wheel for events at most `reach` cycles ahead.
@@ -110,7 +110,7 @@ impl Wheel {
         }
     }
 
-    /// Adds a check in the open cycle.
+    /// Adds a check to the open cycle.
     #[inline]
     pub(super) fn check_now(&mut self, now: u64, channel: u32) {
         let index = (now & self.mask) as usize;
@@ -138,7 +138,7 @@ impl Wheel {
         }
     }
 
-    /// Returns the first cycle from `now` on that has an event.
+    /// Returns the first cycle from `now` onward that has an event.
     #[inline]
     pub(super) fn next(&self, now: u64) -> Option<u64> {
         let near = self.next_near(now);
@@ -192,8 +192,8 @@ impl Wheel {
         &mut self.slots[(at & self.mask) as usize]
     }
 
-    /// Takes the checks of a cycle in exchange for an empty list and marks the cycle as done. Its
-    /// deliveries must have been taken.
+    /// Takes a cycle's checks in exchange for an empty list, and marks the cycle as done. Its
+    /// deliveries must already have been taken.
     pub(super) fn take_checks(&mut self, at: u64, empty: &mut Vec<u32>) {
         debug_assert!(empty.is_empty(), "it takes their place");
         let index = (at & self.mask) as usize;

@@ -1,7 +1,7 @@
 //! Jobs in bursts, as scripts and parameter studies submit them.
 //!
-//! After each job a burst continues with probability 1 - 1/`size`, so that bursts have a geometric
-//! number of jobs with that mean. Gaps within a burst are exponential with mean `within` times the
+//! After each job, a burst continues with probability 1 - 1/`size`, so the number of jobs per burst
+//! is geometric with mean `size`. Gaps within a burst are exponential with mean `within` times the
 //! mean gap. Gaps between bursts are exponential with the mean that gives the requested long-run
 //! load. This is a hyperexponential renewal process: its gaps have a squared coefficient of
 //! variation above 1, and it becomes `exponential` for `size=1` or `within=1`.
@@ -10,8 +10,7 @@
 //!   |||| |      ||   |||||||       ||     time →
 //! ```
 //!
-//! Two draws per job. The model is ours. It is the simplest one with a burst size and no further
-//! memory.
+//! Two draws per job. The model is our own: the simplest with a burst size and no further memory.
 
 use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 
@@ -42,7 +41,7 @@ pub(super) const ENTRY: Entry<ArrivalProcess> = Entry {
 };
 
 struct Bursts {
-    /// The probability that the next job belongs to the burst.
+    /// The probability that the next job belongs to the same burst.
     stay: f64,
     short: f64,
     long: f64,

@@ -1,6 +1,6 @@
 //! Independent, exponentially distributed gaps: a Poisson process.
 //!
-//! These are the papers' arrivals. The load is the reciprocal of the mean gap. One draw per job.
+//! Used in the papers. The load is the reciprocal of the mean gap. One draw per job.
 
 use pavior_kernel::{Entry, Stream};
 

@@ -5,9 +5,9 @@ mod exponential;
 
 use pavior_kernel::{Entry, Family, Options, Stream};
 
-/// The behavior of an arrival process.
+/// An arrival process's behavior.
 pub struct ArrivalProcess {
-    /// The constructor, for a mean gap between arrivals in units of the workload's time.
+    /// The constructor, given a mean gap between arrivals in the workload's time units.
     pub build: fn(&Options, f64) -> Box<dyn Gaps>,
 }
 

@@ -1,6 +1,6 @@
-//! A number of iterations of the communication pattern for every job, without draws.
+//! A constant number of iterations of the communication pattern for every job, without draws.
 //!
-//! The jobs of the NAS paper have exactly one.
+//! The NAS paper's jobs have exactly one.
 
 use pavior_kernel::{Entry, OptionSpec, Values};
 

@@ -1,9 +1,9 @@
 //! A number of messages per job, exponentially distributed with a given mean, rounded down, and at
 //! least 1.
 //!
-//! This is num_mes of the GABL paper. It is the total for the job, not per processor: only with
-//! this reading do the paper's loads give its utilization. The paper does not specify the rounding.
-//! Rounding down is closest to its numbers; the others are options. One draw per job.
+//! This is num_mes in the GABL paper. It is the total per job, not per processor: only with this
+//! reading do the paper's loads give its utilization. The paper does not specify the rounding.
+//! Rounding down comes closest to its numbers; the others are options. One draw per job.
 
 use pavior_kernel::{Entry, OptionSpec, Stream, Values};
 

@@ -1,4 +1,4 @@
-//! The work of synthetic jobs while they hold nodes: one distribution per file, and a list of them.
+//! What synthetic jobs do while they hold nodes: one distribution per file, and a list of them.
 
 mod constant;
 mod exponential;
@@ -9,7 +9,7 @@ use pavior_kernel::{Entry, Family, Options, Stream};
 
 use crate::{Service, TimeUnit};
 
-/// The behavior of a distribution of service.
+/// A service distribution's behavior.
 pub struct ServiceDistribution {
     /// The time unit of a workload with this service: cycles if messages are simulated.
     pub unit: TimeUnit,

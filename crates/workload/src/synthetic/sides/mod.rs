@@ -1,4 +1,4 @@
-//! Boxes that synthetic jobs request: one distribution per file, and a list of them.
+//! Boxes requested by synthetic jobs: one distribution per file, and a list of them.
 
 mod exponential;
 mod pods;
@@ -8,17 +8,17 @@ mod uniform_decreasing;
 use pavior_kernel::{Entry, Family, Options, Stream};
 use pavior_mesh::{Grid, Sides};
 
-/// The behavior of a distribution of sides.
+/// A side distribution's behavior.
 pub struct SideDistribution {
-    /// A function that returns an error, with the reason, if it is not defined on a machine.
+    /// A function that returns an error if the distribution is not defined on a machine.
     pub supports: fn(&Options, &Grid) -> Result<(), String>,
-    /// The constructor for a machine that it supports.
+    /// The constructor for a supported machine.
     pub build: fn(&Options, &Grid) -> Box<dyn DrawSides>,
 }
 
 /// Random boxes.
 pub trait DrawSides: Send {
-    /// Draws the sides of one job, 1 on axes that the machine lacks.
+    /// Draws one job's sides, with 1 on axes that the machine lacks.
     fn sides(&mut self, draw: &mut Stream) -> Sides;
 }
 
@@ -30,11 +30,11 @@ impl Family for SideDistribution {
     }
 }
 
-/// The `supports` function of distributions that are defined on every machine.
+/// The `supports` function of distributions defined on every machine.
 const ANY_GRID: fn(&Options, &Grid) -> Result<(), String> = |_, _| Ok(());
 
-/// Sides drawn independently, axis by axis in the order x, y, z, each by `side` from the length of
-/// its axis. Axes that the machine lacks use no draws.
+/// Sides drawn independently by `side`, axis by axis in the order x, y, z, from the axis length.
+/// Axes that the machine lacks use no draws.
 struct PerAxis<F> {
     grid: Grid,
     side: F,

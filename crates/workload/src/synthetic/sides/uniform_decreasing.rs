@@ -1,7 +1,7 @@
-//! Small sides more often than large ones, as in the GABL and NAS papers.
+//! Sides that are small more often than large, as in the GABL and NAS papers.
 //!
-//! L is the length of the axis. A side is in [1, L/8] with probability 0.4 and in [L/8+1, L/4],
-//! [L/4+1, L/2], [L/2+1, L] with probability 0.2 each. Within an interval it is uniform.
+//! L is the length of the axis. A side is in [1, L/8] with probability 0.4, and in [L/8+1, L/4],
+//! [L/4+1, L/2] and [L/2+1, L] with probability 0.2 each. Within an interval, it is uniform.
 //! Breakpoints are rounded down. Below L = 8 the first interval would be empty, so such machines
 //! are rejected (an axis that the machine lacks does not count). Two draws per side: the interval,
 //! then the side.

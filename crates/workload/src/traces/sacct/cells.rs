@@ -1,16 +1,16 @@
-//! Parsers for the cells in `sacct` output, also used for its JSON. A parser returns `None` for an
-//! invalid cell, and a negative time for an unknown one.
+//! Parsers for `sacct` output cells, also used for its JSON. A parser returns `None` for an invalid
+//! cell, and a negative time for an unknown one.
 
 use pavior_kernel::Date;
 
 use crate::traces::text;
 
-/// The id of a line.
+/// The id on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::traces) enum Name {
     /// The id of a job.
     Job(Id),
-    /// The id of a step of a job.
+    /// The id of a job step.
     Step,
 }
 
@@ -19,9 +19,9 @@ pub(in crate::traces) enum Name {
 pub(in crate::traces) struct Id {
     /// The number of the whole job.
     pub(in crate::traces) number: u64,
-    /// The task of an array.
+    /// The task in an array.
     task: Option<u64>,
-    /// The component of a heterogeneous job.
+    /// The component in a heterogeneous job.
     component: Option<u64>,
 }
 
@@ -56,7 +56,7 @@ pub(in crate::traces) fn id(cell: &[u8]) -> Option<Name> {
     }
 }
 
-/// Splits off the integer, of at most 15 digits, at the beginning of a text.
+/// Splits off the leading integer, of at most 15 digits.
 fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
     let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if !(1..=15).contains(&count) {
@@ -71,24 +71,24 @@ fn whole(text: &[u8]) -> Option<u64> {
     digits(text).filter(|(_, rest)| rest.is_empty()).map(|(number, _)| number)
 }
 
-/// Parses a number without a sign.
+/// Parses an unsigned number.
 pub(in crate::traces) fn number(cell: &[u8]) -> Option<f64> {
     whole(cell).map(|number| number as f64)
 }
 
-/// The relevant properties of the state of a job.
+/// The relevant properties of a job's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::traces) struct State {
-    /// The status of the Standard Workload Format: 1 completed, 0 failed, 5 cancelled, -1 others.
+    /// The status in the Standard Workload Format: 1 completed, 0 failed, 5 cancelled, -1 other.
     pub(in crate::traces) status: i64,
     /// True if the job, or this run of it, has ended.
     pub(in crate::traces) over: bool,
-    /// True if someone cancelled it.
+    /// True if someone cancelled the job.
     pub(in crate::traces) cancelled: bool,
 }
 
 impl State {
-    /// A state that is unknown except that the job has ended.
+    /// A state about which it is only known that the job has ended.
     pub(in crate::traces) const OVER: State = State { status: -1, over: true, cancelled: false };
 }
 
@@ -116,12 +116,12 @@ const FAILED: [&[u8]; 7] = [
     b"DEADLINE",
 ];
 
-/// Returns the word of a state, without the user who cancelled the job.
+/// Returns the word for a state, without the user who cancelled the job.
 pub(in crate::traces) fn state_word(cell: &[u8]) -> &[u8] {
     cell.split(|&byte| byte == b' ').next().unwrap_or_default()
 }
 
-/// Parses a word in capitals, perhaps with ` by` and a user. New Slurm releases add words.
+/// Parses a word in capitals, possibly followed by ` by` and a user. New Slurm releases add words.
 pub(in crate::traces) fn state(cell: &[u8]) -> Option<State> {
     let end = cell.iter().position(|&byte| byte == b' ').unwrap_or(cell.len());
     let (word, rest) = cell.split_at(end);
@@ -140,15 +140,15 @@ pub(in crate::traces) fn state(cell: &[u8]) -> Option<State> {
     Some(State { status, over: !OPEN.contains(&word), cancelled })
 }
 
-/// Returns true if a cell is empty or has a word for an unknown value.
+/// Returns true if a cell is empty or contains a word for an unknown value.
 fn is_unknown(cell: &[u8]) -> bool {
     let words = ["", "Unknown", "None", "N/A", "INVALID"];
     words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 /// Parses an instant in seconds since 1970: a number, or a date with `T` or a space before the time
-/// of day, optionally with decimals and a zone (`Z`, `+0100`, `+01:00`). Also returns the offset of
-/// the zone in seconds: 0 for a date without a zone, and `None` for a number.
+/// of day, optionally with decimals and a zone (`Z`, `+0100`, `+01:00`). Also returns the zone's
+/// offset in seconds: 0 for a date without a zone, and `None` for a number.
 pub(in crate::traces) fn instant(cell: &[u8]) -> Option<(f64, Option<i64>)> {
     if is_unknown(cell) {
         return Some((-1.0, None));
@@ -191,7 +191,7 @@ fn offset(zone: &str) -> Option<i64> {
     (hours <= 18 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60) as i64)
 }
 
-/// Parses a length of time in seconds: `[D-]HH:MM:SS`, `MM:SS`, either with decimals.
+/// Parses a duration in seconds: `[D-]HH:MM:SS` or `MM:SS`, either with decimals.
 fn span(cell: &[u8]) -> Option<f64> {
     let (days, clock) = match cell.iter().position(|&byte| byte == b'-') {
         Some(at) => (whole(&cell[..at])?, &cell[at + 1..]),
@@ -217,12 +217,12 @@ pub(in crate::traces) fn elapsed(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) { Some(-1.0) } else { span(cell) }
 }
 
-/// Parses a run time as an integer number of seconds.
+/// Parses a run time as a whole number of seconds.
 pub(in crate::traces) fn seconds(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) { Some(-1.0) } else { number(cell) }
 }
 
-/// Returns true if a limit means that the job has no limit of its own.
+/// Returns true if a limit means that the job has none of its own.
 fn is_unlimited(cell: &[u8]) -> bool {
     let words = ["UNLIMITED", "Partition_Limit"];
     is_unknown(cell) || words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
@@ -233,12 +233,12 @@ pub(in crate::traces) fn limit(cell: &[u8]) -> Option<f64> {
     if is_unlimited(cell) { Some(-1.0) } else { span(cell) }
 }
 
-/// Parses a limit as an integer number of minutes and returns seconds.
+/// Parses a limit as a whole number of minutes. Returns seconds.
 pub(in crate::traces) fn minutes(cell: &[u8]) -> Option<f64> {
     if is_unlimited(cell) { Some(-1.0) } else { number(cell).map(|minutes| minutes * 60.0) }
 }
 
-/// Parses a count of nodes: `128`, `1K` (1024), `1.50K`. An unknown count is 0.
+/// Parses a node count: `128`, `1K` (1024), `1.50K`. An unknown count is 0.
 pub(in crate::traces) fn count(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) {
         return Some(0.0);

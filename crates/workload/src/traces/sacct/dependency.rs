@@ -1,4 +1,4 @@
-//! The option `--dependency` in the column `SubmitLine`.
+//! The `--dependency` option in the `SubmitLine` column.
 //!
 //! ```text
 //!   list    clause[,clause...]                all of them; lists with `?` are not read
@@ -15,8 +15,8 @@ use pavior_kernel::Time;
 use crate::TimeUnit;
 use crate::traces::{Event, Predecessor};
 
-/// Returns the jobs that the first dependency in a command line names, with a base added to their
-/// numbers; none if it cannot be read.
+/// Returns the jobs named by the first dependency in a command line, with a base added to their
+/// numbers. Empty if it is malformed.
 pub(crate) fn predecessors(line: &[u8], base: u64) -> Vec<Predecessor> {
     let Ok(line) = std::str::from_utf8(line) else { return Vec::new() };
     let mut words = line.split_ascii_whitespace();
@@ -67,7 +67,7 @@ fn predecessor(text: &str, event: Event) -> Option<Predecessor> {
     Some(Predecessor { number: whole(job)?, think: (minutes > 0).then_some(delay), event })
 }
 
-/// Parses at most ten digits.
+/// Parses up to ten digits.
 fn whole(text: &str) -> Option<u64> {
     let is_number = (1..=10).contains(&text.len()) && text.bytes().all(|c| c.is_ascii_digit());
     text.parse().ok().filter(|_| is_number)

@@ -1,10 +1,10 @@
-//! The header: the columns of the log, and the assignment of a line's cells to them.
+//! The header: the log's columns, and the assignment of a line's cells to them.
 //!
 //! The delimiter is the text between the first two column names. Cells may be in double quotes
-//! (CSV), except in a log with bars and without quotes in its header, as `sacct` writes it. `sacct`
-//! does not escape the delimiter in text from users, such as job names. If a line has too many
-//! cells, the extra ones belong to the only column that is not read, or are between the first and
-//! the last such column. Columns before and after are counted from the two ends of the line.
+//! (CSV), except in a log with bars and an unquoted header, as written by `sacct`. `sacct` does not
+//! escape the delimiter in text from users, such as job names. If a line has too many cells, the
+//! extra ones belong to the only column that is not read, or are between the first and last such
+//! columns. Columns before and after are counted from the two ends of the line.
 
 use std::io::BufRead;
 use std::ops::Range;
@@ -71,12 +71,12 @@ const COLUMNS: [(Column, &str); 24] = [
     (Column::Cluster, "Cluster"),
 ];
 
-/// Columns that may contain delimiters, and are read if their cells are certain.
+/// Columns that may contain delimiters, and are read only if their cells are unambiguous.
 const TEXTS: [&str; 2] = ["SubmitLine", "NodeList"];
 pub(super) const SUBMIT_LINE: usize = 0;
 pub(super) const NODE_LIST: usize = 1;
 
-/// The columns with numbers of nodes, and those with numbers of processors.
+/// The columns with node counts, and those with processor counts.
 pub(super) const NODES: [Column; 3] = [Column::AllocNodes, Column::NNodes, Column::ReqNodes];
 pub(super) const CPUS: [Column; 3] = [Column::AllocCpus, Column::NCpus, Column::ReqCpus];
 
@@ -89,7 +89,7 @@ impl Column {
         COLUMNS[self as usize].1
     }
 
-    /// Returns a description of its valid cells.
+    /// Returns a description of the column's valid cells.
     pub(super) fn wanted(self) -> &'static str {
         match self {
             Column::JobId | Column::JobIdRaw => "71, 71_4, 71+0 or 71.batch",
@@ -106,13 +106,13 @@ impl Column {
     }
 }
 
-/// Returns true if a line is a header with a column of job ids.
+/// Returns true if a line is a header with a job id column.
 pub(super) fn names_jobs(line: &[u8]) -> bool {
     let layout = Layout::of(line);
     !layout.delimiter.is_empty() && (layout.has(Column::JobId) || layout.has(Column::JobIdRaw))
 }
 
-/// Returns true if a line is the header of a table that is aligned with spaces.
+/// Returns true if a line is the header of a table aligned with spaces.
 pub(super) fn is_aligned(line: &[u8]) -> bool {
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let is_id = |word: &[u8]| {
@@ -121,31 +121,31 @@ pub(super) fn is_aligned(line: &[u8]) -> bool {
     !line.contains(&b'|') && !line.contains(&b'\t') && words.any(is_id) && words.next().is_some()
 }
 
-/// The columns of a log.
+/// A log's columns.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// The header's line.
+    /// The header line.
     pub(super) line: Vec<u8>,
     /// The text between two cells.
     pub(super) delimiter: Vec<u8>,
     /// True if cells may be in double quotes.
     has_quotes: bool,
-    /// The number of lines in front of the header.
+    /// The number of lines before the header.
     pub(super) in_front: u64,
     /// True if the first column contains job ids.
     first_is_id: bool,
-    /// The position of each column that is read, in the order of [`COLUMNS`].
+    /// The position of each column read, in the order of [`COLUMNS`].
     places: [Option<usize>; COLUMNS.len()],
     columns: usize,
-    /// The first and the last column that is not read, and may have any text.
+    /// The first and last columns that are not read, and may contain any text.
     free: Option<(usize, usize)>,
     /// The indices of the [`TEXTS`].
     texts: [Option<usize>; TEXTS.len()],
 }
 
 impl Layout {
-    /// Reads the layout from the first line that names job ids, or returns `None` if all lines are
-    /// blank. Lines before it, such as warnings, are skipped.
+    /// Reads the layout from the first line that names job ids. Returns `None` if all lines are
+    /// blank. Preceding lines, such as warnings, are skipped.
     pub(super) fn read(lines: &mut Lines<impl BufRead>) -> Result<Option<Layout>, ReadError> {
         let (mut first, mut in_front) = (None, 0);
         while in_front < MOST_IN_FRONT && lines.advance()? {
@@ -199,16 +199,16 @@ impl Layout {
         Layout { line, delimiter, has_quotes, in_front, first_is_id, places, columns, free, texts }
     }
 
-    /// Returns the places of the cells of a row.
+    /// Returns the positions of a row's cells.
     pub(super) fn cells<'l>(&'l self, line: &'l [u8]) -> Cells<'l> {
         Cells::new(line, &self.delimiter, self.has_quotes)
     }
 
-    /// Adds the cells of a line to those of the row so far.
+    /// Adds a line's cells to those of the row so far.
     pub(super) fn count(&self, so_far: Count, line: &[u8]) -> Count {
         let mut cells = Cells { is_open: so_far.is_open, ..self.cells(line) };
         let mut count = Count { cells: so_far.cells.saturating_sub(1), is_open: false };
-        // Where rows do not begin with ids, a quote that is not closed is text.
+        // If rows do not begin with ids, an unclosed quote is text.
         while !count.is_open && cells.next().is_some() {
             count.cells += 1;
             count.is_open = cells.is_open && self.first_is_id;
@@ -216,12 +216,12 @@ impl Layout {
         count
     }
 
-    /// Returns true if texts may have line breaks, so that a line may continue the one before it.
+    /// Returns true if texts may contain line breaks, so that a line may continue the previous one.
     pub(super) fn has_texts(&self) -> bool {
         self.free.is_some()
     }
 
-    /// Returns true if a line continues a row with these cells so far.
+    /// Returns true if a line continues a row that has these cells so far.
     pub(super) fn continues(&self, so_far: Count, line: &[u8]) -> bool {
         if line == self.line {
             return false;
@@ -241,7 +241,7 @@ impl Layout {
         self.places[column as usize].is_some()
     }
 
-    /// Returns a message about a missing column and the recommended command.
+    /// Returns a message if a column is missing, with the recommended command.
     fn lacks(&self) -> Option<String> {
         let any = |columns: &[Column]| columns.iter().any(|&column| self.has(column));
         let runs = any(&[Column::Elapsed, Column::ElapsedRaw])
@@ -266,12 +266,12 @@ impl Layout {
         Some(format!("there is no column {missing}. Request it: {ASK}"))
     }
 
-    /// Returns true if the log has a number of nodes.
+    /// Returns true if the log has node counts.
     pub(super) fn has_nodes(&self) -> bool {
         NODES.iter().any(|&column| self.has(column))
     }
 
-    /// Checks that a line with this number of cells can be read.
+    /// Checks that a line may have this number of cells.
     pub(super) fn check(&self, cells: usize) -> Result<(), String> {
         let columns = self.columns;
         if cells < columns {
@@ -296,7 +296,7 @@ impl Layout {
         ))
     }
 
-    /// Returns the cell of a column in a line with this number of cells.
+    /// Returns the index of a column's cell in a line with this number of cells.
     pub(super) fn index(&self, column: Column, cells: usize) -> Option<usize> {
         self.shifted(self.places[column as usize]?, cells.saturating_sub(self.columns))
     }
@@ -310,7 +310,7 @@ impl Layout {
         (bars == 0 || is_alone).then_some(index..index + bars + 1)
     }
 
-    /// Returns the cell of the column at a position if free texts contain this number of bars.
+    /// Returns the column's cell index if free texts contain this number of bars.
     fn shifted(&self, index: usize, bars: usize) -> Option<usize> {
         match self.free {
             _ if bars == 0 => Some(index),
@@ -321,8 +321,8 @@ impl Layout {
     }
 }
 
-/// Returns the delimiter of a header: the bytes after the first name of a column and its quotes. It
-/// is empty if there is only one name, or if names are separated by spaces.
+/// Returns a header's delimiter: the bytes after the first column name and its quotes. It is empty
+/// if there is only one name, or if names are separated by spaces.
 fn delimiter(line: &[u8]) -> &[u8] {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric();
     let start = line.iter().position(is_name).unwrap_or(line.len());
@@ -336,15 +336,15 @@ fn delimiter(line: &[u8]) -> &[u8] {
     if delimiter.iter().all(|&byte| byte == b' ') { &[] } else { delimiter }
 }
 
-/// The number of cells of a row so far.
+/// The number of cells in a row so far.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Count {
     cells: usize,
-    /// True if the last one is in quotes that are not closed.
+    /// True if the last cell is in quotes that are not closed.
     is_open: bool,
 }
 
-/// The places of the cells of a line, without their quotes.
+/// The positions of a line's cells, without quotes.
 pub(super) struct Cells<'l> {
     line: &'l [u8],
     delimiter: &'l [u8],
@@ -359,7 +359,7 @@ impl<'l> Cells<'l> {
         Cells { line, delimiter, has_quotes, next: Some(0), is_open: false }
     }
 
-    /// Returns the place of the closing quote of a cell: a quote before a delimiter or the end.
+    /// Returns the position of a cell's closing quote: a quote before a delimiter or the end.
     fn closing(&self, mut at: usize) -> Option<usize> {
         while at < self.line.len() {
             if self.line[at] == b'"' {
@@ -367,7 +367,7 @@ impl<'l> Cells<'l> {
                 if rest.is_empty() || rest.starts_with(self.delimiter) {
                     return Some(at);
                 }
-                // Two quotes are a quote in the text.
+                // Two quotes stand for a quote in the text.
                 at += usize::from(rest[0] == b'"');
             }
             at += 1;

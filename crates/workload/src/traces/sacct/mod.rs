@@ -1,5 +1,5 @@
 //! The output of Slurm's `sacct --parsable2`: a header, then one line per job, with cells separated
-//! by bars or any other delimiter (`sacct --delimiter`), or of a CSV file with quoted cells.
+//! by bars or any other delimiter (`sacct --delimiter`); or a CSV file with quoted cells.
 //!
 //! ```text
 //!   JobID|User|Submit|Start|Elapsed|Timelimit|NNodes|State
@@ -8,23 +8,22 @@
 //!
 //! The header names the columns, in any order; other columns are ignored. The required ones are
 //! `JobID` or `JobIDRaw`, `Submit`, `State`, a number of nodes (`AllocNodes`, `NNodes`, `ReqNodes`;
-//! the first above 0 counts) and a run time (`ElapsedRaw`, `Elapsed`, or `Start` with `End`). If no
-//! column has nodes, `AllocCPUS`, `NCPUS` or `ReqCPUS` is divided by an option. Lines before the
-//! header are skipped. A line break within a cell ends a line too early: the following lines are
-//! joined to it until all columns are present and, if `JobID` is first, the next line begins with a
-//! job. `Timelimit` is the estimate. The run time of a job that has not ended, or never ran, is
-//! unknown.
+//! the first positive one counts) and a run time (`ElapsedRaw`, `Elapsed`, or `Start` with `End`).
+//! If no column has nodes, `AllocCPUS`, `NCPUS` or `ReqCPUS` is divided by an option. Lines before
+//! the header are skipped. If a cell contains a line break, the following lines are joined to its
+//! line until all columns are present and, if `JobID` is first, the next line begins with a job.
+//! `Timelimit` is the estimate. The run time of a job that has not ended, or never ran, is unknown.
 //!
-//! Steps (`71.batch`) are skipped. Jobs with the same id and another `Cluster` are different jobs.
-//! Tasks of arrays (`71_4`) and components of heterogeneous jobs
-//! (`71+0`) are separate jobs. If an id is on several lines (`sacct -D`), the latest submission
-//! counts, as without `-D`. The log's clock begins at its first submission. Dates without a zone
-//! are in the machine's local time, and go back by an hour where summer time ends. Names of users,
-//! groups, qualities of service and partitions become numbers from 1, in the order they appear.
+//! Steps (`71.batch`) are skipped. Jobs with the same id but another `Cluster` are different jobs.
+//! Tasks of arrays (`71_4`) and components of heterogeneous jobs (`71+0`) are separate jobs. If
+//! several lines have the same id (`sacct -D`), the latest submission counts, as without `-D`. The
+//! log's clock begins at its first submission. Dates without a zone are in the machine's local
+//! time, and go back by an hour when summer time ends. Names of users, groups, qualities of service
+//! and partitions become numbers from 1, in order of appearance.
 //!
 //! `--dependency=after*` in `SubmitLine` names the jobs that a job follows.
 //!
-//! Source: the manual page of `sacct` (Slurm 25.05), and `convert_num_unit` of its sources for
+//! Source: the manual page of `sacct` (Slurm 25.05), and `convert_num_unit` in its source code for
 //! counts such as `1K`. Cost: one pass over the bytes, and an entry per job.
 
 pub(super) mod cells;
@@ -44,7 +43,7 @@ use super::record::{Collector, Draft, LONGEST, wait};
 use super::text::Lines;
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
-/// Returns true if a line is the header of such a log, or of an aligned table, which is rejected.
+/// Returns true if a line is the header of such a log, or of an aligned table (which is rejected).
 pub(super) fn is_header(line: &[u8]) -> bool {
     header::names_jobs(line) || header::is_aligned(line)
 }
@@ -53,7 +52,7 @@ pub(super) fn is_header(line: &[u8]) -> bool {
 ///
 /// # Errors
 /// Returns an error if the reader fails, if the first line is not a header or lacks a required
-/// column, if a line breaks the format (unless lenient), or if there are no job lines.
+/// column, if a line is malformed (unless lenient), or if there are no job lines.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -88,7 +87,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     while jobs.wants_more(log.len()) {
         let Some(number) = rows.advance()? else { break };
         let line = rows.row.as_slice();
-        // Logs that were concatenated have headers in the middle.
+        // Concatenated logs have headers in the middle.
         if line.trim_ascii().is_empty() || line == layout.line {
             continue;
         }
@@ -115,15 +114,15 @@ type ClusterId = (u64, Id);
 #[derive(Default)]
 struct Known {
     names: Names,
-    /// The offset of the first date, in seconds.
+    /// The first date's offset, in seconds.
     zone: Option<i64>,
-    /// True to read the names of nodes.
+    /// True to read node names.
     hosts: bool,
     clusters: Clusters,
 }
 
-/// The clusters of a log. Jobs with the same number in different clusters are different jobs, so
-/// each further cluster adds 10,000,000,000 to its numbers.
+/// A log's clusters. Jobs with the same number in different clusters are different jobs, so each
+/// further cluster adds 10,000,000,000 to its job numbers.
 #[derive(Default)]
 pub(super) struct Clusters(FxHashMap<Box<[u8]>, u64>);
 
@@ -133,8 +132,8 @@ pub(super) const MORE_CLUSTERS: &str = "jobs of another cluster, replayed on the
                                         prints a single cluster";
 
 impl Clusters {
-    /// Returns the number that a cluster adds to its job numbers. Jobs without a cluster are of the
-    /// first.
+    /// Returns the number that a cluster adds to its job numbers. Jobs without a cluster belong to
+    /// the first.
     pub(super) fn base(&mut self, name: &[u8]) -> u64 {
         let base = self.0.get(name).copied();
         base.or(name.is_empty().then_some(0)).unwrap_or_else(|| {
@@ -148,18 +147,18 @@ impl Clusters {
 /// The maximum length of a row, in bytes.
 const LONGEST_ROW: usize = 1 << 20;
 
-/// The rows of a log: lines, each with those that a line break in a text cut off.
+/// A log's rows: each is a line, joined with the parts cut off by line breaks in a text.
 struct Rows<'l, R> {
     layout: &'l Layout,
     lines: Lines<R>,
     /// The current row.
     row: Vec<u8>,
-    /// The line after it with its number, if it was read.
+    /// The next line with its number, if already read.
     next: Option<(u64, Vec<u8>)>,
 }
 
 impl<R: BufRead> Rows<'_, R> {
-    /// Reads the next row, and returns the number of its first line, or `None` at the end.
+    /// Reads the next row. Returns the number of its first line, or `None` at the end.
     fn advance(&mut self) -> Result<Option<u64>, ReadError> {
         self.row.clear();
         let number = match self.next.take() {
@@ -193,16 +192,16 @@ impl<R: BufRead> Rows<'_, R> {
     }
 }
 
-/// A row, cut at its delimiters.
+/// A row, split at its delimiters.
 struct Row<'l> {
     layout: &'l Layout,
     line: &'l [u8],
     number: u64,
-    /// The bytes of each cell.
+    /// The byte range of each cell.
     places: &'l [Range<usize>],
 }
 
-/// The value of a cell and its bytes, or `None` if the log lacks the column.
+/// A cell's value and byte range, or `None` if the log lacks the column.
 type Found<T> = Option<(T, Range<usize>)>;
 
 impl<'l> Row<'l> {
@@ -227,13 +226,13 @@ impl<'l> Row<'l> {
         LineError::new(self.number, self.line, at.clone(), reason)
     }
 
-    /// Returns the bytes of the cell of a column, if the log has the column.
+    /// Returns the byte range of a column's cell, if the log has the column.
     fn place(&self, column: Column) -> Option<Range<usize>> {
         let index = self.layout.index(column, self.cells())?;
         Some(self.places[index].clone())
     }
 
-    /// Parses a cell with a grammar.
+    /// Parses a cell with the given parser.
     fn read<T>(
         &self,
         column: Column,
@@ -248,7 +247,7 @@ impl<'l> Row<'l> {
         Err(self.fault(&at, format!("{} is not a valid {name}; expected {wanted}", quoted(cell))))
     }
 
-    /// Returns the value of a cell, or `otherwise` if the log lacks the column.
+    /// Returns a cell's value, or `otherwise` if the log lacks the column.
     fn value<T>(
         &self,
         column: Column,
@@ -308,7 +307,7 @@ impl<'l> Row<'l> {
         )))
     }
 
-    /// Returns the text of a column that may contain delimiters; empty if it is unknown.
+    /// Returns the text in a column that may contain delimiters; empty if unknown.
     fn text(&self, text: usize) -> &[u8] {
         let Some(cells) = self.layout.text(text, self.cells()) else { return &[] };
         &self.line[self.places[cells.start].start..self.places[cells.end - 1].end]
@@ -331,7 +330,7 @@ impl<'l> Row<'l> {
         Ok(run)
     }
 
-    /// Returns the first number of nodes that is above 0, or 0 if there is none. A log without such
+    /// Returns the first positive number of nodes, or 0 if there is none. A log without such
     /// columns contains numbers of processors.
     fn nodes(&self) -> Result<f64, LineError> {
         for column in if self.layout.has_nodes() { header::NODES } else { header::CPUS } {

@@ -1,8 +1,8 @@
 //! Adjacency: among the free placements at the corners of busy boxes, take the one with the highest
 //! boundary value, that is, the most contact with busy nodes and the border.
 //!
-//! Misses nothing, and no placement scores better. On each axis the candidates are the coordinates
-//! at which the placement touches a busy box or the border, or is flush with a busy box's edge:
+//! Misses nothing, and no placement scores better. On each axis, the candidates are the coordinates
+//! where the placement touches a busy box or the border, or is flush with a busy box's edge:
 //!
 //! ```text
 //!         S S S S         a side of p = 3 nodes and a busy box x1..x2
@@ -13,24 +13,24 @@
 //! ```
 //!
 //! and 0 and W - p for the border. A free placement that is moved left and down until it is stuck
-//! is at such a corner on every axis, so none is missed. Along one axis the boundary value is
+//! is at such a corner on every axis, so none is missed. Along one axis, the boundary value is
 //! piecewise linear and bends only at these coordinates. The best candidate is therefore the best
 //! placement, and the first such candidate in scan order is the first such placement.
 //!
-//! The answer therefore equals that of Best Fit with turning, and the engine is the one of Best
-//! Fit: O(N/64 log(side)), and O(surface) for each base that is scored.
+//! The answer is therefore the same as that of Best Fit with turning, and the engine is Best Fit's:
+//! O(N/64 log(side)), and O(surface) for each base that is scored.
 //!
 //! Cost of `plain`: up to 4B + 2 candidates per axis for B busy boxes (never more than the axis has
-//! bases). For each combination it tests the boxes near its plane and its line: O(B^3) in 2D,
-//! O(B^4) in 3D. Memory depends on B only; a grant is O(1), a release O(B).
+//! bases). For each combination, it tests the boxes near its plane and its line: O(B^3) in 2D,
+//! O(B^4) in 3D. Memory depends only on B; a grant is O(1), a release O(B).
 //!
 //! Source: Das Sharma & Pradhan, "Submesh allocation in mesh multicomputers using busy-list: a
 //! best-fit approach with complete recognition capability", JPDC 36(2), 1996. Only its abstract was
 //! available; the candidates are a reconstruction. Corners of single busy boxes are not enough to
 //! be complete, so every x is combined with every y. The flush candidates are our addition; without
 //! them the best placement can be missed. The MFA paper says that ADJ takes the *least* contact;
-//! the abstract says the highest. The abstract does not say which orientation is used. Here it is
-//! the first that has a free base, or with `over=all` the one with the best score (ties go to the
+//! the abstract says the highest. The abstract does not say which orientation is used. Here, it is
+//! the first that has a free base or, with `over=all`, the one with the best score (ties go to the
 //! earlier orientation).
 
 mod plain;
@@ -85,7 +85,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).over(over(options)).exact().boxed()
 }
 
-/// Finds the same placements from the set of all bases, or by the plain search for few candidates.
+/// Finds the same placements from the set of all bases, or, if few, by the plain search.
 #[derive(Clone)]
 struct Engine {
     plain: Adjacency,

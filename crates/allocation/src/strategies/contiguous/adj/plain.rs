@@ -13,7 +13,7 @@ pub(super) struct Adjacency {
     candidates: [Vec<u16>; 3],
     /// Scratch: the boxes that are relevant for any candidate, for one z, and for one z and y.
     near: [Vec<Near>; 3],
-    /// Boxes compared with a coordinate or a placement, and these placements.
+    /// Placements tested, and boxes compared with a coordinate or a placement.
     tested: u64,
 }
 
@@ -23,13 +23,13 @@ struct Near {
     held: Cuboid,
     /// Number of nodes that the placement shares with the box.
     shared: i64,
-    /// Number of faces of the placement's nodes that touch the box.
+    /// Number of the placement's node faces that touch the box.
     touching: i64,
 }
 
 impl Near {
-    /// Extends the relation by one axis, on which the placement shares some coordinates with the
-    /// box and touches some.
+    /// Extends the relation by one axis, on which the placement shares `shares` coordinates with
+    /// the box and touches `touches`.
     fn along(self, shares: i64, touches: i64) -> Near {
         let touching = self.shared * touches + self.touching * shares;
         Near { shared: self.shared * shares, touching, ..self }
@@ -50,7 +50,7 @@ impl Adjacency {
         candidates * (boxes + 1) <= grid.nodes() as usize / 16
     }
 
-    /// Finds the best free placement of a shape that fits the grid; ties go to the first scanned.
+    /// Finds the best free placement of a shape that fits the grid. Ties go to the first scanned.
     fn best_of(&mut self, busy: &[Cuboid], shape: Sides) -> Option<(i64, Cuboid)> {
         for (axis, &side) in shape.iter().enumerate() {
             self.list_candidates(busy, axis, side);
@@ -81,7 +81,7 @@ impl Adjacency {
         best
     }
 
-    /// Lists the coordinates at which a side touches or is flush with a busy box or the border.
+    /// Lists the coordinates where a side touches or is flush with a busy box or the border.
     fn list_candidates(&mut self, busy: &[Cuboid], axis: usize, side: u16) {
         let (n, starts) = (i32::from(self.grid.side(axis)), self.grid.starts(axis, side));
         let ring = self.grid.wraps(axis) && i32::from(side) < n;
@@ -106,7 +106,7 @@ impl Adjacency {
         list.dedup();
     }
 
-    /// Keeps those boxes of one level that a placement at a coordinate of this axis may overlap or
+    /// Keeps the boxes of one level that a placement at a coordinate on this axis may overlap or
     /// touch.
     fn narrow(&mut self, level: usize, axis: usize, at: u16, side: u16) {
         let (from, to) = self.near.split_at_mut(level + 1);
@@ -121,7 +121,7 @@ impl Adjacency {
         }
     }
 
-    /// Returns the boundary value of a placement, if it is free.
+    /// Returns a placement's boundary value, if the placement is free.
     fn score(&mut self, at: &Cuboid) -> Option<i64> {
         let mut score = border(&self.grid, at);
         self.tested += 1;
@@ -138,8 +138,8 @@ impl Adjacency {
     }
 }
 
-/// Returns the number of coordinates of an axis that a side at a base shares with a box, and the
-/// number of its two outer neighbors that are in the box.
+/// Returns the number of coordinates on an axis that a side at a base shares with a box, and how
+/// many of its two outer neighbors are in the box.
 fn relate(grid: &Grid, axis: usize, held: &Cuboid, at: u16, side: u16) -> (i64, i64) {
     let n = i64::from(grid.side(axis));
     let (low, end) = (i64::from(at), i64::from(at) + i64::from(side));
@@ -158,7 +158,7 @@ fn relate(grid: &Grid, axis: usize, held: &Cuboid, at: u16, side: u16) -> (i64, 
     (shares, inside(low - 1) + inside(end))
 }
 
-/// Counts the faces of a placement's nodes at the border.
+/// Counts the placement's node faces at the border.
 fn border(grid: &Grid, at: &Cuboid) -> i64 {
     let mut faces = 0;
     for axis in (0..3).filter(|&axis| grid.side(axis) > 1 && !grid.wraps(axis)) {

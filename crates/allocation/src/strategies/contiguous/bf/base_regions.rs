@@ -1,4 +1,4 @@
-//! Bases and their neighboring bases, for the readings `base` and `area` of Best Fit.
+//! Bases and their neighboring bases, for Best Fit's `base` and `area` readings.
 
 use pavior_mesh::{Coordinates, Grid, NodeId, Scan, Sides};
 
@@ -29,7 +29,7 @@ pub(crate) fn neighbours(
     })
 }
 
-/// Returns the number of neighbors of a base that are not bases, or are beyond an end.
+/// Counts a base's neighbors that are not bases, or are beyond an end.
 pub(crate) fn closed_neighbours(
     grid: &Grid,
     base: Coordinates,
@@ -39,7 +39,7 @@ pub(crate) fn closed_neighbours(
     neighbours(grid, base, shape).filter(|at| at.is_none_or(|at| !is_base(at))).count() as i64
 }
 
-/// Returns the number of bases connected with a base, itself included. Slow and obvious, for the
+/// Returns the number of bases connected with a base, including itself. Slow and obvious, for the
 /// oracle.
 pub(crate) fn region(
     grid: &Grid,
@@ -61,10 +61,10 @@ pub(crate) fn region(
     count
 }
 
-/// The connected regions of the bases of a shape, all labeled at once in O(N). Scratch memory.
+/// The connected regions of a shape's bases, all labeled at once in O(N). Scratch memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Regions {
-    /// For each node, the size of its region if it is a base, otherwise 0.
+    /// For each node, the size of its region if the node is a base, otherwise 0.
     sizes: Vec<u32>,
     members: Vec<Coordinates>,
 }
@@ -111,7 +111,7 @@ impl Regions {
         }
     }
 
-    /// Returns the size of the region of a base.
+    /// Returns the size of a base's region.
     pub(crate) fn size(&self, base: NodeId) -> u32 {
         self.sizes[base.index()]
     }

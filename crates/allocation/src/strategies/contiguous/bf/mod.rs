@@ -1,8 +1,8 @@
 //! Best Fit: among all free bases, take the one whose placement has the most contact.
 //!
-//! Misses no free base of the requested orientation. With `turn=all` it takes the best base of the
-//! first orientation that fits, with `turn=best` the best over all orientations. The first base in
-//! row-major order wins a tie. There are three readings of "most busy neighbours":
+//! Misses no free base for the requested orientation. With `turn=all`, it takes the best base of
+//! the first orientation that fits; with `turn=best`, the best over all orientations. The first
+//! base in row-major order wins a tie. There are three readings of "most busy neighbours":
 //!
 //! ```text
 //!   frame (default)      base                     area
@@ -14,15 +14,15 @@
 //!
 //! Two searches give the same answers. The engine computes the set of all bases in O(N/64
 //! log(side)) and counts the contact of the most promising ones in O(surface) each. `plain`, and
-//! the readings `base` and `area`, need O(N) to fill a table of prefix sums, then O(1) per base for
-//! its test and for its score, since a face is a box one node thick. `area` labels the components
-//! of the bases in O(N) more. Zhu quotes O(N).
+//! the `base` and `area` readings, need O(N) to fill a table of prefix sums, then O(1) per base to
+//! test and score it, since a face is a box one node thick. `area` labels the components of the
+//! bases in another O(N). Zhu quotes O(N).
 //!
 //! Source: Zhu, JPDC 16(4), 1992, for 2D, known from summaries: "maximum number of busy neighbours"
-//! (the MFA paper), "and smallest number of free areas" (the NAS paper). They do not define the
-//! neighbors, the role of the border, or the rule for ties, so all three readings are implemented,
-//! and the border counts as busy in each. For 3D meshes and tori: Qiao & Ni, MSU technical report,
-//! 1994, whose exact score is also unknown.
+//! (the MFA paper), "and smallest number of free areas" (the NAS paper). These do not define the
+//! neighbors, the role of the border, or the tie-breaking rule, so all three readings are
+//! implemented, and the border counts as busy in each. For 3D meshes and tori: Qiao & Ni, MSU
+//! technical report, 1994, whose exact score is also unknown.
 
 mod base_regions;
 mod plain;
@@ -86,7 +86,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     build_with(grid, options, rule)
 }
 
-/// Creates Best Fit with a rule and with the turning and search of the options.
+/// Creates Best Fit with a rule, and with the turning and search given by the options.
 pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> BoxedStrategy {
     let least = rule == Rule::Apart;
     if (least || rule == Rule::Frame) && !is_plain(options) {
@@ -96,7 +96,7 @@ pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> BoxedStr
     Contiguous::new(grid, options, BestFit::new(*grid, rule)).boxed()
 }
 
-/// Finds the placement with the most or the least contact, using the engine.
+/// Finds the placement with the most or least contact, using the engine.
 #[derive(Clone)]
 struct ByContact {
     search: ContactSearch,

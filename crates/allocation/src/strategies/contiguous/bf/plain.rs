@@ -1,5 +1,5 @@
 //! Best Fit's plain search, which tests every base of a shape and scores it from a table of prefix
-//! sums. It is also used for the readings that have no engine.
+//! sums. Also used for the readings that have no engine.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
@@ -38,7 +38,7 @@ impl BestFit {
         BestFit { grid, rule, sums, regions, work: Work::default() }
     }
 
-    /// Finds the best base of one orientation.
+    /// Finds the best base for one orientation.
     fn best_of(&mut self, shape: Sides) -> Option<(i64, Cuboid)> {
         let (grid, sums) = (self.grid, &self.sums);
         let is_base = |base: Coordinates| sums.busy_in(&Cuboid::new(base, shape)) == 0;
@@ -92,18 +92,18 @@ impl BoxRule for BestFit {
     }
 }
 
-/// Scores a smaller region first, then more neighbors (at most six).
+/// Scores smaller regions higher; then bases with more neighbors (at most six).
 fn area_score(region: u32, neighbours: i64) -> i64 {
     neighbours - 8 * i64::from(region)
 }
 
-/// Computes the score of the reading `base` from the occupancy.
+/// Computes the score of the `base` reading from the occupancy.
 pub(super) fn neighbours_of(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     let is_base = |base: Coordinates| free.is_free(&Cuboid::new(base, cuboid.sides));
     closed_neighbours(free.grid(), cuboid.base, cuboid.sides, is_base)
 }
 
-/// Computes the score of the reading `area` from the occupancy.
+/// Computes the score of the `area` reading from the occupancy.
 pub(super) fn area_of(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     let is_base = |base: Coordinates| free.is_free(&Cuboid::new(base, cuboid.sides));
     let size = region(free.grid(), cuboid.base, cuboid.sides, is_base);

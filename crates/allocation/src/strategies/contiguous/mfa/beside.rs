@@ -1,5 +1,5 @@
-//! The candidates of MFA: bases next to busy submeshes, in the order of a walk around each, and at
-//! corners of the machine.
+//! MFA's candidates: bases next to busy submeshes, in the order of a walk around each, and at the
+//! machine's corners.
 //!
 //! ```text
 //!   task 2x2, busy S:    . 5 4 3 .     The right side upwards, the top backwards, the left side
@@ -15,7 +15,7 @@ use std::fmt;
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
-/// The side of a busy submesh on which a candidate of MFA is.
+/// The side of a busy submesh where an MFA candidate is located.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MfaSide {
     /// Beyond its highest x.
@@ -33,7 +33,7 @@ pub enum MfaSide {
 }
 
 impl MfaSide {
-    /// All sides in the paper's order. The third axis, our addition, comes after each pair.
+    /// All sides in the paper's order. The third axis, our addition, follows each pair.
     pub(super) const ALL: [MfaSide; 6] = [
         MfaSide::Right,
         MfaSide::Top,
@@ -51,25 +51,25 @@ impl MfaSide {
         }
     }
 
-    /// Returns the axes along the side: the one that is walked first, and the other.
+    /// Returns the axes along the side: the one walked first, and the other one.
     fn along(self) -> [usize; 2] {
         [[1, 2], [0, 2], [0, 1]][self.axis()]
     }
 
-    /// Returns true if the side has the higher coordinates.
+    /// Returns true if the side has higher coordinates than the submesh.
     fn is_beyond(self) -> bool {
         matches!(self, MfaSide::Right | MfaSide::Top | MfaSide::Back)
     }
 
     /// Returns true if the walk runs backwards along the side. The paper walks around the submesh:
-    /// up its right side, back along its top, down its left.
+    /// up its right side, back along its top, and down its left side.
     fn is_backward(self) -> bool {
         matches!(self, MfaSide::Top | MfaSide::Left)
     }
 }
 
 impl fmt::Display for MfaSide {
-    /// Writes the letter of the paper's tables.
+    /// Writes the letter used in the paper's tables.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             MfaSide::Right => "R",
@@ -82,7 +82,7 @@ impl fmt::Display for MfaSide {
     }
 }
 
-/// Returns the bases at which a task is next to one side of a busy submesh, clipped to the machine.
+/// Returns the bases where a task is next to one side of a busy submesh, clipped to the machine.
 pub(super) fn bases_beside(
     grid: &Grid,
     held: &Cuboid,
@@ -118,15 +118,15 @@ pub(super) fn corner_bases(
     });
     (0..8usize).filter_map(move |code| {
         let beyond = |axis: usize| code >> axis & 1 == 1;
-        // If the last base of an axis is 0, its two corners coincide.
+        // If the last base on an axis is 0, the axis's two corners coincide.
         let is_new = (0..3).all(|axis| !beyond(axis) || last[axis] > 0);
         is_new.then(|| std::array::from_fn(|axis| if beyond(axis) { last[axis] } else { 0 }))
     })
 }
 
-/// Returns the position of a base in the walk around a busy submesh, as a key for comparison: the
-/// number of the side, the row on it, and the step in the row. Returns `None` if the base is not
-/// next to the submesh.
+/// Returns a base's position in the walk around a busy submesh, as a sort key: the number of the
+/// side, the row on it, and the step in the row. Returns `None` if the base is not next to the
+/// submesh.
 pub(super) fn place_around(
     grid: &Grid,
     held: &Cuboid,
@@ -161,7 +161,7 @@ fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> 
     (task < n).then_some((at % n) as u16)
 }
 
-/// The coordinates of bases on an axis along a side: the task shares coordinates with the submesh.
+/// The coordinates of bases along a side, where the task shares coordinates with the submesh.
 #[derive(Clone, Copy)]
 struct Along {
     /// The length of the axis.

@@ -1,4 +1,4 @@
-//! The candidates of MFA and their scores.
+//! MFA's candidates and their scores.
 //!
 //! Invariant: candidates come submesh by submesh, in grant order, and in the paper's order around
 //! each. No base is scored twice.
@@ -14,32 +14,31 @@ use crate::Work;
 use crate::strategies::shared::contact::{contact, most_contact};
 use crate::strategies::shared::coverage::CoverageList;
 
-/// A base that MFA considers: a row of the paper's tables.
+/// A base considered by MFA: a row in the paper's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MfaCandidate {
-    /// The busy submesh, by its number in the busy list, and its side; `None` for a corner of the
+    /// The busy submesh, by its number in the busy list, and the side; `None` for a corner of the
     /// machine.
     pub around: Option<(usize, MfaSide)>,
     /// The base.
     pub base: Coordinates,
-    /// The score or the reason for its absence.
+    /// The score, or why there is none.
     pub verdict: MfaVerdict,
 }
 
-/// The verdict on a candidate of MFA.
+/// The verdict on an MFA candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MfaVerdict {
-    /// The optimality index, 0 or more.
+    /// The optimality index, which is non-negative.
     Index(i64),
     /// The placement would overlap a busy node or leave the machine: -1 in the tables.
     Inadmissible,
-    /// The base was scored before, around another side or submesh.
+    /// The base was already scored, around another side or submesh.
     ComputedEarlier,
 }
 
-/// Lists every candidate of MFA for a task, in the order the search visits them, and <0,0> after
-/// them (with all other corners if `all_corners`). The search itself stops at the first perfect
-/// index.
+/// Lists every MFA candidate for a task, in the order the search visits them, followed by <0,0>
+/// (and all other corners if `all_corners`). The search itself stops at the first perfect index.
 ///
 /// `busy` is the busy list in grant order, and must contain exactly the nodes that are not `free`.
 /// The list is empty if the task does not fit the empty machine unturned.
@@ -83,8 +82,8 @@ pub fn mfa_candidates(
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CandidateWalk {
     coverages: CoverageList,
-    /// For each node, twice the number of the last walk that found it covered, plus one if the walk
-    /// scored it. No walk needs to reset the status of every node.
+    /// For each node, twice the number of the last walk that found it covered, plus one if that
+    /// walk scored it. A walk therefore need not reset every node's status.
     status: Vec<u64>,
     walk: u64,
     work: Work,
@@ -131,8 +130,8 @@ impl CandidateWalk {
         ControlFlow::Continue(())
     }
 
-    /// Returns the number of candidates and coverages visited, status cells filled, and nodes
-    /// adjacent to the scored candidates.
+    /// Returns the number of candidates and coverages visited, status cells filled, and nodes next
+    /// to scored candidates.
     pub(crate) fn work(&self) -> Work {
         self.work + self.coverages.work()
     }

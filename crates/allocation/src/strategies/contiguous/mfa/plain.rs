@@ -1,9 +1,9 @@
 //! MFA's plain search: the walk around every busy submesh, as in the paper.
 //!
 //! Invariant: the best is the first candidate with the highest index above a threshold. A perfect
-//! one ends the walk.
+//! index ends the walk.
 //!
-//! Cost: the same as for the candidates; the docs of [`mfa`](super) give the totals.
+//! Cost: as for the candidates; the docs of [`mfa`](super) give the totals.
 
 use std::ops::ControlFlow;
 
@@ -34,8 +34,8 @@ impl Walk {
         Walk { candidates: CandidateWalk::default(), all_corners }
     }
 
-    /// Finds the best candidate of one orientation with an index above `threshold`. If `corners` is
-    /// set, the corners of the machine are also candidates.
+    /// Finds one orientation's best candidate with an index above `threshold`. If `corners` is set,
+    /// the machine's corners are also candidates.
     pub(super) fn best_above(
         &mut self,
         free: &Occupancy,

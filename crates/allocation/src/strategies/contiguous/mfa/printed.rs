@@ -1,7 +1,7 @@
 //! MFA as printed: with the paper's threshold p + q, and its loop that forgets the best base of the
 //! first orientation. For two-dimensional meshes.
 //!
-//! It misses placements that fit, but never overlaps. Cost: the same as the walk in
+//! It misses placements that fit, but never overlaps. Cost: the same as for the walk in
 //! [`plain`](super::plain).
 
 use pavior_kernel::Stream;

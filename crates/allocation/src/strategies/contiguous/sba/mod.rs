@@ -18,10 +18,10 @@
 //! them in 2D, so the worst case is higher. A grant is O(1), a release O(B).
 //!
 //! Source: Yoo & Das, "A fast and efficient processor allocation scheme for mesh-connected
-//! multicomputers", IEEE Transactions on Computers 51(1), 2002 (other papers cite it as a volume of
-//! TPDS, which it is not). The loop is a reconstruction from published summaries, as are the order
-//! of the pieces and their disjointness. Support for 3D and tori is our addition: on tori, a
-//! coverage is up to eight boxes, cut at coordinate 0 of each ring.
+//! multicomputers", IEEE Transactions on Computers 51(1), 2002 (other papers wrongly cite TPDS).
+//! The loop is a reconstruction from published summaries, as are the order of the pieces and their
+//! disjointness. Support for 3D and tori is our addition: on tori, a coverage is up to eight boxes,
+//! cut at coordinate 0 of each ring.
 
 mod plain;
 
@@ -54,7 +54,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// The same search with the set of all bases. Pieces without a base are not divided.
+/// Same search, using the set of all bases. Pieces without a base are not divided.
 #[derive(Clone)]
 struct Engine {
     stack: StackBased,

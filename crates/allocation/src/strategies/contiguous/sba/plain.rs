@@ -13,15 +13,15 @@ pub(super) type Area = [AxisRange; 3];
 pub(super) struct StackBased {
     /// Scratch: the coverages of the busy boxes for the current shape.
     coverages: CoverageList,
-    /// Scratch: areas, each with the number of coverages that are known not to overlap it.
+    /// Scratch: areas, each with the number of coverages known not to overlap it.
     stack: Vec<(Area, usize)>,
-    /// Areas taken from the stack and coverages compared with them.
+    /// Areas taken from the stack, and coverages compared with them.
     tested: u64,
 }
 
 impl StackBased {
-    /// Finds the lowest base of the first area that no busy box covers. Areas for which `has_base`
-    /// is false are skipped.
+    /// Finds the lowest base of the first area that no busy box covers. Skips areas for which
+    /// `has_base` is false.
     pub(super) fn first(
         &mut self,
         view: &View<'_>,
@@ -75,7 +75,7 @@ fn push_pieces(area: Area, hole: &Area, checked: usize, stack: &mut Vec<(Area, u
         }
         middle[axis] = AxisRange { low: span.low.max(cut.low), high: span.high.min(cut.high) };
     }
-    // The order of popping is left, below in y, below in z, above in z, above in y, right.
+    // Popping order: left, below in y, below in z, above in z, above in y, right.
     let pieces = above.into_iter().chain(below.into_iter().rev()).flatten();
     stack.extend(pieces.map(|piece| (piece, checked)));
 }

@@ -1,8 +1,8 @@
-//! Branch and bound over the connected sets of a component of at most 128 nodes, for the set that
+//! Branch and bound over the connected sets in a component of at most 128 nodes, for the one that
 //! cuts off the fewest nodes.
 //!
 //! A set is a word of 128 bits. Each step adds a neighbor to the set, or excludes it. The search
-//! leaves a branch in two cases: the set cannot reach its size, or it cuts off at least as many
+//! leaves a branch if the set cannot reach the wanted size, or if it cuts off at least as many
 //! nodes as the best set so far.
 //!
 //! ```text
@@ -12,34 +12,34 @@
 //!
 //! Invariant: without a limit on steps, no set cuts off fewer nodes than the one found.
 //!
-//! Cost: O(128) per step, and at most [`STEPS`] steps per question.
+//! Cost: O(128) per step, and at most [`STEPS`] steps per query.
 
 use std::cmp::Reverse;
 
 use super::component::ComponentGraph;
 use crate::strategies::shared::bit_set::ones;
 
-/// The maximum number of nodes in a component, because sets of its nodes are bits in a word.
+/// The maximum number of nodes in a component, whose node sets are bits in a word.
 const NODES: usize = 128;
-/// The maximum number of steps per question.
+/// The maximum number of steps per query.
 pub(super) const STEPS: u64 = 1 << 14;
 
 /// The search, with its scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct BranchAndBound {
-    /// All nodes of the component.
+    /// All nodes in the component.
     all: u128,
     /// The neighbors of each node.
     beside: Vec<u128>,
     /// The size of the set to find.
     wanted: u32,
-    /// The best set so far; 0 if none is found.
+    /// The best set so far; 0 if none was found.
     found: u128,
     /// Only a set that cuts off fewer nodes than this is better.
     below: u32,
-    /// Remaining steps for the current start.
+    /// The remaining steps for the current start.
     steps_left: u64,
-    /// The number of steps made in all questions.
+    /// The total number of steps in all queries.
     looked: u64,
 }
 
@@ -48,8 +48,8 @@ impl BranchAndBound {
     /// Its nodes are in row-major order. Returns `None` if no set cuts off fewer than `below`, or
     /// if the component has more than 128 nodes.
     ///
-    /// The steps made are subtracted from `steps`. If these do not suffice, the answer is the best
-    /// set found so far.
+    /// Steps taken are subtracted from `steps`. If these run out, the result is the best set found
+    /// so far.
     pub(super) fn least_cut(
         &mut self,
         component: &ComponentGraph,
@@ -67,7 +67,7 @@ impl BranchAndBound {
         (self.wanted, self.below, self.found) = (wanted, below, 0);
         let (before, mut out) = (*steps, 0);
         // Nodes with few neighbors, at ends and corners, are tried first. Each start gets an equal
-        // part of the steps.
+        // share of the steps.
         let with =
             |links| bits(self.all).filter(move |&seed| component.beside(seed).len() == links);
         let seeds: Vec<u32> = (0..=6).flat_map(with).collect();
@@ -82,7 +82,7 @@ impl BranchAndBound {
         (self.found != 0).then(|| bits(self.found).collect())
     }
 
-    /// Tries the connected sets with all nodes of `set` and none of `out`.
+    /// Tries the connected sets that contain all nodes of `set` and none of `out`.
     fn descend(&mut self, set: u128, out: u128) {
         if self.steps_left == 0 {
             return;
@@ -104,12 +104,12 @@ impl BranchAndBound {
         }
     }
 
-    /// Returns a lower bound on the number of nodes that a set with all nodes of `set` and none of
-    /// `out` cuts off. The bound is exact once `set` is complete.
+    /// Returns a lower bound on the number of nodes cut off by a set with all nodes of `set` and
+    /// none of `out`. The bound is exact once `set` is complete.
     ///
-    /// Without `set` the component is divided into parts, and the largest rest is in one of them.
-    /// Rests in the other parts are cut off. They contain the nodes of `out` in these parts and all
-    /// nodes of rests for which that one part has no room. The bound is the minimum over all parts.
+    /// Without `set`, the component falls into parts, and one part contains the largest rest. Rests
+    /// in the other parts are cut off. They contain the nodes of `out` in these parts and all nodes
+    /// of rests for which that one part has no room. The bound is the minimum over all parts.
     fn least_cut_with(&self, set: u128, out: u128) -> u32 {
         let rests = self.all.count_ones() - self.wanted;
         let (mut left, mut least) = (self.all & !set, rests);
@@ -122,12 +122,12 @@ impl BranchAndBound {
         least
     }
 
-    /// Returns the neighbors of the nodes of a set.
+    /// Returns the neighbors of a set's nodes.
     fn around(&self, set: u128) -> u128 {
         bits(set).fold(0, |all, node| all | self.beside[node as usize])
     }
 
-    /// Returns the nodes that can be reached from a set through nodes of another.
+    /// Returns the nodes reachable from one set through the nodes of another.
     fn reach(&self, from: u128, through: u128) -> u128 {
         let (mut reached, mut fresh) = (from, from);
         while fresh != 0 {
@@ -137,13 +137,13 @@ impl BranchAndBound {
         reached
     }
 
-    /// Returns the number of steps made.
+    /// Returns the number of steps.
     pub(super) fn looked(&self) -> u64 {
         self.looked
     }
 }
 
-/// Returns the bits that are set, ascending.
+/// Returns the set bits, ascending.
 fn bits(set: u128) -> impl Iterator<Item = u32> {
     ones(set as u64).chain(ones((set >> 64) as u64).map(|bit| bit + 64))
 }

@@ -9,43 +9,43 @@
 //!
 //! Invariant: the rest of the component is connected, unless a deferred neighbor had to be taken.
 //!
-//! Cost: O(1) per compared neighbor, [`HopSums::add`] per node, and a flood fill per neighbor.
+//! Cost: O(1) per neighbor compared, [`HopSums::add`] per node, and a flood fill per neighbor.
 
 use super::component::ComponentGraph;
 use super::flood_fill::FloodFill;
 use super::frontier::Frontier;
 use super::hop_sums::HopSums;
 
-/// The mark of a node that is neither in the set nor was ever next to it.
+/// Marks a node that is neither in the set nor was ever next to it.
 const REST: u8 = 0;
-/// The mark of a node of the set.
+/// Marks a node in the set.
 const TAKEN: u8 = 1;
-/// The mark of a node outside the set that was next to it.
+/// Marks a node outside the set that was next to it.
 const MET: u8 = 2;
 
-/// The growth of one region after another, with its scratch memory.
+/// The growth of successive regions, with its scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct ClosedRegion {
     /// The mark of each node.
     marks: Vec<u8>,
     /// The neighbors of the set that may be taken.
     frontier: Frontier,
-    /// Deferred neighbors: the number of nodes that each would cut off, and the node.
+    /// Deferred neighbors, each with the number of nodes that it would cut off.
     passed: Vec<(usize, u32)>,
-    /// The nodes of the set.
+    /// The nodes in the set.
     nodes: Vec<u32>,
 }
 
 impl ClosedRegion {
-    /// Grows a set of `wanted` nodes of the component that contains `seed`, in no particular order.
-    /// Afterwards, `hop_sums` contains the set. Returns `None` as soon as the set has a sum of hops
-    /// above `most`.
+    /// Grows a set of `wanted` nodes in the component that contains `seed`, in no particular order.
+    /// Afterwards, `hop_sums` contains the set. Returns `None` as soon as the set's sum of hops
+    /// exceeds `most`.
     ///
-    /// The next node is the neighbor nearest to all nodes of the set. It is taken with all nodes
-    /// that it cuts off from the largest rest. If these are more than are missing, the neighbor is
-    /// deferred and not tested again: if some of these nodes are taken later, the number of missing
-    /// nodes decreases equally. If no other neighbor is left, the deferred one that cuts off the
-    /// fewest is taken, with as many of these nodes as are missing.
+    /// The next node is the neighbor nearest to all nodes in the set. It is taken together with all
+    /// nodes that it cuts off from the largest rest. If these are more than are missing, the
+    /// neighbor is deferred and not tested again: if some of these nodes are taken later, the
+    /// number of missing nodes decreases equally. If no other neighbor is left, the deferred one
+    /// that cuts off the fewest is taken, with as many of these nodes as are missing.
     pub(super) fn grow(
         &mut self,
         component: &ComponentGraph,
@@ -81,14 +81,14 @@ impl ClosedRegion {
         (!over).then_some(&self.nodes[..])
     }
 
-    /// Removes the nearest node from the frontier; ties go to the first in row-major order.
+    /// Removes the nearest node from the frontier. Ties go to the first in row-major order.
     fn nearest(&mut self, hop_sums: &HopSums) -> Option<u32> {
         let is_rest = |node: u32| self.marks[node as usize] != TAKEN;
         self.frontier.take_nearest(hop_sums, is_rest, |node| node)
     }
 
-    /// Returns the deferred neighbor that cuts off the fewest nodes. There is one, since no other
-    /// node is next to the set.
+    /// Returns the deferred neighbor that cuts off the fewest nodes. It exists, since no other node
+    /// is next to the set.
     fn least_passed(&self) -> u32 {
         let in_rest = |(_, node): &&(usize, u32)| self.marks[*node as usize] != TAKEN;
         let least = self.passed.iter().filter(in_rest).min();

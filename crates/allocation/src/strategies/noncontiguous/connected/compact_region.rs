@@ -6,12 +6,12 @@
 //!   . o o 1
 //! ```
 //!
-//! The next node depends only on the set. Growth that reaches the set of an earlier growth would
-//! end in the same way, and is stopped.
+//! The next node depends only on the set, so growth that reaches the same set as an earlier growth
+//! would end in the same way, and is stopped.
 //!
 //! Invariant: marks and lists are empty between growths.
 //!
-//! Cost: O(1) per compared free neighbor, [`HopSums::add`] per node, and O(1) per earlier growth.
+//! Cost: O(1) per free neighbor compared, [`HopSums::add`] per node, and O(1) per earlier growth.
 
 use std::mem::take;
 
@@ -21,36 +21,36 @@ use super::component::ComponentGraph;
 use super::frontier::{Frontier, nearest_in};
 use super::hop_sums::HopSums;
 
-/// The rule for the next free neighbor. The first of equals in row-major order is taken.
+/// The rule for the next free neighbor. Ties go to the first in row-major order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum NextNode {
     /// The one with the most neighbors in the set; ties go to the one nearest to the whole set.
     Fullest,
-    /// The one nearest to all nodes of the set; ties go to the one with the most neighbors in it.
+    /// The one nearest to all nodes in the set; ties go to the one with the most neighbors in it.
     Nearest,
 }
 
-/// The mark of a node of the set. The mark of another node is its number of neighbors in the set.
+/// Marks a node in the set. Any other node's mark is its number of neighbors in the set.
 const TAKEN: u8 = 128;
 
-/// Returns the part of a node in the hash of a set. The hash is independent of their order.
+/// Returns a node's contribution to the hash of a set, which does not depend on order.
 fn hash_of(node: u32) -> u64 {
     let mixed = u64::from(node + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ mixed >> 29
 }
 
-/// The growth of one region after another, with its scratch memory.
+/// The growth of successive regions, with its scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct CompactRegions {
-    /// The mark of each node; 0 between questions.
+    /// The mark of each node; 0 between queries.
     marks: Vec<u8>,
-    /// The regions grown in this component: the first `count` of the list.
+    /// The regions grown in this component: the first `count` in the list.
     regions: Vec<Region>,
     count: usize,
-    /// For [`NextNode::Fullest`]: the free neighbors of the set, by mark. A neighbor whose mark
-    /// changes is listed again under its new mark.
+    /// For [`NextNode::Fullest`]: the set's free neighbors, by mark. A neighbor whose mark changes
+    /// is listed again under its new mark.
     by_mark: [Vec<(u32, Coordinates)>; 7],
-    /// For [`NextNode::Nearest`]: the free neighbors of the set.
+    /// For [`NextNode::Nearest`]: the set's free neighbors.
     frontier: Frontier,
     looked: u64,
 }
@@ -59,9 +59,9 @@ pub(super) struct CompactRegions {
 #[derive(Clone)]
 struct Region {
     next: NextNode,
-    /// The nodes, in the order they were taken.
+    /// The nodes, in the order taken.
     nodes: Vec<u32>,
-    /// For each node, the hash of the set of the nodes up to it.
+    /// For each node, the hash of the set of nodes up to and including it.
     hashes: Vec<u64>,
 }
 
@@ -75,11 +75,11 @@ impl CompactRegions {
     }
 
     /// Grows a set of `nodes` nodes that contains `seed`, in no particular order. Afterwards,
-    /// `hop_sums` contains the set. Returns `None` as soon as the set has a sum of hops above
-    /// `most`, or equals the set of an earlier growth.
+    /// `hop_sums` contains the set. Returns `None` as soon as the set's sum of hops exceeds `most`,
+    /// or the set equals that of an earlier growth.
     ///
-    /// The component is the one that was started last, and has enough nodes. `most` does not
-    /// increase from one growth to the next.
+    /// The component is the one started last, and must have enough nodes. `most` must not increase
+    /// from one growth to the next.
     pub(super) fn grow(
         &mut self,
         component: &ComponentGraph,
@@ -116,7 +116,7 @@ impl CompactRegions {
         (!over).then_some(&self.regions[self.count - 1].nodes[..])
     }
 
-    /// Returns an empty region with the memory of an older one.
+    /// Returns an empty region that reuses an older one's memory.
     fn empty(&mut self, next: NextNode) -> Region {
         if self.count == self.regions.len() {
             self.regions.push(Region { next, nodes: Vec::new(), hashes: Vec::new() });

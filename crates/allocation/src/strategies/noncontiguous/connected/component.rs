@@ -1,24 +1,24 @@
-//! The components of the free nodes as graphs: numbered nodes and their links.
+//! The free nodes' components as graphs: numbered nodes and their links.
 //!
-//! A graph is built when a question first needs its component. Memory is reused between questions.
+//! A graph is built when a query first needs its component. Memory is reused between queries.
 //!
-//! Invariant: the nodes of a graph are numbered in row-major order, and every link is stored at
-//! both of its ends.
+//! Invariant: a graph's nodes are numbered in row-major order, and every link is stored at both
+//! ends.
 //!
-//! Cost: O(C) for a component of C nodes, and O(r log r) for the r runs of the state.
+//! Cost: O(C) for a component of C nodes, and O(r log r) for the r runs in the state.
 
 use pavior_mesh::{Coordinates, Grid, NodeId, Occupancy};
 
 use crate::strategies::shared::components::Components;
 
-/// The components that a question has used.
+/// The components used by a query.
 #[derive(Clone)]
 pub(super) struct ComponentGraphs {
     grid: Grid,
-    /// For each node of the machine, its number in its component, if the component's graph was
+    /// For each node of the machine, its number in its component, if that component's graph was
     /// built.
     numbers: Vec<u32>,
-    /// The graphs. The first `count` belong to the current question.
+    /// The graphs. The first `count` belong to the current query.
     kept: Vec<ComponentGraph>,
     count: usize,
 }
@@ -31,11 +31,11 @@ pub(super) struct ComponentGraph {
     nodes: Vec<NodeId>,
     points: Vec<Coordinates>,
     links: Vec<Links>,
-    /// The first and the last node of each run along x.
+    /// The first and last node of each run along x.
     runs: Vec<[u32; 2]>,
 }
 
-/// The free neighbors of a node.
+/// A node's free neighbors.
 #[derive(Clone, Copy, Default)]
 struct Links {
     count: usize,
@@ -47,13 +47,13 @@ impl ComponentGraphs {
         ComponentGraphs { grid, numbers: Vec::new(), kept: Vec::new(), count: 0 }
     }
 
-    /// Clears the components of the previous question.
+    /// Clears the previous query's components.
     pub(super) fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// Returns the index of the graph of a component. Building it takes O(its nodes), and O(r log
-    /// r) for r runs.
+    /// Returns the index of a component's graph. Building it takes O(its nodes), plus O(r log r)
+    /// for r runs.
     pub(super) fn look_at(
         &mut self,
         components: &Components,
@@ -78,7 +78,7 @@ impl ComponentGraphs {
         &self.kept[index]
     }
 
-    /// Returns the number of a free node in its component, whose graph must have been built.
+    /// Returns a free node's number in its component, whose graph must have been built.
     pub(super) fn number(&self, node: NodeId) -> u32 {
         self.numbers[node.index()]
     }
@@ -152,8 +152,7 @@ impl ComponentGraph {
     }
 
     /// Returns the start nodes for growth: the node with the fewest free neighbors, and the
-    /// outermost node in the direction of each corner of the machine; ties go to the first in
-    /// row-major order.
+    /// outermost node towards each corner of the machine. Ties go to the first in row-major order.
     pub(super) fn seeds(&self, grid: &Grid) -> Vec<u32> {
         let fewest = (0..self.count()).min_by_key(|&number| self.links[number].count);
         let mut seeds: Vec<u32> = fewest.into_iter().map(|number| number as u32).collect();
@@ -167,7 +166,7 @@ impl ComponentGraph {
                 let along = |(axis, c)| if up(axis) { -i64::from(c) } else { i64::from(c) };
                 self.point(number).into_iter().enumerate().map(along).sum::<i64>()
             };
-            // The outermost node of a run is one of its ends.
+            // The outermost node in a run is one of its ends.
             let ends = self.runs.iter().map(|run| run[usize::from(up(0))]);
             let seed = ends.min_by_key(outwards);
             seeds.extend(seed.filter(|seed| !seeds.contains(seed)));

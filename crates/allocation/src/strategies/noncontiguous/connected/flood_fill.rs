@@ -1,4 +1,4 @@
-//! Flood fill from several nodes at once, to count the nodes of a component that a set cuts off
+//! Flood fill from several nodes at once, to count the nodes in a component that a set cuts off
 //! from the largest rest.
 //!
 //! ```text
@@ -6,20 +6,20 @@
 //!                  neighbor of the set. Floods that meet become one.
 //! ```
 //!
-//! The floods stop when at most one of them can grow. Its final size is the number of nodes that
+//! The floods stop when at most one of them can grow; its final size is the number of nodes that
 //! the others leave. Most floods meet near the set, so they stop soon. Floods that meet are joined
 //! by union-find.
 //!
-//! Invariant: `marks` is [`UNREACHED`] everywhere between questions.
+//! Invariant: `marks` is [`UNREACHED`] everywhere between queries.
 //!
-//! Cost: O(nodes of the set, of all rests except one, and near the set).
+//! Cost: O(nodes in the set, in all rests except one, and near the set).
 
 use super::component::ComponentGraph;
 
-/// The floods of a question, with their scratch memory.
+/// A query's floods, with their scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct FloodFill {
-    /// The flood of each node, or one of the marks below.
+    /// The flood that each node belongs to, or one of the marks below.
     marks: Vec<u32>,
     /// The floods that were started.
     floods: Vec<Flood>,
@@ -28,17 +28,17 @@ pub(super) struct FloodFill {
     looked: u64,
 }
 
-/// The mark of a node that no flood has reached.
+/// Marks a node that no flood has reached.
 const UNREACHED: u32 = u32::MAX;
-/// The mark of a node that no flood may reach.
+/// Marks a node that no flood may reach.
 const BARRED: u32 = u32::MAX - 1;
 
 #[derive(Clone, Copy)]
 struct Flood {
-    /// The flood that it was joined to, or itself.
+    /// The flood that this one was joined to, or itself.
     parent: u32,
     nodes: u32,
-    /// The number of nodes whose neighbors have not been visited. A flood without any has ended.
+    /// The number of nodes whose neighbors have not been visited; 0 once the flood has ended.
     open: u32,
 }
 
@@ -52,7 +52,7 @@ struct Progress {
     ended: u32,
     /// The number of floods that can still grow.
     growing: u32,
-    /// The position in `reached` of the first node whose neighbors have not been visited.
+    /// The position in `reached` of the first node whose neighbors are still to be visited.
     next: usize,
 }
 
@@ -65,7 +65,7 @@ impl Progress {
 }
 
 impl FloodFill {
-    /// Returns the number of nodes of the component that a set cuts off from the largest rest.
+    /// Returns the number of nodes in the component that a set cuts off from the largest rest.
     pub(super) fn cut_off(&mut self, component: &ComponentGraph, set: &[u32]) -> u32 {
         let progress = self.flood_around_set(component, set);
         self.finish(set);
@@ -73,7 +73,7 @@ impl FloodFill {
         rest - progress.largest.max(progress.final_nodes(rest))
     }
 
-    /// Floods from the neighbors of a set until at most one flood can grow.
+    /// Floods from a set's neighbors until at most one flood can grow.
     fn flood_around_set(&mut self, component: &ComponentGraph, set: &[u32]) -> Progress {
         self.begin(component);
         for &node in set {
@@ -92,9 +92,9 @@ impl FloodFill {
     /// Finds the nodes of a connected rest that are separated from its main part when `node` is
     /// taken. `is_in` selects the nodes of the rest.
     ///
-    /// The main part is the one whose flood ends last. If the others have more than `most` nodes,
-    /// it is the largest one instead. Each node of the answer is next to `node`, or next to an
-    /// earlier node of the answer.
+    /// The main part is the one whose flood ends last or, if the others have more than `most`
+    /// nodes, the largest one. Each node in the result is next to `node`, or next to an earlier
+    /// node in the result.
     pub(super) fn behind(
         &mut self,
         component: &ComponentGraph,
@@ -126,8 +126,7 @@ impl FloodFill {
         nodes
     }
 
-    /// Floods from the neighbors of a node, through nodes of `is_in`, until at most one flood can
-    /// grow.
+    /// Floods from a node's neighbors, through nodes in `is_in`, until at most one flood can grow.
     fn flood_around_node(
         &mut self,
         component: &ComponentGraph,
@@ -146,7 +145,7 @@ impl FloodFill {
         progress
     }
 
-    /// Clears the floods of the previous question.
+    /// Clears the previous query's floods.
     fn begin(&mut self, component: &ComponentGraph) {
         if self.marks.len() < component.count() {
             self.marks.resize(component.count(), UNREACHED);
@@ -155,7 +154,7 @@ impl FloodFill {
         self.reached.clear();
     }
 
-    /// Clears the marks of this question.
+    /// Clears this query's marks.
     fn finish(&mut self, barred: &[u32]) {
         self.looked += self.reached.len() as u64;
         for &node in self.reached.iter().chain(barred) {
@@ -212,7 +211,7 @@ impl FloodFill {
         }
     }
 
-    /// Visits the neighbors of the next reached node. Its flood grows there, or meets another.
+    /// Visits the neighbors of the next reached node, where its flood grows or meets another.
     fn grow(
         &mut self,
         component: &ComponentGraph,
@@ -261,7 +260,7 @@ impl FloodFill {
         a
     }
 
-    /// Returns the root of a joined flood. Halves the path for later calls.
+    /// Returns the root of a joined flood, halving the path for later calls.
     fn root(&mut self, mut flood: u32) -> u32 {
         while self.floods[flood as usize].parent != flood {
             let parent = self.floods[flood as usize].parent;
@@ -271,7 +270,7 @@ impl FloodFill {
         flood
     }
 
-    /// Returns the number of nodes reached in all questions.
+    /// Returns the total number of nodes reached in all queries.
     pub(super) fn looked(&self) -> u64 {
         self.looked
     }

@@ -1,6 +1,6 @@
-//! The free neighbors of a growing set and the selection of the nearest one.
+//! The free neighbors of a growing set, and the choice of the nearest one.
 //!
-//! The nearest node is the one with the smallest sum of hops to the nodes of the set. Neighbors are
+//! The nearest node is the one with the smallest sum of hops to the nodes in the set. Neighbors are
 //! divided into near and far ones by a bound on that sum. The sum never decreases while the set
 //! grows, so a far node stays beyond the bound and need not be visited while a near one is within
 //! it.
@@ -18,7 +18,7 @@ const STEPS: u64 = 32;
 /// Up to this many neighbors are not divided.
 const FEW: usize = 128;
 
-/// The free neighbors of a set.
+/// A set's free neighbors.
 #[derive(Clone, Default)]
 pub(super) struct Frontier {
     near: Vec<(u32, Coordinates)>,
@@ -35,15 +35,15 @@ impl Frontier {
         self.bound = None;
     }
 
-    /// Adds a node next to the set, or the first node.
+    /// Adds a node that is next to the set, or the first node.
     pub(super) fn add(&mut self, hop_sums: &HopSums, node: u32, point: Coordinates) {
         let is_far = self.bound.is_some_and(|bound| hop_sums.of(point) > bound);
         let list = if is_far { &mut self.far } else { &mut self.near };
         list.push((node, point));
     }
 
-    /// Removes and returns the nearest node; ties go to the lowest rank. Nodes for which
-    /// `is_listed` has become false are dropped.
+    /// Removes and returns the nearest node. Ties go to the lowest rank. Drops nodes for which
+    /// `is_listed` has become false.
     pub(super) fn take_nearest<R: Ord>(
         &mut self,
         hop_sums: &HopSums,
@@ -68,7 +68,7 @@ impl Frontier {
     /// Divides the nodes again.
     ///
     /// Each node taken adds about the mean distance to every sum. The bound exceeds the smallest
-    /// sum by enough that near nodes last for about `STEPS` removals.
+    /// sum by enough for near nodes to last for about `STEPS` removals.
     fn divide(&mut self, hop_sums: &HopSums, is_listed: impl Fn(u32) -> bool) {
         self.near.append(&mut self.far);
         self.near.retain(|&(node, _)| is_listed(node));
@@ -90,8 +90,8 @@ impl Frontier {
     }
 }
 
-/// Returns the smallest sum of hops in a list, and the index of its node; ties go to the lowest
-/// rank. Nodes for which `is_listed` is false are dropped.
+/// Returns the smallest sum of hops in a list, and the index of its node. Ties go to the lowest
+/// rank. Drops nodes for which `is_listed` is false.
 #[inline]
 pub(super) fn nearest_in<R: Ord>(
     list: &mut Vec<(u32, Coordinates)>,

@@ -1,16 +1,16 @@
 //! Sums of hops between the nodes of a set, as a measure of its compactness.
 //!
-//! The hops between two nodes are the sum of their distances along the axes. For each axis and
-//! coordinate, the set stores the sum of distances from there to its nodes. The sum of hops from a
-//! node to the set then takes one lookup per axis:
+//! The number of hops between two nodes is the sum of their distances along the axes. For each axis
+//! and coordinate, the set stores the sum of distances from there to its nodes. The sum of hops
+//! from a node to the set then takes one lookup per axis:
 //!
 //! ```text
 //!   a set of 2 nodes at x = 1 and x = 2:     x:       0  1  2  3
 //!                                            sums:    3  1  1  3
 //! ```
 //!
-//! Invariant: `known` contains the coordinates of all nodes of the set and the adjacent ones.
-//! Outside it, each sum is the previous one plus one hop for each node.
+//! Invariant: `known` contains the coordinates of all nodes in the set and the adjacent ones.
+//! Outside it, each sum is the previous one plus one hop per node.
 //!
 //! Cost: O(1) per lookup, and O(sum of the sides of the bounding box) per added node, with whole
 //! sides for rings.
@@ -26,23 +26,23 @@ pub(crate) struct HopSums {
     /// The number of relevant axes. All later axes have a single coordinate.
     count: usize,
     nodes: u64,
-    /// The sum of the hops between all pairs.
+    /// The sum of hops between all pairs.
     total: u64,
-    /// Scratch: the number of nodes for each coordinate of an axis; 0 between questions.
+    /// Scratch: the number of nodes at each coordinate of an axis; 0 between queries.
     counts: Vec<u64>,
 }
 
-/// Sums are changed in chunks, and the last chunk may extend beyond the known ones.
+/// Sums are changed in chunks. The last chunk may extend beyond the known sums.
 const CHUNK: usize = 8;
 
-/// The sums along one axis. For a ring, all are known.
+/// The sums along one axis. On a ring, all are known.
 #[derive(Clone, Debug)]
 struct Axis {
     side: usize,
     ring: bool,
     sums: Vec<u64>,
     known: Range<usize>,
-    /// The hops between two coordinates, by their difference: from 1 - side to side - 1.
+    /// The hops between two coordinates, indexed by their difference: from 1 - side to side - 1.
     hops: Vec<u64>,
 }
 
@@ -60,15 +60,14 @@ impl HopSums {
         hop_sums
     }
 
-    /// Makes the set empty. O(sum of the sides of the set's bounding box, with whole sides for
-    /// rings).
+    /// Empties the set. O(sum of the sides of the set's bounding box, with whole sides for rings).
     pub(crate) fn clear(&mut self) {
         self.axes.iter_mut().for_each(Axis::clear);
         (self.nodes, self.total) = (0, 0);
     }
 
-    /// Returns the sum of the hops from a node of the set, or next to it, to the nodes of the set.
-    /// The result is 0 for an empty set. O(1).
+    /// Returns the sum of hops from a node in the set, or next to it, to the nodes in the set. The
+    /// result is 0 for an empty set. O(1).
     #[expect(clippy::inline_always, reason = "a call would take longer than the sum")]
     #[inline(always)]
     pub(crate) fn of(&self, point: Coordinates) -> u64 {
@@ -80,12 +79,12 @@ impl HopSums {
         }
     }
 
-    /// Returns the sum of the hops between all pairs of nodes of the set.
+    /// Returns the sum of hops between all pairs of nodes in the set.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
 
-    /// Returns the number of nodes of the set.
+    /// Returns the number of nodes in the set.
     pub(crate) fn nodes(&self) -> u64 {
         self.nodes
     }
@@ -102,8 +101,8 @@ impl HopSums {
         }
     }
 
-    /// Replaces the set with these nodes. O(nodes), and for each coordinate that occurs O(side of
-    /// the bounding box, or the whole side for a ring).
+    /// Replaces the set with these nodes. O(nodes), plus O(side of the bounding box, or the whole
+    /// side for a ring) per distinct coordinate.
     pub(crate) fn load(&mut self, points: &(impl Iterator<Item = Coordinates> + Clone)) {
         self.clear();
         for (index, axis) in self.axes[..self.count].iter_mut().enumerate() {
@@ -137,7 +136,7 @@ impl Axis {
     }
 
     fn clear(&mut self) {
-        // The known sums were changed, and the rest of the last chunk.
+        // The known sums were changed, as was the rest of the last chunk.
         let changed = self.known.start..(self.known.end + CHUNK).min(self.sums.len());
         self.sums[changed].fill(0);
         self.known = if self.ring { 0..self.side } else { 0..0 };
@@ -179,7 +178,7 @@ fn hops(grid: &Grid, axis: usize, apart: u64) -> u64 {
     if grid.wraps(axis) { apart.min(u64::from(grid.side(axis)) - apart) } else { apart }
 }
 
-/// Returns the sum of the hops between all pairs of nodes of a box. O(sum of its sides).
+/// Returns the sum of hops between all pairs of nodes in a box. O(sum of its sides).
 pub(crate) fn hops_in(grid: &Grid, sides: Sides) -> u64 {
     let nodes = pavior_mesh::volume(sides);
     let along = |axis: usize| {
@@ -226,8 +225,8 @@ mod tests {
 
     #[test]
     fn nothing_is_left_of_a_set_that_was_cleared() {
-        // The last chunk of sums extends farther with each node towards the origin, and the chunks
-        // do not shrink.
+        // The last chunk of sums extends farther with each node towards the origin; chunks never
+        // shrink.
         let grid: Grid = "mesh:24x2".parse().unwrap();
         let mut hop_sums = HopSums::new(grid);
         (3..11).rev().for_each(|x| hop_sums.add([x, 0, 0]));

@@ -1,5 +1,5 @@
 //! Connected: grant a connected set of free nodes. Among the sets found, take the one that cuts off
-//! the fewest free nodes from the rest, and of these the most compact one.
+//! the fewest free nodes from the rest; ties go to the most compact.
 //!
 //! ```text
 //!   5 of these 14:    . . . # #      o o . # #      o o o # #
@@ -37,7 +37,7 @@
 //! before other sets, then row-major order.
 //!
 //! If no component has more than 128 nodes and the steps suffice, no set cuts off fewer nodes than
-//! the granted one. The test `connected` compares with all connected sets, on machines of 12 nodes
+//! the granted one. The `connected` test compares with all connected sets, on machines of 12 nodes
 //! and in random states of machines of 30 (17,512 answers). No set would have cut off fewer nodes.
 //! The sums of hops were 0.2 % above the minimum over sets that cut off no more.
 //!

@@ -1,10 +1,10 @@
-//! The search of `connected`, which collects candidates and keeps the best.
+//! The search for `connected`, which collects candidates and keeps the best.
 //!
 //! Candidates are boxes, grown sets, and sets found by branch and bound. The best candidate cuts
 //! off the fewest nodes; ties go to the most compact. The docs of [`connected`](super) describe the
 //! four steps.
 //!
-//! Invariant: `best` is the best candidate so far. The data kept between questions depends only on
+//! Invariant: `best` is the best candidate so far. The data kept between queries depends only on
 //! the last state.
 //!
 //! Cost: see the docs of [`connected`](super).
@@ -25,19 +25,19 @@ use crate::strategies::shared::factor_shapes::factor_shapes_into;
 use crate::strategies::shared::runs::runs;
 use crate::{Placement, Work};
 
-/// The maximum number of boxes that are tried for one shape.
+/// The maximum number of boxes tried per shape.
 const BOXES: usize = 32;
-/// The maximum number of components in which sets that may cut off nodes are grown.
+/// The maximum number of components for growing sets that may cut off nodes.
 const COMPONENTS: usize = 4;
 /// Upper bound on the number of grown sets, times their nodes, times the sum of the machine's
 /// sides.
 const GROWN_NODES: u64 = 1 << 22;
 
-/// The search. Between questions it keeps only data about the last state.
+/// The search. Between queries it keeps only data about the last state.
 #[derive(Clone)]
 pub(crate) struct ConnectedSearch {
     grid: Grid,
-    /// The state to which `components` belongs.
+    /// The state that `components` belongs to.
     state: Option<Occupancy>,
     components: Components,
     boxes: BoxFinder,
@@ -54,15 +54,15 @@ pub(crate) struct ConnectedSearch {
 /// A set that may be granted.
 #[derive(Clone)]
 struct Candidate {
-    /// The index of the graph of its component.
+    /// The index of its component's graph.
     component: usize,
     /// The numbers of its nodes in the component, in row-major order.
     nodes: Vec<u32>,
     /// The box, if the candidate is one.
     at: Option<Cuboid>,
-    /// The number of nodes of the component that it cuts off from the largest rest.
+    /// The number of nodes in the component that the candidate cuts off from the largest rest.
     cut: u32,
-    /// The sum of hops between its nodes.
+    /// The sum of hops between the candidate's nodes.
     hops: u64,
 }
 
@@ -84,8 +84,8 @@ impl ConnectedSearch {
         }
     }
 
-    /// Returns the number of nodes of the largest component of the free nodes. O(N/64) if the state
-    /// is the same as in the previous question.
+    /// Returns the number of nodes in the largest component of free nodes. O(N/64) if the state is
+    /// the same as in the previous query.
     pub(crate) fn largest(&mut self, free: &Occupancy) -> u32 {
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         if self.state.as_ref() != Some(free) {
@@ -134,7 +134,7 @@ impl ConnectedSearch {
         })
     }
 
-    /// Adds the free boxes of a shape as candidates, up to the first that cuts off nothing. With
+    /// Adds a shape's free boxes as candidates, up to the first that cuts off nothing. With
     /// `at_once`, returns that one.
     fn box_of(&mut self, free: &Occupancy, sides: Sides, at_once: bool) -> Option<Cuboid> {
         let hops = hops_in(&self.grid, sides);
@@ -164,7 +164,7 @@ impl ConnectedSearch {
         None
     }
 
-    /// Makes candidates of sets grown in the smallest components.
+    /// Adds sets grown in the smallest components as candidates.
     fn grow(&mut self, free: &Occupancy, nodes: u32, components: &[usize]) {
         let mut left = self.most_grown(nodes);
         for &number in components.iter().take(COMPONENTS) {
@@ -181,8 +181,7 @@ impl ConnectedSearch {
                 let other = seeds.len() + place;
                 [(place, (seed, NextNode::Fullest)), (other, (seed, NextNode::Nearest))]
             };
-            // One seed after another, each with both rules, because a good set bounds the later
-            // ones.
+            // One seed after another, each with both rules, since a good set bounds later ones.
             let starts = seeds.iter().enumerate().flat_map(of_seed);
             for (_, start) in starts.filter(|&(number, _)| number < count) {
                 let (component, most) = (self.graphs.get(index), self.most());
@@ -194,7 +193,7 @@ impl ConnectedSearch {
         }
     }
 
-    /// Makes candidates while every one so far cuts off nodes: closed regions, component by
+    /// Adds candidates while every one so far cuts off nodes: closed regions, component by
     /// component, and in small components by branch and bound.
     fn grow_closed(&mut self, free: &Occupancy, nodes: u32, components: &[usize]) {
         let (mut left, mut steps) = (self.most_grown(nodes), STEPS);
@@ -225,13 +224,13 @@ impl ConnectedSearch {
         }
     }
 
-    /// Returns the number of sets of a size that may be grown.
+    /// Returns the number of sets of a given size that may be grown.
     fn most_grown(&self, nodes: u32) -> usize {
         let sides: u64 = self.grid.sides().iter().map(|&side| u64::from(side)).sum();
         (GROWN_NODES / (u64::from(nodes) * sides)).max(1) as usize
     }
 
-    /// Returns a limit on the sum of hops: candidates above it are not better than the best one.
+    /// Returns a limit on the sum of hops, above which candidates are not better than the best one.
     fn most(&self) -> u64 {
         self.best.as_ref().filter(|best| best.cut == 0).map_or(u64::MAX, |best| best.hops)
     }
@@ -241,7 +240,7 @@ impl ConnectedSearch {
         self.best.as_ref().map_or(u32::MAX, |best| best.cut)
     }
 
-    /// Makes a candidate of the set that `hop_sums` contains.
+    /// Adds the set in `hop_sums` as a candidate.
     fn add_grown(&mut self, component: usize, mut nodes: Vec<u32>) {
         let cut = self.floods.cut_off(self.graphs.get(component), &nodes);
         if cut <= self.least_cut() {

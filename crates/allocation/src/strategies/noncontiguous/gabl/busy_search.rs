@@ -1,5 +1,5 @@
-//! GABL's busy list and its search: right border lines in 2D if the y axis does not wrap, otherwise
-//! right border planes.
+//! GABL's busy list and its search: along right border lines in 2D if the y axis does not wrap,
+//! otherwise in right border planes.
 //!
 //! Invariant: [`BusySearch::next`] returns the box that the plain search [`BusySearch::first`]
 //! would find if the proposed boxes were in the list.
@@ -83,7 +83,7 @@ impl BusySearch {
         }
     }
 
-    /// Returns the list itself.
+    /// Returns the busy list itself.
     pub(super) fn list(&self) -> &BusyList {
         match self {
             BusySearch::Lines(lines) => lines.list(),
@@ -121,8 +121,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{NodeId, Occupancy};
 
-    /// Compares both searches: long lists find boxes by their nodes, short ones by iterating over
-    /// the list. The boxes and their order must be the same.
+    /// Compares both searches: long lists find boxes by their nodes, short ones by iteration. The
+    /// boxes and their order must be the same.
     #[test]
     fn the_boxes_found_by_bases_are_those_of_the_list() {
         for (grid, busy) in [

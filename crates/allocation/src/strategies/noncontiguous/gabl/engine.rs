@@ -1,5 +1,5 @@
-//! GABL's engine, which computes the sets of all bases of the shapes and chooses among them in the
-//! order of the busy list.
+//! GABL's engine, which computes the sets of all bases of the shapes and chooses among them in
+//! busy-list order.
 //!
 //! Invariant: the pieces are those of the plain search. While one shape is searched, bases are
 //! removed and none is added, so a busy box without an adjacent base is skipped permanently.
@@ -15,10 +15,10 @@ use crate::strategies::shared::busy_list::words;
 use crate::strategies::shared::turning::Turn;
 use crate::{Placement, Work};
 
-/// The data of the engine in addition to the busy list.
+/// The engine's data in addition to the busy list.
 #[derive(Clone)]
 pub(super) struct Engine {
-    /// Finds out if the whole shape is free, and remembers refusals.
+    /// Determines whether the whole shape is free, and caches refusals.
     exact: BaseSearch,
     /// The bases of the whole shape.
     bases: BaseSet,
@@ -61,7 +61,7 @@ impl Engine {
     }
 
     /// Finds the same pieces as [`plain::pieces`](super::plain::pieces), using the bases of all
-    /// shapes. These shrink by one node at a time.
+    /// shapes, which shrink by one node at a time.
     pub(super) fn pieces(
         &mut self,
         busy: &mut BusySearch,
@@ -96,9 +96,9 @@ impl Engine {
     }
 }
 
-/// Returns true if the plain search of pieces is less work than the engine. The plain search is
-/// O(m^2) per shape for m busy boxes. By measurement, a set of bases takes as long as 56 of its
-/// steps, plus one step for each nine words.
+/// Returns true if the plain search for pieces is less work than the engine. The plain search is
+/// O(m^2) per shape for m busy boxes. As measured, a set of bases takes as long as 56 of its steps,
+/// plus one step for every nine words.
 pub(super) fn plain_pays(grid: &Grid, busy: &BusySearch) -> bool {
     let boxes = busy.list().boxes().len();
     boxes * boxes <= words(grid).div_ceil(9) + 56

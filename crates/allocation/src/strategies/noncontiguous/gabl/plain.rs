@@ -2,7 +2,7 @@
 //! are busy.
 //!
 //! Invariant: a shape that is too large or not free remains so. Each shape is therefore tried until
-//! it fails, and never again.
+//! it fails, and then never again.
 //!
 //! Cost: one search of O(B^2) per piece and shape, for B busy boxes.
 
@@ -23,8 +23,8 @@ pub(super) fn first(
     turn.shapes(*grid, &Request::shape(shape)).find_map(|shape| busy.first(shape))
 }
 
-/// Takes as many pieces of each shape as possible, one shape after another, until the count is
-/// reached. Enough nodes must be free, and the last shape must be one node.
+/// Takes as many pieces of each shape as possible, shape by shape, until the count is reached.
+/// Enough nodes must be free, and the last shape must be a single node.
 pub(super) fn pieces(
     busy: &mut BusySearch,
     grid: &Grid,
@@ -42,13 +42,13 @@ pub(super) fn pieces(
         }
     }
     assert_eq!(left, 0, "enough nodes are free, and the last shape is one node");
-    // A proposal must not change the state, so the pieces are removed from the busy list.
+    // A proposal must not change the state, so its pieces are removed from the busy list.
     let proposal = Placement::Parts(pieces);
     busy.remove(&proposal);
     proposal
 }
 
-/// Lists all shapes within a shape that have at most `nodes` nodes, the largest first.
+/// Lists all shapes within a shape that have at most `nodes` nodes, largest first.
 pub(super) fn largest_first(shape: Sides, nodes: u32) -> Vec<Sides> {
     let most = shape.map(|side| u32::from(side).min(nodes) as u16);
     let mut shapes = Vec::new();

@@ -1,18 +1,18 @@
-//! GABL's shapes: the first one of a sequence, and the rule by which it shrinks.
+//! GABL's shapes: the first in a sequence, and how it shrinks.
 //!
 //! ```text
 //!   3x2  ->  2x2  ->  1x2  ->  1x1      a longest side loses one node each time; of equal
 //!                                       sides, here the first
 //! ```
 //!
-//! Invariant: the last shape is the single node.
+//! Invariant: the last shape is a single node.
 //!
 //! Cost: O(1) per shape, for O(a + b + c) shapes from a x b x c. A near-cubic box takes O(a + b +
 //! c).
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// The shapes of a machine's requests.
+/// The shapes for a machine's requests.
 #[derive(Clone, Copy)]
 pub(super) struct Shapes {
     grid: Grid,
@@ -21,12 +21,12 @@ pub(super) struct Shapes {
 }
 
 impl Shapes {
-    /// Creates shapes that shrink on the first or the last of equally long sides.
+    /// Creates shapes that shrink on the first or last of equally long sides.
     pub(super) fn new(grid: Grid, last_of_ties: bool) -> Shapes {
         Shapes { grid, last_of_ties }
     }
 
-    /// Returns a shape and the shapes to which it shrinks.
+    /// Returns a shape, followed by the shapes it shrinks to.
     pub(super) fn from(self, shape: Sides) -> impl Iterator<Item = Sides> + Clone {
         std::iter::successors(Some(shape), move |&shape| self.shrunk(shape))
     }

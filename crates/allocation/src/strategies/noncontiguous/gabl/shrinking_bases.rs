@@ -1,6 +1,6 @@
-//! The bases of all shapes of GABL's shrinking sequence, found from the single node upwards.
+//! The bases of all shapes of GABL's shrinking sequence, found from the single node up.
 //!
-//! Each shape is one node shorter on a longest side than the previous one. A base of the smaller
+//! Each shape is one node shorter than the previous one along a longest side. A base of the smaller
 //! shape is a base of the larger one if its next neighbor along that axis is also a base. One pass
 //! over the words therefore computes the larger shape's set from the smaller one's:
 //!
@@ -8,7 +8,7 @@
 //!   bases of 2x1:   b b . b        next neighbor too:    bases of 3x1:   b . . .
 //! ```
 //!
-//! Invariant: a shape that is free nowhere ends the search, since no larger one is free either.
+//! Invariant: a shape that fits nowhere ends the search, since no larger one fits either.
 //!
 //! Cost: O(N/64) per shape.
 
@@ -19,12 +19,12 @@ use crate::strategies::shared::turning::Turn;
 /// The sets of bases, as scratch memory. A copy starts empty.
 #[derive(Debug, Default)]
 pub(crate) struct ShrinkingBases {
-    /// The shapes, the largest first.
+    /// The shapes, largest first.
     shapes: Vec<Sides>,
-    /// The sets that are not empty: those of the smallest shape first, and for one shape in the
-    /// order of its orientations.
+    /// The nonempty sets: those of the smallest shape first, and for each shape in order of its
+    /// orientations.
     sets: Vec<BaseSet>,
-    /// The number of sets that belong to this question.
+    /// The number of sets that belong to this query.
     used: usize,
     touched: u64,
 }
@@ -36,7 +36,7 @@ impl Clone for ShrinkingBases {
 }
 
 impl ShrinkingBases {
-    /// Finds the bases of a sequence of shapes that ends with the single node. Needs a free node.
+    /// Finds the bases of a sequence of shapes that ends with the single node. A node must be free.
     pub(crate) fn load(
         &mut self,
         free: &Occupancy,
@@ -62,8 +62,8 @@ impl ShrinkingBases {
         }
     }
 
-    /// Adds the set of a shape if it has bases. One of the sets `smaller` belongs to a shape that
-    /// is one node shorter; it is copied and grown along that axis.
+    /// Adds a shape's set if it has bases. One of the `smaller` sets belongs to a shape that is one
+    /// node shorter; this set is copied and grown along that axis.
     fn add_grown(&mut self, grid: Grid, shape: Sides, smaller: std::ops::Range<usize>) {
         let grown = smaller.into_iter().find_map(|index| {
             let less = self.sets[index].shape();
@@ -82,7 +82,7 @@ impl ShrinkingBases {
         }
     }
 
-    /// Returns one more set, with the memory of an earlier question if possible.
+    /// Returns one more set, reusing an earlier query's memory if possible.
     fn next_set(&mut self, grid: Grid) -> &mut BaseSet {
         if self.sets.len() == self.used {
             self.sets.push(BaseSet::new(grid));
@@ -91,8 +91,8 @@ impl ShrinkingBases {
         &mut self.sets[self.used - 1]
     }
 
-    /// Returns the sets that are not empty, in the order their shapes are tried: the largest first,
-    /// and the orientations of each in order.
+    /// Returns the nonempty sets in the order their shapes are tried: largest first, each shape's
+    /// orientations in order.
     pub(crate) fn sets(&mut self) -> impl Iterator<Item = &mut BaseSet> {
         let sets = &mut self.sets[..self.used];
         // The sets of one shape are in the order of its orientations.

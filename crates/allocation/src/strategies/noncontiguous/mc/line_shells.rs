@@ -1,4 +1,4 @@
-//! MC's engine for machines with one axis, with the cost of a center in O(log n).
+//! MC's engine for machines with one axis, which computes a center's cost in O(log n).
 //!
 //! Let n be the number of requested nodes, F(k) the number of free nodes in the box grown by k
 //! shells, and K the first k with F(k) >= n. The cost of the center is the sum of n - F(k) over k =
@@ -12,10 +12,10 @@
 //!   sum of F(k) = (P(end) + P(end + 1) + ..) - (P(low) + P(low - 1) + ..)        K terms each
 //! ```
 //!
-//! Bisection finds K, and the sums of P are stored. On a line P(x) is 0 below the line, and the
+//! Bisection finds K, and the sums of P are stored. On a line, P(x) is 0 below the line, and the
 //! number of all free nodes above it.
 //!
-//! Invariant: `sums[i]` is the sum of `below[..i]`. On a ring both cover three turns, so that no
+//! Invariant: `sums[i]` is the sum of `below[..i]`. On a ring, both cover three turns, so that no
 //! box passes an end.
 //!
 //! Cost: O(n) per state, O(log n) per center.
@@ -25,7 +25,7 @@ use pavior_mesh::{Coordinates, Grid, Occupancy, Sides};
 use super::shells::{Core, Offer, least_cost};
 use crate::Work;
 
-/// The free nodes of a machine with one axis, summed twice; on a ring over three turns.
+/// The free nodes of a machine with one axis, summed twice; on a ring, over three turns.
 #[derive(Clone, Debug)]
 pub(super) struct LineShells {
     grid: Grid,
@@ -41,7 +41,7 @@ pub(super) struct LineShells {
 }
 
 impl LineShells {
-    /// Creates the engine for a grid with only one axis of more than one node.
+    /// Creates the engine if only one of the grid's axes has more than one node.
     pub(super) fn of(grid: Grid) -> Option<LineShells> {
         let mut long = (0..3).filter(|&axis| grid.side(axis) > 1);
         let axis = long.next().filter(|_| long.next().is_none())?;
@@ -50,7 +50,7 @@ impl LineShells {
         Some(LineShells { grid, axis, side, ring, below, sums, tested: 0 })
     }
 
-    /// Finds the cheapest free center; ties go to the first. Enough nodes must be free.
+    /// Finds the cheapest free center. Ties go to the first. Enough nodes must be free.
     pub(super) fn cheapest(
         &mut self,
         free: &Occupancy,
@@ -95,7 +95,7 @@ impl LineShells {
         }
     }
 
-    /// Returns the number of free nodes within a number of shells around a box from `low` to `end`.
+    /// Returns the number of free nodes within some shells around a box from `low` to `end`.
     fn within(&self, low: i64, end: i64, shells: i64) -> u32 {
         let n = self.side as i64;
         let (low, end) = (low - shells, end + shells);
@@ -109,7 +109,7 @@ impl LineShells {
         self.below[(end + n) as usize] - self.below[(low + n) as usize]
     }
 
-    /// Returns the offer of the box that begins at `low`, which may be off the line. Enough nodes
+    /// Returns the offer for the box that begins at `low`, which may be off the line. Enough nodes
     /// must be free. O(log n).
     fn offer(&self, low: i32, side: u16, nodes: u32) -> Offer {
         let (low, n) = (i64::from(low), self.side as i64);
@@ -127,8 +127,8 @@ impl LineShells {
             let (low, end) = (low + n, end + n);
             (sum(end, end + last), sum(low + 1 - last, low + 1))
         } else {
-            // The number of terms with coordinates on the line. Each other term at the ends is the
-            // number of all free nodes, and each other term at the lows is 0.
+            // The number of terms with coordinates on the line. Every other term at the ends is the
+            // number of all free nodes; every other term at the lows is 0.
             let (end_terms, low_terms) = ((n - end).clamp(0, last), (low + 1).clamp(0, last));
             let all = u64::from(self.below[self.side]);
             let ends = if end_terms > 0 { sum(end, end + end_terms) } else { 0 };

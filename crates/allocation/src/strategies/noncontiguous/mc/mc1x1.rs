@@ -1,5 +1,4 @@
-//! MC1x1: take the n nodes nearest to some free node, where distances are shells of squares around
-//! it.
+//! MC1x1: take the n nodes nearest to some free node, measured in square shells around it.
 //!
 //! Misses nothing: it succeeds exactly when enough nodes are free.
 //!
@@ -11,12 +10,13 @@
 //!   2 2 2 2 2
 //! ```
 //!
-//! The same rule and code as [`mc`](super), with a single node as the box. Cost: the same as there.
+//! The same rule and code as [`mc`](super), with a single node as the box. Cost: as for
+//! [`mc`](super).
 //!
 //! Source: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, "Communication-aware processor
-//! allocation for supercomputers", WADS 2005 and Algorithmica 50(2), 2008. The code does the same
-//! as SST's scheduler element, with two departures. A busy center is never granted, and nodes of
-//! the last shell are taken in the order z, y, x.
+//! allocation for supercomputers", WADS 2005 and Algorithmica 50(2), 2008. It behaves like SST's
+//! scheduler element, with two departures: a busy center is never granted, and the last shell is
+//! taken in the order z, y, x.
 
 use pavior_kernel::Options;
 use pavior_mesh::Grid;

@@ -1,5 +1,5 @@
-//! Minimizing Contention: every free node is the center of a box of the requested shape. Nodes are
-//! taken from shells around the box, and the center with the cheapest nodes wins.
+//! Minimizing Contention: every free node is a candidate center for a box of the requested shape.
+//! Nodes are taken from shells around the box, and the center with the cheapest nodes wins.
 //!
 //! Misses nothing: it succeeds exactly when enough nodes are free. It grants a free box of the
 //! requested shape if there is one, since that costs 0.
@@ -15,7 +15,7 @@
 //!
 //! The box may extend beyond the border of the mesh. Around a ring, shells meet. An even side has
 //! one node more above the center than below it. A side longer than its axis counts as the axis.
-//! The first center with the lowest cost wins, in row-major order. Without a shape the box is a
+//! The first center with the lowest cost wins, in row-major order. Without a shape, the box is a
 //! single node, as in [`mc1x1`].
 //!
 //! The engine counts the shells of eight neighboring centers at once. It drops centers that cannot
@@ -25,12 +25,12 @@
 //!
 //! Cost: O(N) for prefix sums, then O(N r / 8) for r shells per center; on a line or ring O(log N)
 //! per center. `plain` takes O(1) per shell and center, O(F r) for F free centers, and visits all
-//! free nodes to select those that it takes.
+//! free nodes to select those to take.
 //!
 //! Source: Mache, Lo & Windisch, "Minimizing message-passing contention in fragmentation-free
 //! processor allocation", PDCS 1997. The rule is known only from restatements (Bender et al. 2005).
 //!
-//! Departures: the rounding of even sides, the order in the last shell, 3D and wraps are ours.
+//! Departures: the rounding of even sides, the order in the last shell, 3D and wraps are our own.
 
 mod line_shells;
 pub(crate) mod mc1x1;
@@ -65,10 +65,10 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     build_around(grid, options, Around::Shape)
 }
 
-/// The core that the shells of a center surround.
+/// The core surrounded by a center's shells.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
-    /// A box of the requested shape; a single node if the request has none.
+    /// A box of the requested shape, or a single node if the request has none.
     Shape,
     /// A single node.
     Node,
@@ -83,7 +83,7 @@ fn build_around(grid: &Grid, options: &Options, around: Around) -> BoxedStrategy
 struct MinimisingContention {
     around: Around,
     engine: Option<Engine>,
-    /// Answers if there is no engine, or if the numbers are too large for it.
+    /// Used if there is no engine, or if the numbers are too large for it.
     plain: PlainSearch,
 }
 

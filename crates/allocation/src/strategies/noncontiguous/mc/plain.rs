@@ -1,5 +1,5 @@
-//! MC's plain search: one center after another and one shell after another, from a table of prefix
-//! sums. Then it selects the nodes in the shells among all free nodes.
+//! MC's plain search: center by center and shell by shell, from a table of prefix sums. It then
+//! selects the nodes in the shells among all free nodes.
 //!
 //! Invariant: a center that is dropped costs no less than the best so far.
 //!
@@ -16,9 +16,9 @@ use crate::{Placement, Work};
 #[derive(Clone)]
 pub(super) struct PlainSearch {
     grid: Grid,
-    /// Created when it is first needed.
+    /// Created when first needed.
     sums: Option<PrefixSums>,
-    /// Shells counted and nodes tested for membership in them.
+    /// Shells counted, and nodes tested for membership in them.
     tested: u64,
 }
 
@@ -27,13 +27,13 @@ impl PlainSearch {
         PlainSearch { grid, sums: None, tested: 0 }
     }
 
-    /// Finds the nodes that the cheapest center takes. Enough nodes must be free.
+    /// Finds the nodes taken by the cheapest center. Enough nodes must be free.
     pub(super) fn find(&mut self, free: &Occupancy, shape: Sides, nodes: u32) -> Option<Placement> {
         let (core, offer) = self.cheapest(free, shape, nodes, 0)?;
         Some(self.taken(free, &core, offer, nodes))
     }
 
-    /// Finds the cheapest center; ties go to the first. No center costs less than `least`, so the
+    /// Finds the cheapest center. Ties go to the first. No center costs less than `least`, so the
     /// first with that cost ends the search.
     pub(super) fn cheapest(
         &mut self,
@@ -59,7 +59,7 @@ impl PlainSearch {
         best
     }
 
-    /// Returns the nodes that a center takes: all in shells before the last, and the first ones of
+    /// Returns the nodes that a center takes: all in shells before the last, and the first ones in
     /// the last.
     fn taken(&mut self, free: &Occupancy, core: &Core, offer: Offer, nodes: u32) -> Placement {
         let Offer { last, free_inside, .. } = offer;
@@ -80,7 +80,7 @@ impl PlainSearch {
     }
 }
 
-/// Returns the offer of a center, if it costs less than `limit`. Counts the shells in `tested`.
+/// Returns a center's offer if it costs less than `limit`. Counts the shells in `tested`.
 fn offer_below(
     limit: u64,
     sums: &PrefixSums,
@@ -92,7 +92,7 @@ fn offer_below(
     for last in 0.. {
         *tested += 1;
         let left = u64::from(nodes - free_inside);
-        // Every remaining node costs at least the number of this shell.
+        // Every remaining node costs at least this shell's number.
         if cost + left * u64::from(last) >= limit {
             return None;
         }

@@ -1,8 +1,8 @@
 //! MC's engine, which computes the costs of eight neighboring centers at once.
 //!
-//! A node in shell j costs j. It is outside of exactly j boxes: the center's box, and that box
-//! grown by 1, 2, .. j - 1 shells. Let F(k) be the number of free nodes of the box grown by k
-//! shells. Then n nodes cost
+//! A node in shell j costs j. It is outside exactly j boxes: the center's box, and that box grown
+//! by 1, 2, .. j - 1 shells. Let F(k) be the number of free nodes in the box grown by k shells.
+//! Then n nodes cost
 //!
 //! ```text
 //!   sum over k = 0, 1, .. of max(0, n - F(k))
@@ -17,8 +17,8 @@
 //!   first cell:   0                w (`zero_cell`)                     2 w + 1
 //! ```
 //!
-//! Beyond both ends a row continues like the border or the ring, so that no center is a special
-//! case. Along y and z a ring is written twice, so that boxes may pass its end.
+//! Beyond both ends, a row continues like the border or the ring, so that no center is a special
+//! case. Along y and z, a ring is written twice, so that boxes may pass its end.
 //!
 //! Invariant: numbers have 16 bits, and counts of free nodes are correct modulo 2^16. A cost that
 //! does not fit becomes the largest number, and such a center is not taken.
@@ -33,7 +33,7 @@ use super::shells::{Core, Offer};
 const LANES: usize = 8;
 type Lanes = [u16; LANES];
 
-/// For each byte, the number of ones among its lowest 1, 2, .. 8 bits.
+/// For each byte, the number of set bits among its lowest 1, 2, .. 8 bits.
 const PREFIXES: [Lanes; 256] = {
     let mut prefixes = [[0; LANES]; 256];
     let mut byte = 0;
@@ -52,17 +52,17 @@ const PREFIXES: [Lanes; 256] = {
 #[derive(Debug)]
 pub(super) struct ShellCosts {
     grid: Grid,
-    /// The cell of x = 0 in a row of the table and the number of cells in a row.
+    /// The cell of x = 0 in a row of the table, and the number of cells per row.
     zero_cell: usize,
     row_cells: usize,
-    /// The number of rows in a plane of the table, and of planes. Those of a ring come twice.
+    /// The number of rows per plane of the table, and of planes. Those of a ring are repeated.
     plane_rows: usize,
     planes: usize,
     /// The number of free nodes with coordinates below x, y and z.
     table: Vec<u16>,
-    /// Scratch: the number of free nodes below x in one row of the machine, in the cells of a row.
+    /// Scratch: the number of free nodes below x in one machine row, laid out as a table row.
     row_sums: Vec<u16>,
-    /// For each shell, the rows of the table that bound the boxes of the current row of centers.
+    /// For each shell, the table rows that bound the boxes of the current row of centers.
     row_bounds: Vec<[usize; 4]>,
     touched: u64,
 }
@@ -82,7 +82,7 @@ impl ShellCosts {
         };
         ShellCosts {
             grid,
-            // Long enough for the boxes of all centers when the last of them covers the whole axis.
+            // Long enough for the boxes of all centers when the last box covers the whole axis.
             zero_cell: w,
             row_cells: (3 * w + LANES).next_multiple_of(LANES),
             plane_rows: rows(1),
@@ -94,12 +94,12 @@ impl ShellCosts {
         }
     }
 
-    /// Returns the number of table words filled, and of counts of eight centers' boxes.
+    /// Returns the number of table words filled, and of counts over eight centers' boxes.
     pub(super) fn words_touched(&self) -> u64 {
         self.touched
     }
 
-    /// Finds the cheapest free center; ties go to the first in row-major order. Returns `None` if
+    /// Finds the cheapest free center. Ties go to the first in row-major order. Returns `None` if
     /// the numbers need more than 16 bits.
     pub(super) fn cheapest(
         &mut self,
@@ -137,8 +137,8 @@ impl ShellCosts {
         Some((core, self.offer(&core, u64::from(least), nodes)))
     }
 
-    /// Computes the costs of eight centers from x on. Only those in `centres` count. A cost below
-    /// `least` is exact; another may be too low, but not below `least`.
+    /// Computes the costs of eight centers from x onward. Only those in `centres` count. A cost
+    /// below `least` is exact; any other may be too low, but not below `least`.
     #[inline]
     fn costs(&mut self, core: &Core, x: u16, nodes: u16, centres: u64, least: u16) -> Lanes {
         let busy = |lane: usize| if centres >> lane & 1 == 1 { 0 } else { u16::MAX };
@@ -159,7 +159,7 @@ impl ShellCosts {
         costs
     }
 
-    /// Counts the free nodes of the boxes of eight centers from x on, grown by a number of shells.
+    /// Counts the free nodes in eight centers' boxes from x onward, grown by a number of shells.
     #[inline]
     fn free_in(&mut self, core: &Core, x: u16, shells: usize) -> Lanes {
         self.touched += 1;
@@ -169,7 +169,7 @@ impl ShellCosts {
         let [end_z_end_y, end_z_low_y, low_z_end_y, low_z_low_y] = self.row_bounds[shells];
         let (side, n) = (i32::from(core.sides[0]), i32::from(self.grid.side(0)));
         let (shells, back) = (shells as i32, i32::from((core.sides[0] - 1) / 2));
-        // Once all boxes cover the whole axis, they do not grow any more.
+        // Once all boxes cover the whole axis, they no longer grow.
         let (grown, length) = if self.grid.wraps(0) {
             (shells.min((n - side + 1) / 2), (side + 2 * shells).min(n))
         } else {
@@ -189,8 +189,8 @@ impl ShellCosts {
                 free[lane] = above.wrapping_sub(below).wrapping_sub(free[lane]);
             }
         };
-        // First the planes before the box, if there are any. The second call subtracts them from
-        // those up to its end.
+        // First the planes before the box, if any. The second call subtracts them from those up to
+        // its end.
         if low_z_end_y != low_z_low_y {
             subtract_from(low_z_end_y, low_z_low_y);
         }
@@ -198,9 +198,9 @@ impl ShellCosts {
         free
     }
 
-    /// Returns the rows of the table whose sums give a box: for the plane at its end in z, the row
-    /// at its end in y and the row at its start in y; then the same for the plane at its start in
-    /// z. The last two are 0 if that plane is the border.
+    /// Returns the table rows whose sums give a box's count: for the plane at its end in z, the
+    /// rows at its end and start in y; then those for the plane at its start in z. The last two are
+    /// 0 if that plane is the border.
     fn rows_around(&self, core: &Core, shells: i32) -> [usize; 4] {
         let range = |axis: usize| {
             let n = i32::from(self.grid.side(axis));
@@ -225,7 +225,7 @@ impl ShellCosts {
         }
     }
 
-    /// Returns the offer of a center with a known cost.
+    /// Returns the offer of a center whose cost is known.
     fn offer(&mut self, core: &Core, cost: u64, nodes: u32) -> Offer {
         self.row_bounds.clear();
         let mut free_inside = 0;
@@ -239,7 +239,7 @@ impl ShellCosts {
         unreachable!("enough nodes are free, so some shell has them")
     }
 
-    /// Fills the table: O(N), or up to 4 N on tori, eight cells at once. Row 0 of each plane and
+    /// Fills the table eight cells at a time: O(N), or up to 4 N on tori. Row 0 of each plane and
     /// all of plane 0 stay 0.
     fn load(&mut self, free: &Occupancy) {
         let [w, d, h] = self.grid.sides().map(usize::from);
@@ -285,7 +285,7 @@ impl ShellCosts {
         }
     }
 
-    /// Fills `row_sums` for the row of the machine whose first node is `from`.
+    /// Fills `row_sums` for the machine's row whose first node is `from`.
     fn count_row(&mut self, free: &Occupancy, from: usize) {
         let (w, zero_cell) = (usize::from(self.grid.side(0)), self.zero_cell);
         let mut sum = 0u16;

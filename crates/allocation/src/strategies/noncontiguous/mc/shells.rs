@@ -7,25 +7,25 @@
 //!   2 1 1 1 1 2
 //! ```
 //!
-//! Invariant: the box grown by k shells is the box of the shells 0 to k, clipped to the grid. A
-//! side that would pass the end of a ring twice is the whole ring.
+//! Invariant: the box grown by k shells contains the shells 0 to k, clipped to the grid. A side
+//! that would pass the end of a ring twice is the whole ring.
 //!
 //! Cost: O(1).
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
-/// The offer of a center.
+/// A center's offer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
-    /// The sum of the shell numbers of its nodes.
+    /// The sum of its nodes' shell numbers.
     pub(super) cost: u64,
-    /// The number of the last shell from which it takes nodes.
+    /// The number of the last shell that the center takes nodes from.
     pub(super) last: u32,
-    /// The number of free nodes in the shells before that one. All of them are taken.
+    /// The number of free nodes in the shells before the last. All of them are taken.
     pub(super) free_inside: u32,
 }
 
-/// Returns the cost of nodes if all nodes around the box are free. No center is cheaper.
+/// Returns the cost if all nodes around the box are free. No center is cheaper.
 pub(super) fn least_cost(grid: &Grid, shape: Sides, nodes: u32) -> u64 {
     let within = |shells: u64| -> u64 {
         let side = |axis: usize| {
@@ -53,7 +53,7 @@ impl Core {
         Core { grid, centre, sides }
     }
 
-    /// Returns the lowest coordinate, which may be off the grid.
+    /// Returns the box's lowest coordinate, which may be off the grid.
     pub(super) fn low(&self, axis: usize) -> i32 {
         i32::from(self.centre[axis]) - i32::from((self.sides[axis] - 1) / 2)
     }
@@ -76,7 +76,7 @@ impl Core {
         cuboid
     }
 
-    /// Returns the shell of a node; 0 is the box.
+    /// Returns a node's shell; 0 is the box itself.
     pub(super) fn shell(&self, point: Coordinates) -> u32 {
         let distance = |axis: usize| {
             let (n, side) = (i32::from(self.grid.side(axis)), i32::from(self.sides[axis]));

@@ -1,10 +1,10 @@
-//! The nodes that a center takes: all free nodes in the shells before the last one, and in the last
-//! shell the first in row-major order, up to the requested number.
+//! The nodes that a center takes: all free nodes in the shells before the last, and the first ones
+//! in row-major order in the last shell, up to the requested number.
 //!
 //! Invariant: the nodes are those that the plain search takes one by one, and exactly the requested
 //! number.
 //!
-//! Cost: O(words of the rows of the last shell's box).
+//! Cost: O(words in the rows of the last shell's box).
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy};
 
@@ -14,7 +14,7 @@ use crate::Placement;
 /// Returns the nodes that a center takes, row by row.
 pub(super) fn taken(core: &Core, free: &Occupancy, offer: Offer, nodes: u32) -> Placement {
     let grid = &core.grid;
-    // The box of all shells, and that of the shells before the last; `None` if the last is the box.
+    // The box of all shells, and the box of those before the last (`None` if the last is 0).
     let outer = core.grown(offer.last);
     let inner = offer.last.checked_sub(1).map(|shells| core.grown(shells));
     let holds = |around: &Cuboid, axis: usize, at: u16| {
@@ -44,7 +44,7 @@ pub(super) fn taken(core: &Core, free: &Occupancy, offer: Offer, nodes: u32) -> 
     Placement::Parts(parts)
 }
 
-/// Returns the columns of a box: bit x % 64 of word x / 64.
+/// Returns a box's columns: bit x % 64 of word x / 64.
 fn columns(grid: &Grid, around: Option<&Cuboid>) -> Vec<u64> {
     let mut columns = vec![0; usize::from(grid.side(0)).div_ceil(64)];
     for (from, length) in around.iter().flat_map(|around| around.runs(grid, 0)) {
@@ -55,7 +55,7 @@ fn columns(grid: &Grid, around: Option<&Cuboid>) -> Vec<u64> {
     columns
 }
 
-/// Returns the lowest ones of a word, at most `count`.
+/// Returns the lowest set bits of a word, at most `count`.
 fn lowest(word: u64, count: u32) -> u64 {
     let mut rest = word;
     if word.count_ones() <= count {
@@ -65,7 +65,7 @@ fn lowest(word: u64, count: u32) -> u64 {
     word ^ rest
 }
 
-/// Adds the runs of ones of a word as boxes. A run that begins at the end of the last box extends
+/// Adds a word's runs of set bits as boxes. A run that begins at the end of the last box extends
 /// that box.
 fn push_runs(parts: &mut Vec<Cuboid>, mut word: u64, [first, y, z]: Coordinates) {
     while word != 0 {

@@ -1,8 +1,7 @@
-//! The nodes of a growing nucleus and the selection of the next free neighbor.
+//! The nodes in a growing nucleus, and the selection of the next free neighbor.
 //!
 //! Invariant: each free neighbor is in the set for its number of allocated neighbors. The first
-//! node of the last set that is not empty therefore has the most of them, and is the first such
-//! node.
+//! node in the last nonempty set is therefore the first with the most of them.
 //!
 //! Cost: O(1) to add a node, and O(words passed) for the next neighbor; O(N) if there is none.
 
@@ -18,9 +17,9 @@ pub(super) struct Allocated<'a> {
     grid: Grid,
     rule: NeighbourRule,
     free: &'a Occupancy,
-    /// For each node, true if it is allocated.
+    /// True for each node that is allocated.
     owned: Vec<bool>,
-    /// For each node, the number of its allocated neighbors.
+    /// For each node, the number of allocated neighbors.
     touched: Vec<u8>,
     /// The free neighbors, by their number of allocated neighbors.
     neighbours: [NodeSet; 5],
@@ -85,7 +84,7 @@ impl<'a> Allocated<'a> {
         self.neighbours.iter_mut().rev().find_map(NodeSet::first)
     }
 
-    /// Returns the free node with the fewest hops to an allocated one; ties go to the first in
+    /// Returns the free node with the fewest hops to an allocated one. Ties go to the first in
     /// row-major order.
     pub(super) fn nearest(&mut self) -> NodeId {
         let grid = &self.grid;

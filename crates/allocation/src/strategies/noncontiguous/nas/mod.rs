@@ -2,9 +2,9 @@
 //! around it.
 //!
 //! It tries First Fit for the request, then All-Shapes First Fit, then the L-shapes of LSSA. If all
-//! fail, the larger part of an L is placed as a *nucleus*, at the first base from which it can
-//! grow, neighbor by neighbor, to exactly n nodes. If no base allows this, single nodes are tried
-//! as the nucleus.
+//! fail, the larger part of an L is placed as a *nucleus* at the first base where it can grow,
+//! neighbor by neighbor, to exactly n nodes. If no base allows this, single nodes are tried as the
+//! nucleus.
 //!
 //! ```text
 //!   5x3, nucleus 2x6:   o o . . .      n = 15: twelve nodes o of the nucleus, then three
@@ -16,11 +16,11 @@
 //! ```
 //!
 //! Misses requests whose nodes are free but not connected: the paper's claim that it succeeds
-//! whenever n nodes are free does not hold (checkerboard, 2 nodes of 5). With `guarantee` it does:
+//! whenever n nodes are free does not hold (checkerboard, 2 of 5 nodes). With `guarantee`, it does:
 //! if no connected set is large enough, the first nucleus continues to grow from the nearest free
 //! node.
 //!
-//! Cost: one First Fit for each shape, L and nucleus. The engine tries Ls and nuclei only if some
+//! Cost: one First Fit per shape, L and nucleus. The engine tries Ls and nuclei only if some
 //! connected set of free nodes has n nodes. It finds these sets in O(N/64) and O(r log r) for r
 //! runs of free nodes. The test that growth succeeds costs O(log r) per base (O(n) with
 //! `right-up`), and growth O(n log n), once. A release costs nothing.
@@ -36,7 +36,7 @@
 //! - The printed conditions allow only +x and +y neighbors (`neighbours=right-up`), and growth then
 //!   fails in corners.
 //! - Our choice: the order of growth. A request without a matching shape starts at the boxes of n
-//!   nodes, and without a shape the first of these replaces it.
+//!   nodes; without any shape, the first of these replaces it.
 //! - Tori and 3D are unsupported: neither the Ls nor the nuclei are defined there. Growth by the
 //!   neighbor with the most granted neighbors works there too: see [`connected`](super::connected).
 
@@ -132,7 +132,7 @@ struct NeighbourAllocation {
     grid: Grid,
     guarantee: bool,
     plain: bool,
-    /// The bases of nuclei.
+    /// The bases for nuclei.
     nuclei: BaseSearch,
     l_search: LShapeSearch,
     growth: NeighbourGrowth,
@@ -141,13 +141,13 @@ struct NeighbourAllocation {
     /// Scratch: the requested shape, then `shapes`.
     boxes: Vec<Sides>,
     l_shapes: Vec<LShape>,
-    /// The bases of nuclei that the plain search has tested.
+    /// The number of nucleus bases tested by the plain search.
     tested: u64,
 }
 
 impl NeighbourAllocation {
-    /// Finds the rectangle of First Fit, otherwise that of All-Shapes First Fit. `exact` is the
-    /// requested shape if it has n nodes.
+    /// Finds First Fit's rectangle, otherwise All-Shapes First Fit's. `exact` is the requested
+    /// shape if it has n nodes.
     fn rectangle(
         &mut self,
         search: &mut BaseSearch,
@@ -161,7 +161,7 @@ impl NeighbourAllocation {
         search.first(free, name, &self.boxes, Scan::default())
     }
 
-    /// Finds the first free L-shape of LSSA.
+    /// Finds LSSA's first free L-shape.
     fn l_shape(
         &mut self,
         free: &Occupancy,
@@ -173,8 +173,8 @@ impl NeighbourAllocation {
         self.l_shapes.iter().find_map(|&l_shape| self.l_search.first(free, l_shape))
     }
 
-    /// Finds the first free nucleus, of the shape's nuclei and then of single nodes. If
-    /// `must_reach`, the first from which growth reaches `nodes` nodes.
+    /// Finds the first free nucleus, among the shape's nuclei and then single nodes. If
+    /// `must_reach`, finds the first from which growth reaches `nodes` nodes.
     fn nucleus(
         &mut self,
         free: &Occupancy,
@@ -226,9 +226,9 @@ impl SearchRule for NeighbourAllocation {
         if rectangle.is_some() {
             return rectangle.map(Placement::Whole);
         }
-        // An L is connected, and so is a nucleus that grows by neighbors, so both fail if no
-        // component of free nodes has n nodes. The plain search tries them without that test, and
-        // needs the components only for growth.
+        // An L is connected, as is a nucleus that grows by neighbors, so both fail if no component
+        // of free nodes has n nodes. The plain search tries them without that test, and needs the
+        // components only for growth.
         let may_connect = self.plain || self.growth.prepare(free) >= nodes;
         if may_connect && let Some(parts) = self.l_shape(free, asked, exact) {
             return Some(Placement::Parts(parts.to_vec()));
@@ -243,7 +243,7 @@ impl SearchRule for NeighbourAllocation {
         })?;
         let mut added = self.growth.grow(free, &nucleus, nodes);
         let mut parts = Vec::new();
-        // A nucleus of one node is granted as part of the runs of the added nodes.
+        // A nucleus of one node is granted as part of the runs of added nodes.
         if nucleus.volume() > 1 {
             parts.push(nucleus);
         } else {

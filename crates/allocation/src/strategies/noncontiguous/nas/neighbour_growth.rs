@@ -1,8 +1,8 @@
-//! The growth of a nucleus, neighbor by neighbor, to the requested number of nodes. For NAS.
+//! NAS's growth of a nucleus, neighbor by neighbor, to the requested number of nodes.
 //!
-//! `reaches` tests if a nucleus can grow to a number of nodes, and `grow` does it. With four-way
-//! neighbors a nucleus reaches every node of its component, so the size of the component is the
-//! answer. With right-up neighbors a flood fill finds it.
+//! `reaches` tests whether a nucleus can grow to a number of nodes, and `grow` grows it. With
+//! four-way neighbors, a nucleus reaches every node in its component, so the component's size is
+//! the answer. With right-up neighbors, a flood fill finds it.
 //!
 //! Invariant: `grow` reaches the number by neighbors alone exactly when `reaches` returns true. If
 //! not, it continues from the nearest free node.
@@ -16,7 +16,7 @@ use super::allocated::Allocated;
 use crate::Work;
 use crate::strategies::shared::components::Components;
 
-/// The neighbors of an allocated node.
+/// Which neighbors of an allocated node count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NeighbourRule {
     /// Those at x + 1 and at y + 1.
@@ -25,13 +25,13 @@ pub(crate) enum NeighbourRule {
     FourWay,
 }
 
-/// The growth on a two-dimensional mesh, with its scratch memory.
+/// Growth on a two-dimensional mesh, with its scratch memory.
 #[derive(Clone)]
 pub(crate) struct NeighbourGrowth {
     grid: Grid,
     rule: NeighbourRule,
     components: Components,
-    /// Right-up only: for each node, the number of the last flood that reached it.
+    /// Right-up only: for each node, the number of the last flood to reach it.
     marks: Vec<u32>,
     /// The number of the current flood.
     flood: u32,
@@ -50,7 +50,7 @@ impl NeighbourGrowth {
         NeighbourGrowth { grid, rule, components, marks, flood: 0, open, work: Work::default() }
     }
 
-    /// Loads a state before the questions in that state. Returns the number of nodes of the largest
+    /// Loads a state, before the queries in that state. Returns the number of nodes in the largest
     /// component, which no growth can exceed. O(N/64) and O(runs of free nodes).
     pub(crate) fn prepare(&mut self, free: &Occupancy) -> u32 {
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
@@ -92,8 +92,8 @@ impl NeighbourGrowth {
 
     /// Grows a free nucleus to `nodes` nodes and returns the added ones in row-major order. The
     /// next node is the free neighbor with the most allocated neighbors; ties go to the first in
-    /// row-major order. If no neighbor is left, it is the nearest free node. Enough nodes must be
-    /// free.
+    /// row-major order. If there is no such neighbor, it is the nearest free node. Enough nodes
+    /// must be free.
     pub(crate) fn grow(&mut self, free: &Occupancy, nucleus: &Cuboid, nodes: u32) -> Vec<NodeId> {
         let mut allocated = Allocated::new(self.grid, self.rule, free);
         for node in nucleus.nodes(&self.grid) {
@@ -114,13 +114,13 @@ impl NeighbourGrowth {
     }
 
     /// Returns the work. Boxes: nodes visited one by one, and runs joined to components. Words:
-    /// those from which runs were read.
+    /// those read to find runs.
     pub(crate) fn work(&self) -> Work {
         self.work
     }
 }
 
-/// Returns the neighbors of a node by a rule.
+/// Returns a node's neighbors according to a rule.
 pub(super) fn neighbours(
     grid: &Grid,
     rule: NeighbourRule,

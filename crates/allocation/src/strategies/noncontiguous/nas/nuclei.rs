@@ -1,4 +1,4 @@
-//! The nuclei of NAS: boxes smaller than the request, from which growth begins.
+//! NAS's nuclei: boxes smaller than the request, where growth begins.
 //!
 //! ```text
 //!   S(a, b), a >= b, by k:    a even: a/2 x (b + k)       a odd: ((a+1)/2 + k) x (b + a/2 - k)
@@ -9,16 +9,16 @@
 //!
 //! Departures from the paper: nuclei of n nodes or more are omitted. The paper's example 5x2 tries
 //! 4x3, and would grant 12 nodes for 10. The example's k = 1, 2, 3 are outside the printed bound.
-//! If that bound is negative, they are tried; if it is 0, no k is tried. No printed formula gives
-//! 6x2 for 6x3, as in another example.
+//! If that bound is negative, they are tried; if it is 0, no k is tried. Another example has 6x2
+//! for 6x3, which no printed formula gives.
 //!
 //! Cost: O(1) per nucleus, O(b) nuclei.
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// Returns the values of k that make nuclei of a x b, a >= b >= 2: for even a up to b, for odd a up
-/// to the printed bound. If that bound is -1, they begin with the -1 of the L-shapes. If it is
-/// less, they are the nuclei of the paper's example.
+/// Returns the values of k that make nuclei of a x b, a >= b >= 2: for even a, up to b; for odd a,
+/// up to the printed bound. If that bound is -1, they begin with the -1 of the L-shapes. If it is
+/// less, they are those of the paper's example.
 fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
     let printed_bound = b - 1 - (a + 1) / 2;
     let (first, last, step) = match (a % 2 == 0, printed_bound) {
@@ -30,8 +30,8 @@ fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
     (first..=last).step_by(step.max(1) as usize)
 }
 
-/// Returns the nuclei of a shape for n nodes, for S(a,b) with the longer side first: those of fewer
-/// than n nodes that fit the grid.
+/// Returns the nuclei of a shape for n nodes, for S(a,b) with the longer side first: those with
+/// fewer than n nodes that fit the grid.
 pub(super) fn nuclei([a, b, _]: Sides, nodes: u32, grid: Grid) -> impl Iterator<Item = Sides> {
     let (a, b) = (i32::from(a.max(b)), i32::from(a.min(b)));
     let ks = schedule(a, b).take_while(move |_| b >= 2);
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn the_examples() {
-        // 5x3: k = -1 gives 2x6; 0 and 2 are the request, 1 is 4x4 and too large.
+        // 5x3: k = -1 gives 2x6; 0 and 2 give the request; 1 gives 4x4, which is too large.
         assert_eq!(nuclei_of([5, 3]), [[2, 6], [6, 2]]);
         assert_eq!(nuclei_of([3, 5]), [[2, 6], [6, 2]]);
         // 5x2: printed as 4x3 (12 nodes, too many), 5x2 (the request), 6x1.

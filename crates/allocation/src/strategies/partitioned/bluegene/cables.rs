@@ -1,8 +1,8 @@
 //! The cables of a machine whose partitions have their own networks.
 //!
 //! Along each line, only rings through part of it compete for a cable, namely the one that closes
-//! the line. Cables between a partition's own units belong to no other partition, and a ring of the
-//! whole line closes by itself.
+//! the line. Cables between a partition's own units belong to no other partition, and a ring
+//! through the whole line needs no other cable.
 //!
 //! ```text
 //!   +-a===a---.---.-+     a ring of the two units a goes back through the others
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Invariant: a line is `open` exactly while it carries fewer rings than allowed. Boxes that the
-//! strategy did not propose may add more rings; the line then opens when enough of them are
+//! strategy did not propose may add more rings; the line then opens once enough of these are
 //! released.
 //!
 //! Cost: O(lines through the box) per grant or release; O(N/64) for the usable units of a shape.
@@ -23,21 +23,21 @@ use crate::{Placement, Work};
 #[derive(Clone, Debug)]
 pub(crate) struct Cables {
     grid: Grid,
-    /// For each axis, true if partitions are closed to rings. Only possible on axes that wrap.
+    /// True for each axis on which partitions are closed to rings. Only possible on axes that wrap.
     torus: [bool; 3],
     /// The number of rings that a line can carry.
     most: u32,
     /// The rings through part of each line, by axis and line.
     rings: [Vec<u32>; 3],
-    /// For each axis, the units on lines that can carry one more ring.
+    /// For each axis, the units on lines that can carry another ring.
     open: [Occupancy; 3],
     upkeep: u64,
 }
 
 impl Cables {
-    /// Creates the cables of a machine with none in use. `torus` gives the axes on which partitions
-    /// are closed to rings, and `most` the number of rings through part of a line that it can
-    /// carry.
+    /// Creates the cables of a machine, with none in use. `torus` gives the axes on which
+    /// partitions are closed to rings, and `most` the number of rings through part of a line that
+    /// it can carry.
     pub(crate) fn new(grid: Grid, torus: [bool; 3], most: u32) -> Cables {
         let lines = |axis: usize| vec![0; (grid.nodes() / u32::from(grid.side(axis))) as usize];
         Cables {
@@ -50,13 +50,13 @@ impl Cables {
         }
     }
 
-    /// Returns the axes along which a box of a shape is a ring through part of each of its lines.
+    /// Returns the axes on which a box of this shape is a ring through part of a line.
     fn ring_axes(&self, shape: Sides) -> impl Iterator<Item = usize> + use<> {
         let (grid, torus) = (self.grid, self.torus);
         (0..3).filter(move |&axis| torus[axis] && (2..grid.side(axis)).contains(&shape[axis]))
     }
 
-    /// Returns the axis and the first unit of every line that is partly in a ring of a box.
+    /// Returns the axis and first unit of every line partly in a ring through a box.
     fn rings_of(&self, cuboid: &Cuboid) -> impl Iterator<Item = (usize, Coordinates)> + use<> {
         let (grid, cuboid) = (self.grid, *cuboid);
         self.ring_axes(cuboid.sides).flat_map(move |axis| {
@@ -109,13 +109,13 @@ impl Cables {
         }
     }
 
-    /// Panics if a cable is in use. For tests, on an empty machine.
+    /// Panics if any cable is in use. For tests, on an empty machine.
     pub(crate) fn validate_unused(&self) {
         assert!(self.rings.iter().flatten().all(|&rings| rings == 0), "a line is in use");
     }
 }
 
-/// Returns the number of the line along an axis that contains a unit.
+/// Returns the number of the line that runs along an axis through a unit.
 fn line(grid: &Grid, axis: usize, unit: Coordinates) -> usize {
     let [x, y, z] = unit.map(usize::from);
     let [w, d, _] = grid.sides().map(usize::from);

@@ -1,4 +1,4 @@
-//! A second model of Blue Gene/L for the oracle, counted cable by cable from the held placements.
+//! A second model of Blue Gene/L for the oracle, counted cable by cable from the placements held.
 //!
 //! It shares no code with the strategy's own [`cables`](super::cables), so each can reveal errors
 //! in the other.
@@ -12,7 +12,7 @@ use super::{family, torus_axes};
 use crate::Placement;
 use crate::claim::Scene;
 
-/// Returns true if some box of the family has its units and its cables.
+/// Returns true if a box of the family has its units and its cables.
 pub(super) fn feasible(scene: &Scene<'_>) -> bool {
     let (grid, users) = (scene.free.grid(), Users::of(scene));
     family(scene.request, grid, scene.options).iter().any(|shape| {
@@ -54,7 +54,7 @@ impl Users {
 }
 
 /// Lists the cables for which a partition competes with others. Each is identified by its axis and
-/// the unit from which it starts, or, for a loop, by its axis and the first unit of the line.
+/// its starting unit or, for a loop, by its axis and the first unit on the line.
 fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Coordinates)> {
     let mut cables = Vec::new();
     for axis in 0..3 {
@@ -66,7 +66,7 @@ fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Coo
                 from[axis] = at;
                 cables.push((axis, from));
             };
-            // Cables used by all units of a line are named once, by the first unit.
+            // Cables used by all units on a line are listed once, for the first unit.
             let is_first = unit[axis] == cuboid.base[axis];
             let last = cuboid.coordinate(grid, axis, side - 1);
             match options.get("wiring") {

@@ -2,9 +2,9 @@
 //! addition to free units.
 //!
 //! A node of the machine is a unit (on Blue Gene/L a midplane of 512 nodes). A request's shape is
-//! in units. Along each axis a partition is a ring if `links` says so and the axis wraps, otherwise
-//! a chain. One unit needs no cable. A job that holds a box holds its cables; so does a
-//! reservation.
+//! in units. Along each axis, a partition is a ring if `links` says so and the axis wraps,
+//! otherwise a chain. One unit needs no cable. A job or reservation that holds a box holds its
+//! cables.
 //!
 //! ```text
 //!   wiring=plain: a ring through 2 of 4 units        wiring=multi: a line also has loops,
@@ -23,7 +23,7 @@
 //! cables are taken.
 //!
 //! Cost: O(N/64 log(side)) per shape. For a shape that needs cables, units on lines whose cables
-//! are taken count as busy. `mfp` searches the largest free box for every base that touches the
+//! are taken count as busy. `mfp` searches for the largest free box for every base that touches the
 //! largest one.
 //!
 //! Source: Aridor, Domany, Goldshmidt, Moreira & Shmueli, "Resource allocation and utilization in
@@ -31,9 +31,9 @@
 //! links, multi-toroidal lines); Krevat, Castaños & Moreira, "Job scheduling for the BlueGene/L
 //! system", JSSPP 2002 (`mfp`: keep the maximal free partition large).
 //!
-//! Departures: the cables are the project's model of the descriptions in these sources. That
-//! includes the number of loops of a line, cables that pass through failed and foreign units, and
-//! `mfp`, which counts free units regardless of their cables.
+//! Departures: the cables are our model of the descriptions in these sources. That includes the
+//! number of loops per line, cables that pass through failed and foreign units, and `mfp`, which
+//! counts free units regardless of their cables.
 
 mod cables;
 mod judge;
@@ -105,7 +105,7 @@ fn is_links(text: &str) -> bool {
     matches!(text, "torus" | "mesh") || (letters && (1..=3).contains(&text.len()))
 }
 
-/// Returns, for each axis, true if partitions are rings where the axis wraps.
+/// Returns, for each axis, true if partitions are rings when the axis wraps.
 fn torus_axes(options: &Options) -> [bool; 3] {
     match options.get("links") {
         "torus" => [true; 3],
@@ -114,7 +114,7 @@ fn torus_axes(options: &Options) -> [bool; 3] {
     }
 }
 
-/// Returns the number of rings through part of a line that it can carry. On a plain line a ring
+/// Returns the number of rings through part of a line that it can carry. On a plain line, a ring
 /// uses the only way back, which consists of the cables of all other units.
 fn rings_a_line(options: &Options) -> u32 {
     match options.get("wiring") {
@@ -166,7 +166,7 @@ struct BlueGene {
     grid: Grid,
     turn: Turn,
     all_shapes: bool,
-    /// True if the placement that leaves the largest free box is chosen.
+    /// True to choose the placement that leaves the largest free box.
     largest: bool,
     cables: Cables,
     bases: BaseSet,
@@ -176,7 +176,7 @@ struct BlueGene {
     left: Occupancy,
     /// Scratch: the shapes to try, in order.
     shapes: Vec<Sides>,
-    /// Partitions that `mfp` compared. (Searches for the largest free box are not counted.)
+    /// Partitions compared by `mfp`. (Searches for the largest free box are not counted.)
     tested: u64,
 }
 
@@ -188,11 +188,11 @@ impl BlueGene {
         Some(Cuboid::new(base, shape))
     }
 
-    /// Finds the first of all possible partitions that leaves the largest free box.
+    /// Finds the first of all possible partitions that leave the largest free box.
     fn least_harmful(&mut self, free: &Occupancy) -> Option<Cuboid> {
         self.left.copy_from(free);
         // The remaining box is never larger than the largest one before. The latter is computed
-        // only once a partition is possible, and ends the search when it is reached.
+        // only once a partition is possible, and the search ends when it is reached.
         let mut before = None;
         let mut best: Option<(u32, Cuboid)> = None;
         for &shape in &self.shapes {

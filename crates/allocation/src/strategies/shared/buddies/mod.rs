@@ -8,7 +8,7 @@
 //!     f f                f #
 //! ```
 //!
-//! Invariant: the *free* blocks are the maximal ones: all their nodes are free, and not all of
+//! Invariant: the *free* blocks are the maximal ones: all their nodes are free, but not all of
 //! their parent's. They depend only on the occupancy. A box that is not a block (a failed node, a
 //! reservation) therefore splits blocks as far as necessary, and its release merges them again.
 //!
@@ -30,12 +30,12 @@ use crate::{Placement, Work};
 pub(crate) struct Root {
     /// The lowest corner.
     pub(crate) base: Coordinates,
-    /// The sides of its blocks by level. The last entry is its own. A block has R times the nodes
-    /// of one a level below, and each of its sides is equal to that one's or twice as long.
+    /// The sides of the root's blocks by level; the last entry is for the root itself. A block has
+    /// R times the nodes of one a level below, and each of its sides is as long or twice as long.
     pub(crate) sides_by_level: Arc<[Sides]>,
 }
 
-/// The roots of a machine, which never change.
+/// A machine's roots, which never change.
 #[derive(Debug)]
 struct Roots {
     list: Vec<Root>,
@@ -45,17 +45,17 @@ struct Roots {
     levels: OnceLock<Option<BuddyLevels>>,
 }
 
-/// The free blocks of a machine.
+/// A machine's free blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Buddies {
     grid: Grid,
     radix: u32,
     roots: Arc<Roots>,
-    /// The bases of the free blocks of each level.
+    /// The bases of the free blocks on each level.
     free: Vec<FreeSet>,
-    /// Scratch: the progress of a search in each level.
+    /// Scratch: the progress of a search on each level.
     walks: Vec<Walk>,
-    /// Scratch: the number of blocks of each level that are still to be found.
+    /// Scratch: the number of blocks still to be found on each level.
     needs: Vec<u32>,
     work: Work,
 }
@@ -68,7 +68,7 @@ struct Block {
     base: Coordinates,
 }
 
-/// The progress of a search in one level. It takes the free blocks in order, then the children of
+/// The progress of a search on one level. It takes the free blocks in order, then the children of
 /// one block that it has split.
 #[derive(Clone, Copy, Debug)]
 struct Walk {
@@ -80,7 +80,7 @@ struct Walk {
 
 impl Buddies {
     /// Creates buddies with all nodes free. The roots partition the grid, R is `radix`, and `order`
-    /// is the order in which the free blocks of a level are taken.
+    /// is the order in which a level's free blocks are taken.
     pub(crate) fn new(grid: Grid, radix: u32, list: Vec<Root>, order: FreeOrder) -> Buddies {
         let levels =
             list.iter().map(|root| root.sides_by_level.len()).max().expect("a grid has nodes");
@@ -104,11 +104,11 @@ impl Buddies {
         Buddies { grid, radix, roots, free, walks, needs, work: Work::default() }
     }
 
-    /// Finds blocks with `nodes` nodes in total, the largest first: each digit of the count in base
-    /// R is a number of blocks of that level. A block is the first free one of its level. If there
-    /// is none, the first of the smallest larger blocks is split: its first piece is taken, and its
-    /// other pieces are used next. If there is no larger one, R blocks of the level below replace
-    /// it.
+    /// Finds blocks with `nodes` nodes in total, largest first: each digit of the count in base R
+    /// is the number of blocks on that level. Each block is the first free one on its level. If
+    /// there is none, the first of the smallest larger blocks is split: its first piece is taken,
+    /// and its other pieces are used next. If there is no larger one, R blocks from the level below
+    /// are used instead.
     ///
     /// This succeeds whenever that many nodes are free, which the caller must check.
     pub(crate) fn find(&mut self, nodes: u32) -> Vec<Cuboid> {
@@ -128,7 +128,7 @@ impl Buddies {
                     self.needs[level] -= 1;
                     parts.push(self.cuboid(self.block(base, level)));
                 } else {
-                    // Blocks of level 0 are single free nodes, and enough of them exist.
+                    // Blocks on level 0 are single free nodes, and there are enough of them.
                     self.needs[level - 1] += self.radix * self.needs[level];
                     self.needs[level] = 0;
                 }
@@ -137,20 +137,20 @@ impl Buddies {
         parts
     }
 
-    /// Returns the base of the first free block of the lowest level, from `level` up, that has one.
+    /// Returns the base of the first free block on the lowest level, from `level` up, that has one.
     pub(crate) fn first_from(&mut self, level: usize) -> Option<Coordinates> {
         let mut levels = self.free.iter().skip(level).inspect(|_| self.work.boxes += 1);
         let base = levels.find_map(|blocks| blocks.after(None))?;
         Some(self.grid.point(NodeId(base)))
     }
 
-    /// Returns the next block of a level, split off a larger one if necessary.
+    /// Returns the next block on a level, split off a larger one if necessary.
     fn pick(&mut self, level: usize) -> Option<NodeId> {
         let from = (level..self.walks.len()).find(|&larger| self.has(larger));
         self.work.boxes += from.map_or(1, |from| from - level + 1) as u64;
         let from = from?;
         let base = self.take(from);
-        // The first child has the base of its parent; its siblings can be taken later.
+        // The first child has its parent's base; its siblings can be taken later.
         for walk in &mut self.walks[level..from] {
             (walk.parent, walk.child) = (base, 1);
         }
@@ -176,13 +176,13 @@ impl Buddies {
         self.grid.id(child.base)
     }
 
-    /// Returns the work: levels that searches have visited, words of their bit sets, and blocks
-    /// visited for grants and releases.
+    /// Returns the work: levels visited by searches, words of their bit sets, and blocks visited
+    /// for grants and releases.
     pub(crate) fn work(&self) -> Work {
         self.work
     }
 
-    /// Removes the nodes of a placement from the free blocks. All of them must be free.
+    /// Removes a placement's nodes from the free blocks. All of them must be free.
     pub(crate) fn take_out(&mut self, placement: &Placement) {
         for part in placement.parts() {
             for piece in part.unwrapped(&self.grid) {
@@ -191,7 +191,7 @@ impl Buddies {
         }
     }
 
-    /// Puts the nodes of a placement back. None of them may be free.
+    /// Puts a placement's nodes back. None of them may be free.
     pub(crate) fn put_back(&mut self, placement: &Placement) {
         for part in placement.parts() {
             for piece in part.unwrapped(&self.grid) {
@@ -202,8 +202,8 @@ impl Buddies {
         }
     }
 
-    /// Replaces the free nodes. Returns false, with nothing changed, if blocks of one level differ
-    /// in shape or are taken in the order of their release.
+    /// Replaces the free nodes. Returns false, changing nothing, if blocks on one level differ in
+    /// shape or are taken in release order.
     pub(crate) fn reset(&mut self, free: &Occupancy) -> bool {
         let Buddies { grid, roots, free: sets, work, .. } = self;
         let levels = roots.levels.get_or_init(|| BuddyLevels::new(grid, &roots.list));
@@ -217,7 +217,7 @@ impl Buddies {
         true
     }
 
-    /// Calls a function with every root that shares nodes with a box that does not wrap.
+    /// Calls a function with every root that shares nodes with a box, which must not wrap.
     fn each_root(&mut self, piece: &Cuboid, mut change: impl FnMut(&mut Self, Block)) {
         let [x0, y0, z0] = piece.base;
         let [x1, y1, z1] = end(piece);
@@ -284,7 +284,7 @@ impl Buddies {
         whole
     }
 
-    /// Returns the children of a block that share nodes with a box that overlaps it, one bit each.
+    /// Returns the children of a block that share nodes with a box overlapping it, one bit each.
     fn touched(&self, block: Block, piece: &Cuboid) -> u64 {
         let own = self.sides(block.root, block.level);
         let childs = self.sides(block.root, block.level - 1);
@@ -319,8 +319,7 @@ impl Buddies {
         self.roots.list[root as usize].sides_by_level[level]
     }
 
-    /// Returns a child of a block. Children are numbered row-major, with one bit for each axis that
-    /// is halved.
+    /// Returns a child of a block. Children are numbered row-major, with one bit per halved axis.
     fn child(&self, block: Block, index: u32) -> Block {
         let level = block.level - 1;
         let (own, childs) = (self.sides(block.root, block.level), self.sides(block.root, level));
@@ -373,12 +372,12 @@ impl Buddies {
     }
 }
 
-/// Returns the coordinates after the last ones of a box that does not wrap.
+/// Returns the coordinates just past the end of a box, which must not wrap.
 fn end(cuboid: &Cuboid) -> [u32; 3] {
     std::array::from_fn(|axis| u32::from(cuboid.base[axis]) + u32::from(cuboid.sides[axis]))
 }
 
-/// Returns true if a box is inside another. Neither wraps.
+/// Returns true if a box is inside another. Neither may wrap.
 fn inside(inner: &Cuboid, outer: &Cuboid) -> bool {
     let (inner_end, outer_end) = (end(inner), end(outer));
     (0..3).all(|i| outer.base[i] <= inner.base[i] && inner_end[i] <= outer_end[i])

@@ -1,4 +1,4 @@
-//! The busy list: the allocated boxes, in grant order or in another order.
+//! The busy list: the allocated boxes, in grant order or another order.
 //!
 //! A box is found by its base: a hash table gives its key, and a binary search the position of the
 //! key. With `owners`, the list also stores the box of each node.
@@ -6,8 +6,8 @@
 //! Invariant: `boxes` and `keys` are parallel, and `keys` is ascending. A key is the box's rank and
 //! the number of its grant.
 //!
-//! Cost: O(log m) to find one of m boxes. Boxes that are removed together are removed in one pass
-//! over the boxes after the first.
+//! Cost: O(log m) to find one of m boxes. Boxes removed together are removed in one pass over the
+//! list from the first of them onward.
 
 mod owners;
 
@@ -19,21 +19,21 @@ use crate::{Placement, Work};
 
 /// Up to this many boxes, iterating over the list is faster than a search by nodes for the boxes
 /// around a piece. Repeated searches by nodes for the first box next to some bases are then also
-/// faster than one search for all such boxes.
+/// faster than one search for all of them.
 const SHORT: usize = 256;
 
-/// Allocated boxes, in order of rank, and for equal ranks in grant order.
+/// Allocated boxes, in order of rank, then in grant order.
 #[derive(Clone, Debug)]
 pub(crate) struct BusyList {
     rank: fn(&Cuboid) -> u16,
     boxes: Vec<Cuboid>,
-    /// For each box, ascending: its rank and the number of its grant.
+    /// For each box, ascending: its rank and grant number.
     keys: Vec<u64>,
-    /// The key of the box with a base.
+    /// The key of the box with each base.
     by_base: FxHashMap<Coordinates, u64>,
     grants: u64,
     /// For each node, the key of the box that contains it, if the list was created with owners. In
-    /// a long list, proposed boxes have the keys that their grant would give them.
+    /// a long list, proposed boxes have the keys that they would get if granted.
     owners: Option<Owners>,
     proposed: Vec<Cuboid>,
     /// Scratch: the positions of the boxes to remove.
@@ -56,8 +56,8 @@ impl BusyList {
         BusyList { rank, boxes, keys, by_base, grants: 0, owners, proposed, leaving, upkeep: 0 }
     }
 
-    /// Makes the empty list also track the box of each node. That costs O(its nodes) for each box
-    /// that is added or removed, and O(N) per copy.
+    /// Makes the empty list also track the box that contains each node. This costs O(its nodes) per
+    /// box added or removed, and O(N) per copy.
     pub(crate) fn with_owners(mut self, grid: Grid) -> BusyList {
         self.owners = Some(Owners::new(grid));
         self
@@ -120,7 +120,7 @@ impl BusyList {
         self.leaving = leaving;
     }
 
-    /// Forgets the key of a box to remove and returns its position in the list.
+    /// Forgets the key of a box to be removed, and returns its position in the list.
     fn unlist(&mut self, part: &Cuboid) -> usize {
         let key = self.by_base.remove(&part.base).expect("released boxes were granted before");
         if let Some(owners) = &mut self.owners {
@@ -131,15 +131,14 @@ impl BusyList {
         index
     }
 
-    /// Returns true if a search by nodes for the boxes next to some bases is less work than
+    /// Returns true if searching by nodes for the boxes next to some bases is less work than
     /// iterating over the list. The list must have been created with owners.
     pub(crate) fn is_sparse(&self, bases: &BaseSet) -> bool {
         self.owners.is_some() && 2 * Owners::looks(bases) < self.boxes.len()
     }
 
-    /// Returns the position of the first box that has a base on its right side, or the length of
-    /// the list if none has. The list must have been created with owners. O(nodes on the left of
-    /// the bases).
+    /// Returns the position of the first box with a base on its right side, or the length of the
+    /// list if none does. The list must have been created with owners. O(nodes left of the bases).
     pub(crate) fn first_beside(&self, bases: &BaseSet) -> usize {
         let mut first = u64::MAX;
         if let Some(owners) = &self.owners {
@@ -148,8 +147,8 @@ impl BusyList {
         self.keys.binary_search(&first).unwrap_or(self.boxes.len())
     }
 
-    /// Collects the keys of all boxes that have bases on their right sides, ascending. The list
-    /// must have been created with owners. O(nodes on the left of the bases), and O(k log k) for k
+    /// Collects, in ascending order, the keys of all boxes with bases on their right sides. The
+    /// list must have been created with owners. O(nodes left of the bases), plus O(k log k) for k
     /// keys.
     pub(crate) fn beside(&self, bases: &BaseSet, keys: &mut Vec<u64>) {
         keys.clear();
@@ -162,15 +161,14 @@ impl BusyList {
         keys.dedup();
     }
 
-    /// Returns true if finding many of its boxes by their nodes is better than iterating over the
-    /// list.
+    /// Returns true if finding many boxes by their nodes is faster than iterating over the list.
     pub(crate) fn is_long(&self) -> bool {
         self.owners.is_some() && self.boxes.len() > SHORT
     }
 
-    /// Collects the keys of the boxes that overlap `part`, including proposed ones, ascending, if
-    /// `part` has fewer than `limit` nodes. Returns true if so. Requires a long list that was
-    /// created with owners.
+    /// If `part` has fewer than `limit` nodes, collects, in ascending order, the keys of the boxes
+    /// that overlap it, including proposed ones, and returns true. Requires a long list created
+    /// with owners.
     pub(crate) fn within(&self, part: &Cuboid, limit: usize, keys: &mut Vec<u64>) -> bool {
         let small = self.owners.as_ref().filter(|_| (part.volume() as usize) < limit);
         if let Some(owners) = small {
@@ -179,19 +177,18 @@ impl BusyList {
         small.is_some()
     }
 
-    /// Returns the position of the box with a key. Proposed boxes come after the list.
+    /// Returns the position of the box with a given key. Proposed boxes come after the list.
     pub(crate) fn place_of(&self, key: u64) -> usize {
         let listed = self.keys.binary_search(&key).ok();
         listed.unwrap_or_else(|| self.boxes.len() + (key - self.grants) as usize)
     }
 
-    /// Returns the proposed boxes, which temporarily count as busy, in the order of their
-    /// proposals.
+    /// Returns the proposed boxes, which temporarily count as busy, in the order proposed.
     pub(crate) fn proposed(&self) -> &[Cuboid] {
         &self.proposed
     }
 
-    /// Treats a box as busy until [`BusyList::withdraw`]. For a list in grant order.
+    /// Treats a box as busy until [`BusyList::withdraw`]. For lists in grant order.
     pub(crate) fn propose(&mut self, part: Cuboid) {
         if self.is_long()
             && let Some(owners) = &mut self.owners
@@ -229,13 +226,13 @@ impl BusyList {
     }
 }
 
-/// Returns true if a plain search of a busy list with `boxes` boxes, O(m^2) for m, is less work
-/// than a search over all nodes.
+/// Returns true if a plain search, O(m^2) in the number `boxes` of boxes in a busy list, is less
+/// work than a search over all nodes.
 pub(crate) fn is_short(grid: &Grid, boxes: usize) -> bool {
     boxes * boxes <= words(grid)
 }
 
-/// Returns about the number of words of a set of all nodes.
+/// Returns the approximate number of words in a set of all nodes.
 pub(crate) fn words(grid: &Grid) -> usize {
     let rows = usize::from(grid.side(1)) * usize::from(grid.side(2));
     rows * usize::from(grid.side(0)).div_ceil(64)
@@ -274,8 +271,8 @@ mod tests {
         }
     }
 
-    /// Removes a job with a thousand parts among ten thousand in one pass. A list that searched for
-    /// every part from the beginning would test billions of boxes here.
+    /// Removes a job with a thousand parts among ten thousand in one pass. A list that searched
+    /// from the beginning for every part would test billions of boxes here.
     #[test]
     fn upkeep_is_not_quadratic() {
         let part = |index: u32| Cuboid::node([(index % 128) as u16, (index / 128) as u16, 0]);

@@ -1,10 +1,10 @@
 //! The busy box of each node, to find the boxes next to a few bases, or around a few nodes, without
 //! iterating over the list.
 //!
-//! Invariant: a node has the key of the box that contains it. Keys are in the order of the list,
-//! and no two boxes have the same key.
+//! Invariant: a node has the key of the box that contains it. Keys are in list order, and no two
+//! boxes have the same key.
 //!
-//! Cost: O(nodes of the box) to take or give one; O(visited nodes) per question.
+//! Cost: O(nodes in the box) to take or give one; O(visited nodes) per query.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use pavior_mesh::{BaseSet, Cuboid, Grid};
 #[derive(Clone, Debug)]
 pub(crate) struct Owners {
     grid: Grid,
-    /// One more than the key, or 0 if the node is free.
+    /// The key plus one, or 0 if the node is free.
     keys: Vec<u64>,
 }
 
@@ -24,7 +24,7 @@ impl Owners {
         Owners { grid, keys: vec![0; grid.nodes() as usize] }
     }
 
-    /// Records that a box holds its nodes.
+    /// Records that a box now holds its nodes.
     pub(crate) fn take(&mut self, part: &Cuboid, key: u64) {
         self.set(part, key + 1);
     }
@@ -50,9 +50,9 @@ impl Owners {
         bases.count() as usize * b * c
     }
 
-    /// Calls `show` with the key of each busy node just left of a placement at one of the bases.
-    /// These are the keys of the boxes with a base on their right side. O(bases * b * c) for a
-    /// shape a x b x c.
+    /// Calls `show` with the key of each busy node just left of a placement at one of the bases:
+    /// the keys of the boxes with a base on their right side. O(bases * b * c) for a shape a x b x
+    /// c.
     pub(crate) fn left_of(&self, bases: &BaseSet, mut show: impl FnMut(u64)) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         let [_, b, c] = bases.shape().map(usize::from);
@@ -75,8 +75,8 @@ impl Owners {
         }
     }
 
-    /// Collects the keys of the boxes that contain nodes of `part`, ascending. O(its nodes), and
-    /// O(k log k) for k keys.
+    /// Collects, in ascending order, the keys of the boxes that contain nodes of `part`. O(its
+    /// nodes), plus O(k log k) for k keys.
     pub(crate) fn within(&self, part: &Cuboid, keys: &mut Vec<u64>) {
         keys.clear();
         for row in rows(self.grid, part) {
@@ -88,14 +88,14 @@ impl Owners {
     }
 }
 
-/// Adds a key to a list, unless the last one is the same.
+/// Adds a key to a list, unless it equals the last one.
 pub(crate) fn note(key: u64, keys: &mut Vec<u64>) {
     if keys.last() != Some(&key) {
         keys.push(key);
     }
 }
 
-/// Returns the nodes of a box as ranges along x.
+/// Returns a box's nodes as ranges along x.
 fn rows(grid: Grid, part: &Cuboid) -> impl Iterator<Item = Range<usize>> + use<> {
     part.unwrapped(&grid).flat_map(move |piece| {
         let [x, y, z] = piece.base;

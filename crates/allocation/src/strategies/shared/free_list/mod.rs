@@ -1,4 +1,4 @@
-//! The list of all maximal free boxes of a mesh, which the free-list strategies maintain.
+//! The list of all maximal free boxes of a mesh, maintained by the free-list strategies.
 //!
 //! A free box is maximal if no other free box contains it. The list changes with every grant and
 //! release:
@@ -7,7 +7,7 @@
 //!   A, below and above it. Each is as large as possible, so they overlap at the corners. A slab
 //!   that another entry contains is dropped. O(C * F) for C slabs and F entries.
 //! - A release A joins the entries near it by iterative consensus, the rule of KYMFL. Two boxes are
-//!   joined along an axis on which their ranges touch or overlap: the join spans both ranges on
+//!   joined along an axis if their ranges on it touch or overlap: the join spans both ranges on
 //!   that axis, and has the common range on the other axes. Boxes that another one contains are
 //!   dropped. This is repeated until nothing new appears. O(F^3).
 //!
@@ -18,8 +18,8 @@
 //! ```
 //!
 //! Invariant: the entries are exactly the maximal free boxes. Consensus misses none: take a free
-//! box with nodes inside and outside of A, and cut it at a face of A. If both parts are contained
-//! in entries, the join of these contains the box. On rings this is not true, since two arcs can
+//! box with nodes inside and outside A, and cut it at a face of A. If both parts are contained in
+//! entries, the join of these contains the box. This is not true on rings, since two arcs can
 //! overlap in two arcs.
 
 pub(crate) mod placing;
@@ -31,14 +31,14 @@ use crate::Work;
 use crate::kind::Unsupported;
 use crate::strategies::shared::prefix_sums::PrefixSums;
 
-/// The maximal free boxes, in an order that depends only on the history.
+/// The maximal free boxes, in an order that depends only on history.
 #[derive(Clone)]
 pub(crate) struct FreeBoxes {
     grid: Grid,
     boxes: Vec<Cuboid>,
     /// The number of free nodes.
     nodes: u32,
-    /// Scratch: new boxes, and a flag for each that is true while it is still wanted.
+    /// Scratch: new boxes, each with a flag that is true while the box is still wanted.
     fresh: Vec<Cuboid>,
     wanted: Vec<bool>,
     upkeep: u64,
@@ -59,7 +59,7 @@ impl FreeBoxes {
     /// Checks that the grid is a mesh of at most two dimensions.
     ///
     /// # Errors
-    /// Returns the same errors as [`FreeBoxes::supports`], or if the machine has three axes.
+    /// Returns the errors of [`FreeBoxes::supports`], or an error if the machine has three axes.
     pub(crate) fn supports_plane(grid: &Grid) -> Result<(), Unsupported> {
         if grid.side(2) > 1 {
             return Err(Unsupported("its list supports two dimensions only".into()));
@@ -67,7 +67,7 @@ impl FreeBoxes {
         Self::supports(grid)
     }
 
-    /// Creates the list of an empty machine.
+    /// Creates an empty machine's list.
     pub(crate) fn new(grid: Grid) -> FreeBoxes {
         let boxes = vec![Cuboid::whole(&grid)];
         FreeBoxes {
@@ -89,7 +89,7 @@ impl FreeBoxes {
         self.nodes
     }
 
-    /// Adds the nodes of a released box to the count, before the list is updated.
+    /// Adds a released box's nodes to the count, before the list is updated.
     pub(crate) fn count_given(&mut self, given: &Cuboid) {
         self.nodes += given.volume();
     }
@@ -98,7 +98,7 @@ impl FreeBoxes {
         &self.boxes
     }
 
-    /// Returns the list itself, for strategies with a rule of their own.
+    /// Returns the list itself, for strategies with their own rules.
     pub(crate) fn boxes_mut(&mut self) -> &mut Vec<Cuboid> {
         &mut self.boxes
     }
@@ -149,13 +149,13 @@ impl FreeBoxes {
         self.upkeep += tested;
     }
 
-    /// Returns the number of comparisons of entries for grants and releases.
+    /// Returns the number of comparisons between entries for grants and releases.
     pub(crate) fn work(&self) -> Work {
         Work::of_upkeep(self.upkeep)
     }
 
-    /// Adds every join of the fresh boxes that none of them contains, and drops boxes that a join
-    /// contains, until nothing new appears.
+    /// Adds every join of the fresh boxes that none of them contains, and drops boxes contained in
+    /// a join, until nothing new appears.
     fn join_all(&mut self) {
         self.wanted.clear();
         self.wanted.resize(self.fresh.len(), true);
@@ -225,7 +225,7 @@ fn recomputed(free: &Occupancy) -> Vec<Cuboid> {
     boxes
 }
 
-/// Returns the coordinate after a box on an axis.
+/// Returns the coordinate just past a box on an axis.
 pub(crate) fn end(of: &Cuboid, axis: usize) -> u16 {
     of.base[axis] + of.sides[axis]
 }
@@ -235,13 +235,13 @@ pub(crate) fn meets(a: &Cuboid, b: &Cuboid) -> bool {
     (0..3).all(|axis| a.base[axis] < end(b, axis) && b.base[axis] < end(a, axis))
 }
 
-/// Returns true if every node of a box belongs to another, on a mesh.
+/// Returns true if every node of a box belongs to another box, on a mesh.
 pub(crate) fn holds(outer: &Cuboid, inner: &Cuboid) -> bool {
     (0..3).all(|axis| outer.base[axis] <= inner.base[axis] && end(inner, axis) <= end(outer, axis))
 }
 
-/// Returns the rest of a box outside of another that overlaps it, as up to two slabs per axis, each
-/// as large as possible.
+/// Returns what remains of a box outside another one that overlaps it, as up to two slabs per axis,
+/// each as large as possible.
 pub(crate) fn slabs<'a>(of: &'a Cuboid, hole: &'a Cuboid) -> impl Iterator<Item = Cuboid> + 'a {
     (0..3).flat_map(move |axis| {
         let (mut low, mut high) = (*of, *of);
@@ -274,7 +274,7 @@ pub(crate) fn join(p: &Cuboid, q: &Cuboid, axis: usize) -> Option<Cuboid> {
     (touch && longer).then_some(joined)
 }
 
-/// Returns a box extended by one node on every side (the end of an axis does not matter here).
+/// Returns a box extended by one node on every side (axis ends do not matter here).
 fn halo(of: &Cuboid) -> Cuboid {
     let base = of.base.map(|at| at.saturating_sub(1));
     let sides: [u16; 3] = std::array::from_fn(|axis| end(of, axis).saturating_add(1) - base[axis]);

@@ -9,9 +9,9 @@
 //!   more contact, then scan order, then the earlier orientation.
 //! - `contact`: the one with the highest contact score. Ties: scan order, the earlier orientation.
 //! - `first`: the lowest corner of the first entry that fits, in the first orientation that does.
-//! - `smallest`: the same for the smallest entry that fits; ties: the earlier one in the list.
-//! - the first entry (without an option of its own): the corner of the first entry that fits with
-//!   the most contact; ties: the earlier orientation, the lower corner.
+//! - `smallest`: like `first`, for the smallest entry that fits; ties: the earlier one in the list.
+//! - the first entry (not an option): the first fitting entry's corner with the most contact; ties:
+//!   the earlier orientation, the lower corner.
 
 use std::cmp::Reverse;
 
@@ -33,7 +33,7 @@ pub(crate) enum Placing {
     FirstEntry,
 }
 
-/// The option `place`, with fragmentation as the default.
+/// The `place` option, with fragmentation as the default.
 pub(crate) const PLACE: OptionSpec = OptionSpec {
     key: "place",
     values: Values::OneOf(&["fragmentation", "contact", "first", "smallest"]),
@@ -53,8 +53,8 @@ impl Placing {
         }
     }
 
-    /// Finds the placement of a request, if an entry fits it. Adds to `work` the entries tried, the
-    /// corners, the comparisons of entries with a corner, and the nodes next to each scored corner.
+    /// Finds the placement for a request, if any. Adds to `work` the entries tried, the corners,
+    /// the comparisons of entries with a corner, and the nodes next to each scored corner.
     pub(crate) fn place(
         self,
         list: &[Cuboid],
@@ -89,7 +89,7 @@ impl Placing {
     }
 }
 
-/// Returns the corner of an entry with the most contact, or `None` if the request does not fit it.
+/// Returns the corner of an entry with the most contact; `None` if the request does not fit.
 fn best_in(
     entry: &Cuboid,
     free: &Occupancy,
@@ -114,7 +114,7 @@ fn smallest(list: &[Cuboid], grid: &Grid, turn: Turn, request: &Request) -> Opti
     fitting.min_by_key(|(volume, _)| *volume).map(|(_, corner)| corner)
 }
 
-/// Returns the lowest corner of an entry, in the first orientation that fits it.
+/// Returns an entry's lowest corner, in the first orientation that fits the entry.
 fn low_corner(entry: &Cuboid, grid: &Grid, turn: Turn, request: &Request) -> Option<Cuboid> {
     let mut shapes = turn.shapes(*grid, request);
     shapes.find(|&shape| fits(entry, shape)).map(|shape| Cuboid::new(entry.base, shape))
@@ -124,7 +124,7 @@ fn fits(entry: &Cuboid, shape: Sides) -> bool {
     (0..3).all(|axis| shape[axis] <= entry.sides[axis])
 }
 
-/// Returns every corner of every entry that a request fits, with the number of its orientation.
+/// Returns every corner of every entry that a request fits, each with the index of its orientation.
 fn corners<'a>(
     list: &'a [Cuboid],
     grid: &'a Grid,
@@ -139,8 +139,8 @@ fn corners<'a>(
     })
 }
 
-/// Returns the placements of a shape at the corners of an entry, the lowest first and x fastest.
-/// Returns none if the shape does not fit.
+/// Returns the placements of a shape at an entry's corners, lowest first, x varying fastest. Empty
+/// if the shape does not fit.
 fn corners_of(entry: &Cuboid, shape: Sides) -> impl Iterator<Item = Cuboid> + use<> {
     let entry = *entry;
     let codes = if fits(&entry, shape) { 0..8usize } else { 0..0 };
@@ -156,7 +156,7 @@ fn corners_of(entry: &Cuboid, shape: Sides) -> impl Iterator<Item = Cuboid> + us
     })
 }
 
-/// Returns the fragmentation cost of a placement and the number of entries that it overlaps.
+/// Returns a placement's fragmentation cost, and the number of entries that it overlaps.
 fn fragmentation(list: &[Cuboid], at: &Cuboid) -> (u64, usize) {
     let (mut cost, mut met) = (0, 0);
     for entry in list.iter().filter(|entry| meets(entry, at)) {

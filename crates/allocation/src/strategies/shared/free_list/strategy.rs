@@ -1,5 +1,5 @@
-//! The strategies that keep the list of all maximal free boxes: KYMFL and PMFL. They differ in the
-//! way a release updates the list.
+//! The strategies that keep a list of all maximal free boxes: KYMFL and PMFL. They differ in how a
+//! release updates the list.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
@@ -11,18 +11,18 @@ use crate::strategies::shared::turning::Turn;
 use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
-/// The rule by which a release updates the list.
+/// How a release updates the list.
 pub(crate) trait ReleaseRule: Clone + Send + Sync + 'static {
     /// Adds these nodes to the free ones.
     fn give(&mut self, list: &mut FreeBoxes, given: &Cuboid);
 
-    /// Returns the number of its comparisons of entries, in addition to the counts of the list.
+    /// Returns the number of comparisons between entries, beyond those counted by the list.
     fn upkeep(&self) -> u64 {
         0
     }
 
-    /// Panics unless the list is the one that the rule maintains: all maximal free boxes by
-    /// default.
+    /// Panics unless the list is the one that the rule maintains, by default that of all maximal
+    /// free boxes.
     fn validate(&self, list: &FreeBoxes, free: &Occupancy) {
         list.validate(free);
     }
@@ -45,7 +45,7 @@ pub(crate) struct MaximalFreeList<R> {
     placing: Placing,
     free: FreeBoxes,
     release: R,
-    /// The work of placing.
+    /// The work of choosing placements.
     work: Work,
 }
 

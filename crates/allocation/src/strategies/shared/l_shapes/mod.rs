@@ -1,4 +1,4 @@
-//! L-shapes for LSSA and NAS: a rectangle is cut in two, and its halves are joined along equal
+//! L-shapes for LSSA and NAS: a rectangle is cut in two, and the parts are joined along equal
 //! sides.
 //!
 //! ```text
@@ -23,14 +23,14 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
 use crate::claim::BoxGroup;
 
-/// An L-shape: its taller part first, both relative to the corner of the bounding box.
+/// An L-shape's two parts, taller first, relative to the corner of the bounding box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LShape {
     pub(crate) parts: [Cuboid; 2],
 }
 
 impl LShape {
-    /// Creates an L from two parts side by side, with aligned bottoms.
+    /// Creates an L from two adjacent parts with aligned bottoms.
     fn new([w1, h1]: [u16; 2], [w2, h2]: [u16; 2]) -> LShape {
         let tall = Cuboid::new([0, 0, 0], [w1, h1, 1]);
         LShape { parts: [tall, Cuboid::new([w1, 0, 0], [w2, h2, 1])] }
@@ -59,8 +59,7 @@ impl LShape {
         self
     }
 
-    /// Returns the identity, the mirror images in x, in y and in both, then the transposes of
-    /// these.
+    /// Returns the identity, the mirror images in x, y and both, and then their transposes.
     fn symmetries(self) -> [LShape; 8] {
         let both = self.mirrored(0).mirrored(1);
         let four = [self, self.mirrored(0), self.mirrored(1), both];
@@ -68,7 +67,7 @@ impl LShape {
         std::array::from_fn(|index| if index < 4 { four[index] } else { turned[index - 4] })
     }
 
-    /// Returns the parts at a base of a grid on which nothing wraps.
+    /// Returns the parts at a base on a grid that does not wrap.
     fn at(self, base: Coordinates) -> [Cuboid; 2] {
         self.parts.map(|mut part| {
             part.base[0] += base[0];
@@ -83,7 +82,7 @@ impl LShape {
 }
 
 /// Returns the values of k for a x b, as in Seo and Kim's schedule: 1, 1 + s, .. with s = max(1,
-/// b/4). For odd a and b = ceil(a/2) it is only -1, since the further values make no L.
+/// b/4). For odd a and b = ceil(a/2), -1 is the only value, since the others give no L.
 pub(crate) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
     let (a, b) = (i32::from(a), i32::from(b));
     let (first, last) = if a % 2 == 0 {
@@ -96,7 +95,7 @@ pub(crate) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
     (first..=last).step_by((b / 4).max(1) as usize)
 }
 
-/// Returns the L of a x b for a value of k, if there is one.
+/// Returns the L of a x b for a value of k, if it exists.
 fn cut(a: u16, b: u16, k: i32) -> Option<LShape> {
     let (a, b) = (i32::from(a), i32::from(b));
     let (tall, short) = if a % 2 == 0 {
@@ -112,8 +111,8 @@ fn cut(a: u16, b: u16, k: i32) -> Option<LShape> {
     Some(LShape::new(sides(tall)?, sides(short)?))
 }
 
-/// Replaces the contents of `l_shapes` with the distinct L-shapes of a x b that fit a grid: of
-/// S(a,b), then of S(b,a), k ascending, each in its eight symmetries. Without turning they are
+/// Replaces the contents of `l_shapes` with the distinct L-shapes of a x b that fit a grid: those
+/// of S(a,b), then of S(b,a), k ascending, each in its eight symmetries. Without turning, they are
 /// those of S(a,b) in the four symmetries that keep them upright.
 pub(crate) fn l_shapes_into(
     [a, b, c]: Sides,
@@ -155,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_eight_symmetries() {
-        // 4x3, k = 1: 2x4 next to 2x2. On nodes, each symmetry is a map of the coordinates.
+        // 4x3, k = 1: 2x4 next to 2x2. Each symmetry maps the nodes' coordinates.
         let l_shape = cut(4, 3, 1).unwrap();
         let nodes = |l_shape: LShape| -> Vec<[u16; 2]> {
             let all = l_shape.parts.iter().flat_map(|part| part.nodes(&grid()));
@@ -228,7 +227,7 @@ mod tests {
 
     #[test]
     fn further_values_of_the_special_case_are_no_ls() {
-        // NAS continues to k < 4 there: 0 is the rotation, and for greater k a height is negative.
+        // NAS continues to k < 4 here: 0 is the rotation, and for greater k a height is negative.
         for k in 0..4 {
             assert_eq!(cut(5, 3, k), None);
         }

@@ -1,7 +1,7 @@
 //! The first base of an L-shape, found by an engine with sets of bases, or base by base.
 //!
-//! Invariant: `sets` of the engine belong to the parts used in the current state. The eight
-//! symmetries of an L have four parts, and share their sets.
+//! Invariant: the engine's `sets` belong to the parts used in the current state. The eight
+//! symmetries of an L have four distinct parts, and share their sets.
 //!
 //! Cost: O(N/64 log(side)) per part and O(N/64) per L for the engine; O(N) per state and O(bases)
 //! per L base by base.
@@ -18,16 +18,16 @@ use crate::strategies::shared::l_shapes::plain::PlainSearch;
 pub(crate) enum LShapeSearch {
     /// Base by base.
     Plain(PlainSearch),
-    /// By the sets of bases of the parts, 64 bases at a time.
+    /// From the parts' sets of bases, 64 bases at a time.
     Sets(PartSets),
 }
 
-/// The sets of bases of the parts that were used in the current state.
+/// The sets of bases of the parts used in the current state.
 #[derive(Clone)]
 pub(crate) struct PartSets {
     grid: Grid,
     sets: Vec<BaseSet>,
-    /// For each set, the part, and true if it has bases.
+    /// For each set, the part, and whether it has bases.
     known: Vec<([u16; 2], bool)>,
 }
 
@@ -75,7 +75,7 @@ impl PartSets {
 }
 
 impl LShapeSearch {
-    /// Creates the search specified by the option `search`.
+    /// Creates the search specified by the `search` option.
     pub(crate) fn of(grid: Grid, options: &Options) -> LShapeSearch {
         match options.get("search") {
             "plain" => LShapeSearch::Plain(PlainSearch::new(grid)),
@@ -91,7 +91,7 @@ impl LShapeSearch {
         }
     }
 
-    /// Returns the parts at the first base in row-major order at which both are free.
+    /// Returns the parts at the first base, in row-major order, where both are free.
     pub(crate) fn first(&mut self, free: &Occupancy, l_shape: LShape) -> Option<[Cuboid; 2]> {
         match self {
             LShapeSearch::Plain(plain) => plain.first(free, l_shape),
@@ -99,7 +99,7 @@ impl LShapeSearch {
         }
     }
 
-    /// Returns the bases of Ls tested one by one, or the words of the sets.
+    /// Returns the number of L bases tested one by one, or the number of words in the sets.
     pub(crate) fn work(&self) -> Work {
         match self {
             LShapeSearch::Plain(plain) => plain.work(),

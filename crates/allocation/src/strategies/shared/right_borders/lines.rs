@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The plain search subtracts every box from every line (`lines_plain.rs`). The engine receives the
-//! set of all bases, and chooses from it the base that the plain search finds: first
+//! set of all bases, and chooses the one that the plain search finds: first
 //! [`RightBorders::begin`], then [`RightBorders::next`] for each base.
 //!
 //! Invariant: boxes are in non-increasing order of their top rows. A segment above one box is above
@@ -24,7 +24,7 @@ use crate::strategies::shared::coverage::{AxisRange, covered};
 use crate::strategies::shared::right_borders::walk::{BorderWalk, List};
 use crate::{Placement, Work};
 
-/// A busy list, the box with the highest top row first, that is searched along right border lines.
+/// A busy list, with the highest top row first, that is searched along right border lines.
 #[derive(Clone)]
 pub(crate) struct RightBorders {
     pub(super) grid: Grid,
@@ -36,7 +36,7 @@ pub(crate) struct RightBorders {
     pub(super) work: Work,
 }
 
-/// Returns the y of the top row of a box.
+/// Returns the y of a box's top row.
 fn top(held: &Cuboid) -> u16 {
     held.base[1] + held.sides[1] - 1
 }
@@ -45,8 +45,8 @@ impl RightBorders {
     /// Checks that the search is correct on a grid.
     ///
     /// # Errors
-    /// Returns an error if the machine is not 2D, or its y axis wraps: a line on a ring can be cut
-    /// into two segments.
+    /// Returns an error if the machine is not 2D, or if its y axis wraps, since a line on a ring
+    /// can be cut into two segments.
     pub(crate) fn supports(grid: &Grid) -> Result<(), Unsupported> {
         if grid.side(2) > 1 {
             return Err(Unsupported("its border lines are defined in two dimensions only".into()));
@@ -65,8 +65,8 @@ impl RightBorders {
         RightBorders { grid, busy, proposed, walk, work: Work::default() }
     }
 
-    /// Creates the same as [`RightBorders::new`], with a list that stores the box of each node.
-    /// This is faster if there are few bases.
+    /// Like [`RightBorders::new`], but with a list that stores the box containing each node. This
+    /// is faster if there are few bases.
     pub(crate) fn with_owners(grid: Grid) -> RightBorders {
         let mut borders = RightBorders::new(grid);
         borders.busy = borders.busy.with_owners(grid);
@@ -81,8 +81,8 @@ impl RightBorders {
         self.busy.remove(placement);
     }
 
-    /// Returns the work: lines searched, busy boxes compared with each, and boxes that grants and
-    /// releases have added and removed.
+    /// Returns the work: lines searched, busy boxes compared with each, and boxes added and removed
+    /// by grants and releases.
     pub(crate) fn work(&self) -> Work {
         self.work + self.busy.work()
     }
@@ -97,9 +97,9 @@ impl RightBorders {
         self.walk.begin(bases, Some(&self.busy));
     }
 
-    /// Returns the box that [`RightBorders::first`] finds. On the first line with a base, it is at
-    /// the lowest base of the highest run. Bases may have been removed since
-    /// [`RightBorders::begin`], but none may have been added.
+    /// Returns the box that [`RightBorders::first`] finds: on the first line with a base, it is at
+    /// the lowest base of the highest run. Since [`RightBorders::begin`], bases may have been
+    /// removed but not added.
     pub(crate) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         if self.walk.has_left_face() {
             self.work.boxes += 1;
@@ -120,15 +120,15 @@ impl RightBorders {
         }
     }
 
-    /// Finds the next base to the right of a box in one of the lists. Returns the top row of that
-    /// box and the placement.
+    /// Finds the next base to the right of a box in one of the lists. Returns the box's top row and
+    /// the placement.
     fn next_in(&mut self, list: List, bases: &BaseSet) -> Option<(u16, Cuboid)> {
         let boxes = match list {
             List::Granted => self.busy.boxes(),
             List::Proposed => &self.proposed,
         };
         loop {
-            // Counts the boxes passed and the one at which the walk stops.
+            // Counts the boxes passed, and the one where the walk stops.
             let before = self.walk.passed(list);
             let stop = self.walk.next(list, boxes, Some(&self.busy));
             self.work.boxes += (self.walk.passed(list) - before) as u64 + 1;
@@ -177,8 +177,8 @@ mod tests {
         free
     }
 
-    /// Shows that without the order the search is not just slow but wrong: for the same boxes in
-    /// the order of grant it offers busy nodes.
+    /// Shows that without the order, the search is not just slow but wrong: for the same boxes in
+    /// grant order, it offers busy nodes.
     #[test]
     fn an_unsorted_list_offers_overlaps() {
         let grid = Grid::mesh(&[4, 4]).unwrap();

@@ -1,5 +1,5 @@
-//! The plain search of RBS, which subtracts every busy box from every right border line. It is also
-//! used for short busy lists.
+//! RBS's plain search, which subtracts every busy box from every right border line. It is also used
+//! for short busy lists.
 //!
 //! Invariant: `low..=high` is the highest clear segment of a line between the boxes visited so far.
 //! Boxes come from the highest top row down, so it only shrinks.
@@ -14,7 +14,7 @@ use crate::strategies::shared::coverage::{AxisRange, covered};
 
 impl RightBorders {
     /// Finds the first free box of a shape that fits the grid: on the left border, then on the
-    /// right border line of each busy box, the highest first.
+    /// right border line of each busy box, highest first.
     pub(crate) fn first(&mut self, shape: Sides) -> Option<Cuboid> {
         let whole = AxisRange { low: 0, high: self.grid.starts(1, shape[1]) - 1 };
         self.first_base(0, whole, shape).or_else(|| {
@@ -27,7 +27,7 @@ impl RightBorders {
         })
     }
 
-    /// Returns the lowest base of the highest clear segment of a line.
+    /// Returns the lowest base in a line's highest clear segment.
     fn first_base(&mut self, x: u16, line: AxisRange, shape: Sides) -> Option<Cuboid> {
         self.work.boxes += 1;
         let AxisRange { mut low, mut high } = line;
@@ -38,7 +38,7 @@ impl RightBorders {
             if !xs.into_iter().flatten().any(|span| span.contains(x)) {
                 continue;
             }
-            // The segment is above this box, and so above all later ones.
+            // The segment is above this box, and therefore above all later ones.
             if low > region.high {
                 break;
             }

@@ -1,7 +1,7 @@
 //! Bases on the right borders of busy boxes: the searches of RBS, BL, TBL and GABL.
 //!
-//! A free placement can be moved left until it is on the left face of the machine or touches the
-//! right side of a busy box. The bases on these borders are therefore enough:
+//! A free placement can be moved left until it is on the machine's left face or touches the right
+//! side of a busy box. The bases on these borders are therefore sufficient:
 //!
 //! ```text
 //!   b # # c      b: the left face; c: the right border of the box #

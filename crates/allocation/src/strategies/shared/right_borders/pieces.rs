@@ -1,4 +1,4 @@
-//! Pieces of a plane of bases, from which busy boxes are cut. A piece is a rectangle along y and z.
+//! Pieces of a plane of bases after busy boxes are cut out. A piece is a rectangle along y and z.
 //!
 //! ```text
 //!   z   4 4 4 4      The region r is cut from a piece. Up to four slabs are left, in this order:
@@ -9,7 +9,7 @@
 //!
 //! Invariant: the pieces of a plane do not overlap.
 //!
-//! Cost: O(1) to cut a piece, and O(rows of the rest) to find the part that has a base.
+//! Cost: O(1) to cut a piece, and O(rows in the rest) to find the part that has a base.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Sides};
 
@@ -30,8 +30,8 @@ impl Piece {
     }
 }
 
-/// The pieces of a rectangle of bases that may pass the ends of rings. It is cut there, so each
-/// axis has up to two intervals.
+/// The pieces of a rectangle of bases that may pass the ends of rings, where it is cut. Each axis
+/// thus has up to two intervals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pieces {
     pub(super) y: [AxisRange; 2],
@@ -39,7 +39,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Returns the bases next to a box: their placements share rows along y and z with it.
+    /// Returns the bases next to a box, whose placements share rows along y and z with it.
     #[inline]
     pub(super) fn beside(grid: &Grid, held: &Cuboid, shape: Sides) -> Pieces {
         Pieces { y: covered_on(grid, held, shape, 1), z: covered_on(grid, held, shape, 2) }
@@ -76,7 +76,7 @@ pub(super) fn has_base(bases: &BaseSet, x: u16, piece: Piece) -> bool {
     bases.any_in(&Cuboid::new([x, piece.y.low, piece.z.low], sides))
 }
 
-/// The only piece of a plane that the engine keeps. Busy boxes reduce it, one after another.
+/// The only piece of a plane that the engine keeps. Busy boxes are cut from it one by one.
 pub(super) struct KeptPiece<'a> {
     grid: Grid,
     bases: &'a BaseSet,
@@ -90,7 +90,7 @@ impl<'a> KeptPiece<'a> {
         KeptPiece { grid, bases, x, piece }
     }
 
-    /// Returns the tests, one per axis, that a box covers part of the current piece.
+    /// Returns the tests, one per axis, of whether a box covers part of the current piece.
     #[inline]
     pub(super) fn cover_tests(&self) -> [Cover; 3] {
         let (grid, shape) = (&self.grid, self.bases.shape());
@@ -117,7 +117,7 @@ impl<'a> KeptPiece<'a> {
         self.bases.contains(self.corner())
     }
 
-    /// Returns the nodes of all placements in the piece.
+    /// Returns the nodes in all placements in the piece.
     pub(super) fn hull(&self) -> Cuboid {
         let shape = self.bases.shape();
         let side = |axis: usize, piece: AxisRange| {
@@ -144,13 +144,13 @@ impl<'a> KeptPiece<'a> {
     }
 }
 
-/// Returns true if a box covers part of the piece for which the tests were created.
+/// Returns true if a box covers part of the piece that the tests were created for.
 #[inline]
 pub(super) fn covers_some(tests: &[Cover; 3], held: &Cuboid) -> bool {
     tests.iter().all(|cover| cover.is_by(held))
 }
 
-/// Writes the pieces without a region to `rest`: up to four slabs of each, in the order shown in
+/// Writes the pieces without a region to `rest`: up to four slabs for each, in the order shown in
 /// the module docs. The first of them decides which base is found.
 pub(super) fn subtract(pieces: &[Piece], region: Piece, rest: &mut Vec<Piece>) {
     rest.clear();

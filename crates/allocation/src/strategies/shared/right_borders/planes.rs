@@ -1,8 +1,8 @@
-//! The engine of BL, TBL and GABL in 3D. It receives the set of all bases, and chooses from it the
-//! base that the plain search of [`planes_plain`](super::planes_plain) finds.
+//! The engine of BL, TBL and GABL in 3D. It receives the set of all bases, and chooses the one that
+//! the plain search in [`planes_plain`](super::planes_plain) finds.
 //!
 //! The plain search subtracts every busy box from a plane. The engine keeps one piece, the first
-//! that has a base. It is done when the lowest corner of the piece is a base.
+//! that has a base. It is done when the piece's lowest corner is a base.
 //!
 //! Invariant: the result is the base that the plain search finds. Pieces without a base vanish
 //! before that search ends, and no busy box covers a base.
@@ -23,17 +23,17 @@ use crate::strategies::shared::busy_list::BusyList;
 pub(crate) struct BusyBoxes<'a> {
     /// Indexed by [`List`].
     lists: [&'a [Cuboid]; 2],
-    /// The list, if it may store the box of each node.
+    /// The list, if it may store the box containing each node.
     by_node: Option<&'a BusyList>,
 }
 
 impl<'a> BusyBoxes<'a> {
-    /// Returns the boxes of a list that does not store the box of each node.
+    /// Returns the boxes in a list that does not store the box containing each node.
     pub(crate) fn listed(boxes: &'a [Cuboid]) -> BusyBoxes<'a> {
         BusyBoxes { lists: [boxes, &[]], by_node: None }
     }
 
-    /// Returns the boxes of a list, followed by the proposed ones.
+    /// Returns the boxes in a list, followed by the proposed ones.
     pub(crate) fn of(list: &'a BusyList) -> BusyBoxes<'a> {
         BusyBoxes { lists: [list.boxes(), list.proposed()], by_node: Some(list) }
     }
@@ -42,7 +42,7 @@ impl<'a> BusyBoxes<'a> {
         self.lists[0].len() + self.lists[1].len()
     }
 
-    /// Returns the position of the first box, from `from` on, for which `is_one` is true.
+    /// Returns the position of the first box, from `from` onward, for which `is_one` is true.
     fn position_from(&self, from: usize, is_one: impl Fn(&Cuboid) -> bool) -> Option<usize> {
         let [granted, proposed] = self.lists;
         let rest = granted.get(from..).unwrap_or(&[]);
@@ -79,7 +79,7 @@ impl BorderPlanes {
         BorderPlanes { grid, walk: BorderWalk::default(), rest, around, tested: 0 }
     }
 
-    /// Returns the number of boxes passed and of boxes subtracted from the piece of a plane.
+    /// Returns the number of boxes passed, and of boxes subtracted from the piece of a plane.
     pub(crate) fn work(&self) -> Work {
         Work::of_boxes(self.tested)
     }
@@ -90,7 +90,7 @@ impl BorderPlanes {
     }
 
     /// Returns the box that the plain search finds. Since [`BorderPlanes::begin`], bases may have
-    /// been removed and boxes may have been added at the end, but no base may have been added.
+    /// been removed but not added, and boxes may have been added at the end.
     pub(crate) fn next(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet) -> Option<Cuboid> {
         let shape = bases.shape();
         if self.walk.has_left_face() {
@@ -119,14 +119,14 @@ impl BorderPlanes {
         None
     }
 
-    /// Returns the base that the plain search finds on a plane: the lowest of the first piece that
+    /// Returns the base that the plain search finds on a plane: the lowest in the first piece that
     /// has one.
     fn base_on(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
         let is_kept = |piece: &Piece| has_base(bases, plane.x, *piece);
         let piece = plane.pieces.iter().find(is_kept)?;
         let mut piece = KeptPiece::new(self.grid, bases, plane.x, piece);
         let by_node = boxes.by_node.filter(|list| list.is_long());
-        // The boxes before this index are subtracted.
+        // The boxes before this index have been subtracted.
         let mut index = 0;
         while !piece.is_done() {
             let left = boxes.count() - index;
@@ -147,8 +147,8 @@ impl BorderPlanes {
         Some(piece.placement())
     }
 
-    /// Continues only with the boxes in `around`. No other box contains a node of the piece's
-    /// placements. Those before `from` are already subtracted.
+    /// Continues with only the boxes in `around`. No other box contains a node of the piece's
+    /// placements. Those before `from` have already been subtracted.
     fn cut_around(
         &mut self,
         mut piece: KeptPiece<'_>,

@@ -1,7 +1,7 @@
-//! A walk along a busy list that stops at the boxes with bases next to their right side.
+//! A walk along a busy list that stops at boxes with bases next to their right sides.
 //!
-//! One bit per column is set if the column has a base. A box next to a column without one is
-//! passed. If there are few bases, the boxes are found from the nodes left of the bases:
+//! Each column with a base has its bit set. A box next to a column without one is passed. If there
+//! are few bases, the boxes are found from the nodes left of the bases:
 //!
 //! ```text
 //!   columns:   0 1 0 0 1      a box next to column 3 is passed, one next to 4 is not
@@ -16,7 +16,7 @@
 //!    it, until there is one.
 //!
 //! Invariant: bases may be removed during a walk, but none is added. The walk may stop at a box
-//! whose last base was removed. It passes no box that has one, and visits no box twice.
+//! whose last base was removed. It never passes a box that has one, and visits no box twice.
 //!
 //! Cost: O(words) to start, O(1) per box passed.
 
@@ -27,51 +27,51 @@ use crate::strategies::shared::busy_list::BusyList;
 /// A list along which a walk proceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum List {
-    /// The boxes that the machine has granted.
+    /// The boxes granted by the machine.
     Granted,
-    /// The boxes that are proposed.
+    /// The proposed boxes.
     Proposed,
 }
 
-/// The progress of the walk and the data that determine its stops.
+/// The progress of the walk, and the data that determines where it stops.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BorderWalk {
-    /// The side of the machine along x.
+    /// The machine's side along x.
     side: u32,
     /// The columns with bases: bit x % 64 of word x / 64.
     columns: Vec<u64>,
     finder: Finder,
-    /// With [`Finder::AllKeys`]: the keys of the boxes next to which there were bases, and how many
-    /// of these were passed.
+    /// With [`Finder::AllKeys`]: the keys of the boxes that had bases next to them, and how many of
+    /// these boxes were passed.
     keys: Vec<u64>,
     keys_passed: usize,
     /// The number of boxes passed, by [`List`]. This is also the index of the next box.
     passed: [usize; 2],
 }
 
-/// The method of finding granted boxes with bases next to them.
+/// How granted boxes with bases next to them are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Finder {
     /// From the bits of the columns, box by box along the list.
     #[default]
     Columns,
-    /// The first box from the nodes left of the bases, the others as with `Columns`.
+    /// The first box from the nodes left of the bases, others as with `Columns`.
     FirstKey,
     /// All boxes from the nodes left of the bases, when the walk starts.
     AllKeys,
 }
 
-/// A box at which a walk stops.
+/// A box where a walk stops.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stop {
     /// The index of the box in its list.
     pub(super) index: usize,
-    /// The column next to it.
+    /// The column next to the box.
     pub(super) x: u16,
 }
 
 impl BorderWalk {
-    /// Starts a walk, in O(words). A list that stores the box of each node may make it faster.
+    /// Starts a walk, in O(words). A list that stores each node's box may make it faster.
     pub(super) fn begin(&mut self, bases: &BaseSet, list: Option<&BusyList>) {
         self.side = u32::from(bases.grid().side(0));
         bases.columns_into(&mut self.columns);
@@ -88,36 +88,36 @@ impl BorderWalk {
         self.passed = [0; 2];
     }
 
-    /// Returns true if there may be a base in column 0, on the left face of the machine.
+    /// Returns true if there may be a base in column 0, on the machine's left face.
     pub(super) fn has_left_face(&self) -> bool {
         self.columns[0] & 1 == 1
     }
 
     /// Records that no base is left in column 0. On a ring, that column is also next to a box that
-    /// ends at the last one.
+    /// ends at the last column.
     pub(super) fn pass_left_face(&mut self) {
         self.columns[0] &= !1;
     }
 
-    /// Returns the number of boxes of a list that were passed.
+    /// Returns the number of boxes in a list that were passed.
     pub(super) fn passed(&self, list: List) -> usize {
         self.passed[list as usize]
     }
 
-    /// Passes the box at which the walk has stopped, because no base is left next to it.
+    /// Passes the box where the walk has stopped, because no base is left next to it.
     pub(super) fn pass(&mut self, list: List) {
         self.passed[list as usize] += 1;
     }
 
-    /// Moves the walk back if a box was inserted into a list at `index`: it and the boxes after it
-    /// are not passed.
+    /// Moves the walk back if a box was inserted into a list at `index`, so that this box and those
+    /// after it count as not passed.
     pub(super) fn turn_back(&mut self, list: List, index: usize) {
         let passed = &mut self.passed[list as usize];
         *passed = (*passed).min(index);
     }
 
-    /// Passes the granted boxes before the first with a base next to it, if this is cheaper than a
-    /// walk.
+    /// Passes the granted boxes before the first one with a base next to it, if this is cheaper
+    /// than a walk.
     pub(super) fn skip_to_first(&mut self, granted: Option<&BusyList>, bases: &BaseSet) {
         if let Some(granted) = granted.filter(|_| self.finder == Finder::FirstKey) {
             self.passed[List::Granted as usize] = granted.first_beside(bases);
@@ -125,7 +125,7 @@ impl BorderWalk {
     }
 
     /// Returns the next box that may have a base in the column on its right. `granted` is the list
-    /// of the machine's boxes if it may store the box of each node.
+    /// of the machine's boxes if it may store the box containing each node.
     #[inline]
     pub(super) fn next(
         &mut self,
@@ -141,13 +141,13 @@ impl BorderWalk {
         }
     }
 
-    /// Returns the next granted box whose key is in `keys`, in the order of the list.
+    /// Returns the next granted box whose key is in `keys`, in list order.
     fn next_by_key(&mut self, list: &BusyList) -> Option<Stop> {
         let passed = &mut self.passed[List::Granted as usize];
         while let Some(&key) = self.keys.get(self.keys_passed) {
             let index = list.place_of(key);
             if index >= *passed {
-                // The key stays in place: once the box is passed, its index is too low.
+                // The key stays in place: once the box has been passed, its index is too low.
                 *passed = index;
                 return Some(Stop { index, x: self.right_of(&list.boxes()[index]) as u16 });
             }
@@ -163,7 +163,7 @@ impl BorderWalk {
         if right >= self.side { right - self.side } else { right }
     }
 
-    /// Returns the next box of a list that is next to a column with bases.
+    /// Returns the next box in a list that is next to a column with bases.
     fn next_along(&mut self, list: List, boxes: &[Cuboid]) -> Option<Stop> {
         let from = self.passed(list);
         let rest = boxes.get(from..).unwrap_or(&[]);
